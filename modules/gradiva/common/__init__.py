@@ -1,0 +1,55 @@
+"""The ground floor: errors, configuration, arrays, rotations, and the types that travel between layers."""
+
+from gradiva.common.arrays import NDArray, freeze_arrays, readonly
+from gradiva.common.configuration import from_table, merge
+from gradiva.common.dcm_reference import DcmReference
+from gradiva.common.errors import (
+    ConfigError,
+    EstimationError,
+    ModelError,
+    NoSolutionFound,
+    PlanningError,
+    RobotInterfaceError,
+    StateError,
+    WalkingError,
+    nearest_name,
+)
+from gradiva.common.foot_reference import FootReference
+from gradiva.common.joint_command import ControlMode, JointCommand
+from gradiva.common.measurement import ImuMeasurement, Measurement
+from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
+from gradiva.common.robot_interface import RobotInterface
+from gradiva.common.robot_state import RobotState
+from gradiva.common.side import Side
+from gradiva.common.sole_rectangle import SoleRectangle
+from gradiva.common.walking_reference import WalkingReference
+
+__all__ = [
+    "ConfigError",
+    "ControlMode",
+    "DcmReference",
+    "EstimationError",
+    "FootReference",
+    "ImuMeasurement",
+    "JointCommand",
+    "Measurement",
+    "ModelError",
+    "NDArray",
+    "NoSolutionFound",
+    "PlanningError",
+    "RobotInterface",
+    "RobotInterfaceError",
+    "RobotState",
+    "Side",
+    "SoleRectangle",
+    "StateError",
+    "WalkingError",
+    "WalkingReference",
+    "freeze_arrays",
+    "from_table",
+    "merge",
+    "minimum_acceleration",
+    "minimum_jerk",
+    "nearest_name",
+    "readonly",
+]

@@ -1,0 +1,110 @@
+"""Typed configuration: tables (from TOML) become frozen dataclasses, or a ConfigError that says what to mend."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from gradiva.common.errors import ConfigError, nearest_name
+
+T = TypeVar("T")
+
+
+def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
+    """Build the configuration dataclass ``kind`` from a table.
+
+    Args:
+        kind: A dataclass; nested dataclasses, tuples, enums and optional fields are understood.
+        table: Key to value, as read from TOML.
+        where: File and table, put in front of each message.
+
+    Raises:
+        ConfigError: A key is unknown or missing, a value has the wrong type or is refused by ``kind``.
+    """
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{where}: expected a table, got {table!r}")
+    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    for key in table:
+        if key not in fields:
+            raise ConfigError(f"{where}: unknown key '{key}'{nearest_name(key, fields)}")
+    hints = typing.get_type_hints(kind)
+    values: dict[str, Any] = {}
+    for name, field in fields.items():
+        if name in table:
+            values[name] = _convert(hints[name], table[name], f"{where} {name}")
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            raise ConfigError(f"{where}: missing key '{name}'")
+    try:
+        return kind(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``base`` with the entries of ``override`` laid over it, table by table."""
+    merged = dict(base)
+    for key, value in override.items():
+        both_tables = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = merge(merged[key], value) if both_tables else value
+    return merged
+
+
+def _convert(hint: Any, value: Any, where: str) -> Any:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        members = typing.get_args(hint)
+        if value is None and type(None) in members:
+            return None
+        hint = next(member for member in members if member is not type(None))
+    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+        return value if isinstance(value, hint) else from_table(hint, value, where)
+    origin = typing.get_origin(hint)
+    if origin in (tuple, list):
+        return _convert_sequence(hint, value, where)
+    if origin in (dict, Mapping) or hint is dict:
+        return _convert_mapping(hint, value, where)
+    return _convert_scalar(hint, value, where)
+
+
+def _convert_sequence(hint: Any, value: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise ConfigError(f"{where}: expected a list, got {value!r}")
+    members = [member for member in typing.get_args(hint) if member is not Ellipsis]
+    if Ellipsis in typing.get_args(hint) or typing.get_origin(hint) is list:
+        members = members * len(value)
+    if len(members) != len(value):
+        raise ConfigError(f"{where}: expected {len(members)} values, got {len(value)}")
+    return tuple(
+        _convert(member, item, f"{where}[{index}]")
+        for index, (member, item) in enumerate(zip(members, value, strict=True))
+    )
+
+
+def _convert_mapping(hint: Any, value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ConfigError(f"{where}: expected a table, got {value!r}")
+    arguments = typing.get_args(hint)
+    member = arguments[1] if len(arguments) == 2 else Any
+    return {key: _convert(member, item, f"{where}.{key}") for key, item in value.items()}
+
+
+def _convert_scalar(hint: Any, value: Any, where: str) -> Any:
+    if hint is Any:
+        return value
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        try:
+            return hint(value)
+        except ValueError:
+            names = [str(member.value) for member in hint]
+            raise ConfigError(f"{where}: unknown value '{value}'{nearest_name(str(value), names)}") from None
+    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
+        if value != value:
+            raise ConfigError(f"{where}: is not a number (NaN)")
+        return float(value)
+    if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
+        return value
+    expected = hint.__name__ if isinstance(hint, type) else str(hint)
+    raise ConfigError(f"{where}: expected {expected}, got {value!r}")

@@ -1,0 +1,51 @@
+"""The errors of Gradiva. Each carries what its reader needs next."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class WalkingError(Exception):
+    """Anything that Gradiva reports by name."""
+
+
+class ConfigError(WalkingError):
+    """A configuration value, key or file is missing, unknown or out of range."""
+
+
+class ModelError(WalkingError):
+    """A robot model is missing, unreadable, or does not have a joint, link or frame."""
+
+
+class PlanningError(WalkingError):
+    """No footsteps or trajectories satisfy the constraints; the message names the constraint."""
+
+
+class NoSolutionFound(WalkingError):  # noqa: N818 (it reads as the sentence it is)
+    """An optimisation problem has no usable solution; carries the solver's status and the problem's name."""
+
+    def __init__(self, problem: str, status: str) -> None:
+        super().__init__(f"{problem}: the solver answered '{status}'")
+        self.problem = problem
+        self.status = status
+
+
+class EstimationError(WalkingError):
+    """A measurement is not usable: NaN, stale, or of the wrong size."""
+
+
+class RobotInterfaceError(WalkingError):
+    """The robot (simulated or real) could not be read or commanded."""
+
+
+class StateError(WalkingError):
+    """A command that the walking state machine refuses in its present state."""
+
+
+def nearest_name(name: str, valid: Iterable[str]) -> str:
+    """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``."""
+    names = sorted(valid)
+    close = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    return f"{hint} (valid: {', '.join(names)})"

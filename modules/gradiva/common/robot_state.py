@@ -1,0 +1,79 @@
+"""What the robot does, as estimated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradiva.common.arrays import NDArray, freeze_arrays
+from gradiva.common.side import Side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotState:
+    """The estimated state; world, mixed representation.
+
+    Attributes:
+        base_position: [m], shape (3,).
+        base_rotation: Shape (3, 3).
+        base_twist: Linear then angular velocity, [m/s, rad/s], shape (6,).
+        joint_positions: [rad], shape (n,).
+        joint_velocities: [rad/s], shape (n,).
+        com_position: [m], shape (3,).
+        com_velocity: [m/s], shape (3,).
+        dcm_position: On the ground plane, [m], shape (2,).
+        zmp_position: On the ground plane, from the foot wrenches, [m], shape (2,).
+        left_foot_position: Left sole frame, [m], shape (3,).
+        left_foot_rotation: x forward and z up, shape (3, 3).
+        right_foot_position: Right sole frame, [m], shape (3,).
+        right_foot_rotation: x forward and z up, shape (3, 3).
+        left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
+        right_foot_wrench: The same of the right foot.
+    """
+
+    base_position: NDArray
+    base_rotation: NDArray
+    base_twist: NDArray
+    joint_positions: NDArray
+    joint_velocities: NDArray
+    com_position: NDArray
+    com_velocity: NDArray
+    dcm_position: NDArray
+    zmp_position: NDArray
+    left_foot_position: NDArray
+    left_foot_rotation: NDArray
+    right_foot_position: NDArray
+    right_foot_rotation: NDArray
+    left_foot_wrench: NDArray
+    right_foot_wrench: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(
+            self,
+            base_position=(3,),
+            base_rotation=(3, 3),
+            base_twist=(6,),
+            joint_positions=(None,),
+            joint_velocities=(None,),
+            com_position=(3,),
+            com_velocity=(3,),
+            dcm_position=(2,),
+            zmp_position=(2,),
+            left_foot_position=(3,),
+            left_foot_rotation=(3, 3),
+            right_foot_position=(3,),
+            right_foot_rotation=(3, 3),
+            left_foot_wrench=(6,),
+            right_foot_wrench=(6,),
+        )
+
+    def foot_position(self, side: Side) -> NDArray:
+        """Position of one sole (world, [m], shape (3,))."""
+        return self.left_foot_position if side is Side.LEFT else self.right_foot_position
+
+    def foot_rotation(self, side: Side) -> NDArray:
+        """Rotation of one sole (world, shape (3, 3))."""
+        return self.left_foot_rotation if side is Side.LEFT else self.right_foot_rotation
+
+    def foot_wrench(self, side: Side) -> NDArray:
+        """Wrench of the ground on one sole (world axes, about the sole origin, shape (6,))."""
+        return self.left_foot_wrench if side is Side.LEFT else self.right_foot_wrench

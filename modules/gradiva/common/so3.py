@@ -1,0 +1,89 @@
+r"""Rotations: skew matrices, exponential and logarithm, the angles that walking needs.
+
+:math:`S(x) y = x \times y`; :math:`\mathrm{Exp}: \mathbb{R}^3 \to SO(3)` and its inverse :math:`\mathrm{Log}`
+map rotation vectors (axis times angle, [rad]) to rotation matrices and back.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradiva.common.arrays import NDArray
+
+_SMALL_ANGLE = 1e-8
+
+
+def skew(vector: NDArray) -> NDArray:
+    """Return S(x), shape (3, 3), with S(x) y = x × y."""
+    x, y, z = vector
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+def vee(matrix: NDArray) -> NDArray:
+    """Return the vector, shape (3,), of the skew part of a 3 × 3 matrix."""
+    return 0.5 * np.array(
+        [matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]
+    )
+
+
+def cross(a: NDArray, b: NDArray) -> NDArray:
+    """Return a × b; a tenth of the time of ``np.cross`` for single vectors."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def exp(rotation_vector: NDArray) -> NDArray:
+    """Return the rotation matrix of a rotation vector ([rad], shape (3,)), by Rodrigues' formula."""
+    x, y, z = rotation_vector
+    angle = math.sqrt(x * x + y * y + z * z)
+    if angle < _SMALL_ANGLE:
+        a, b = 1.0, 0.5
+    else:
+        a, b = math.sin(angle) / angle, (1.0 - math.cos(angle)) / (angle * angle)
+    return np.array(
+        [
+            [1.0 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y],
+            [b * x * y + a * z, 1.0 - b * (x * x + z * z), b * y * z - a * x],
+            [b * x * z - a * y, b * y * z + a * x, 1.0 - b * (x * x + y * y)],
+        ]
+    )
+
+
+def log(rotation: NDArray) -> NDArray:
+    """Return the rotation vector ([rad], shape (3,), norm ≤ π) of a rotation matrix."""
+    axis_sine = vee(rotation)
+    sine = math.sqrt(float(axis_sine @ axis_sine))
+    cosine = 0.5 * (rotation[0, 0] + rotation[1, 1] + rotation[2, 2] - 1.0)
+    angle = math.atan2(sine, cosine)
+    if sine > 1e-6:
+        return axis_sine * (angle / sine)
+    if cosine > 0.0:
+        return axis_sine
+    symmetric = 0.5 * (rotation + np.eye(3))  # near π: (R + I) / 2 = axis axisᵀ
+    column = int(np.argmax(np.diag(symmetric)))
+    axis = symmetric[:, column] / math.sqrt(symmetric[column, column])
+    if axis @ axis_sine < 0.0:
+        axis = -axis
+    return axis * angle
+
+
+def rotation_z(angle: float) -> NDArray:
+    """Return the rotation by ``angle`` [rad] about the vertical."""
+    c, s = math.cos(angle), math.sin(angle)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def yaw(rotation: NDArray) -> float:
+    """Return the heading [rad] of a rotation: the angle of its x axis in the ground plane."""
+    return math.atan2(rotation[1, 0], rotation[0, 0])
+
+
+def wrap_angle(angle: float) -> float:
+    """Return the angle in (−π, π]."""
+    return math.pi - (math.pi - angle) % (2.0 * math.pi)
+
+
+def tilt(rotation: NDArray) -> float:
+    """Return the angle [rad] between a rotation's z axis and the vertical."""
+    return math.acos(min(1.0, max(-1.0, float(rotation[2, 2]))))
