@@ -1,0 +1,90 @@
+"""The reduced iDynTree model of a robot: loaded once, checked, asked by name."""
+
+from __future__ import annotations
+
+import idyntree.bindings as idyn
+import numpy as np
+
+from gradiva.common import ModelError, NDArray, nearest_name
+from gradiva.robot_model.robot_description import RobotDescription
+
+_MASS_TOLERANCE = 0.005  # [-] the description rounds
+
+
+class IdynTreeModel:
+    """A robot's URDF with all joints but the actuated ones locked at zero.
+
+    Attributes:
+        description: What the model was loaded from.
+        model: The iDynTree model; joints in the order of the description.
+        mass: Of the whole robot, [kg].
+    """
+
+    def __init__(self, description: RobotDescription) -> None:
+        """Load the model.
+
+        Raises:
+            ModelError: The URDF cannot be read, lacks a joint or a frame, or has another mass.
+        """
+        loader = idyn.ModelLoader()
+        joints = list(description.joints)
+        full = _full_joint_names(description)
+        missing = [joint for joint in joints if joint not in full]
+        if missing:
+            raise ModelError(f"{description.name}: no joint '{missing[0]}'{nearest_name(missing[0], full)}")
+        if not loader.loadReducedModelFromFile(description.model_file, joints):
+            raise ModelError(f"{description.name}: iDynTree cannot reduce {description.model_file}")
+        self.description = description
+        self.model = loader.model().copy()
+        self.model.setDefaultBaseLink(self.model.getLinkIndex(description.base_link))
+        self.mass = float(self.model.getTotalMass())
+        self._check()
+
+    def frame_index(self, name: str) -> int:
+        """Return the index of a frame.
+
+        Raises:
+            ModelError: The model has no such frame.
+        """
+        index = int(self.model.getFrameIndex(name))
+        if index < 0:
+            names = [self.model.getFrameName(i) for i in range(self.model.getNrOfFrames())]
+            raise ModelError(f"{self.description.name}: no frame '{name}'{nearest_name(name, names)}")
+        return index
+
+    def joint_limits(self) -> tuple[NDArray, NDArray]:
+        """Return lower and upper joint positions of the URDF, [rad], each of shape (n,)."""
+        bounds = [
+            (joint.getMinPosLimit(0), joint.getMaxPosLimit(0))
+            for joint in (self.model.getJoint(i) for i in range(self.model.getNrOfJoints()))
+        ]
+        lower, upper = np.array(bounds, dtype=float).T
+        return lower, upper
+
+    def kinematics_and_dynamics(self) -> idyn.KinDynComputations:
+        """Return a fresh iDynTree computation object in mixed representation, for what is not in the tick."""
+        computations = idyn.KinDynComputations()
+        if not computations.loadRobotModel(self.model):
+            raise ModelError(f"{self.description.name}: iDynTree refuses the model")
+        computations.setFrameVelocityRepresentation(idyn.MIXED_REPRESENTATION)
+        computations.setFloatingBase(self.description.base_link)
+        return computations
+
+    def _check(self) -> None:
+        description = self.description
+        if abs(self.mass - description.mass) > _MASS_TOLERANCE * description.mass:
+            raise ModelError(
+                f"{description.name}: the model weighs {self.mass:.2f} kg, its description says {description.mass} kg"
+            )
+        frames = [description.torso_frame, description.left_foot_frame, description.right_foot_frame]
+        frames += [description.imu_frame, *(sensor.frame for sensor in description.force_torque_sensors)]
+        for frame in frames:
+            self.frame_index(frame)
+
+
+def _full_joint_names(description: RobotDescription) -> list[str]:
+    loader = idyn.ModelLoader()
+    if not description.model_path.is_file() or not loader.loadModelFromFile(description.model_file):
+        raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}")
+    model = loader.model()
+    return [model.getJointName(i) for i in range(model.getNrOfJoints())]

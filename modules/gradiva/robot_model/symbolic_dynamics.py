@@ -1,0 +1,357 @@
+r"""Kinematics and dynamics of a robot as CasADi expressions.
+
+All quantities are told in world axes; velocities are mixed: :math:`\nu = (\dot p_B, \omega_B, \dot s)`.
+Inside, positions are relative to the base origin. One pass from the base to the leaves gives rotations, origins,
+velocities and the accelerations that remain at :math:`\dot\nu = 0`; one pass back gives composite mass, first
+moment and inertia (for the mass matrix) and the accumulated forces (for the bias forces). With joint axis
+:math:`a` through :math:`o`, the joint's unit velocity moves the base origin by :math:`v_0 = o \times a`, and
+
+.. math:: f = m v_0 + a \times h, \quad n = h \times v_0 + I a, \quad M_{kj} = a_k \cdot n_j + (o_k \times a_k) \cdot f_j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import NDArray
+from gradiva.robot_model.idyntree_model import IdynTreeModel
+
+
+@dataclass
+class _Link:
+    """A link, its place in the tree and its constant inertia (all in its own axes)."""
+
+    index: int
+    parent: int | None
+    joint: int | None
+    rest_rotation: NDArray
+    rest_position: NDArray
+    axis: NDArray
+    mass: float
+    com: NDArray
+    inertia_at_com: NDArray
+
+
+@dataclass
+class SymbolicFrame:
+    """Expressions of one frame of the robot.
+
+    Attributes:
+        position: World, [m], (3, 1).
+        rotation: World, (3, 3).
+        jacobian: Linear rows then angular rows, (6, 6 + n).
+        twist: Linear then angular velocity, (6, 1).
+        bias_acceleration: Its acceleration at ν̇ = 0, that is J̇ν, (6, 1).
+    """
+
+    position: cs.SX
+    rotation: cs.SX
+    jacobian: cs.SX
+    twist: cs.SX
+    bias_acceleration: cs.SX
+
+
+class SymbolicDynamics:
+    """Expressions of one robot in the symbols of its state.
+
+    Attributes:
+        base_position: Symbol, world, [m], (3, 1).
+        base_rotation: Symbol, (3, 3).
+        base_twist: Symbol, linear then angular velocity, (6, 1).
+        joint_positions: Symbol, [rad], (n, 1).
+        joint_velocities: Symbol, [rad/s], (n, 1).
+        mass: [kg].
+    """
+
+    def __init__(self, model: IdynTreeModel, gravity: float = 9.81) -> None:
+        self.model = model
+        self.mass = model.mass
+        self.joints = len(model.description.joints)
+        self.base_position = cs.SX.sym("base_position", 3)
+        self.base_rotation = cs.SX.sym("base_rotation", 3, 3)
+        self.base_twist = cs.SX.sym("base_twist", 6)
+        self.joint_positions = cs.SX.sym("joint_positions", self.joints)
+        self.joint_velocities = cs.SX.sym("joint_velocities", self.joints)
+        self._gravity = cs.DM([0.0, 0.0, -gravity])
+        self._links = _links_from_base(model)
+        self._link_of_joint = {link.joint: link for link in self._links if link.joint is not None}
+        self._propagate()
+
+    def frame(self, name: str) -> SymbolicFrame:
+        """Return the expressions of a frame.
+
+        Raises:
+            ModelError: The model has no such frame.
+        """
+        model = self.model.model
+        index = self.model.frame_index(name)
+        transform = model.getFrameTransform(index)
+        link = model.getFrameLink(index)
+        lever = self._rotation[link] @ transform.getPosition().toNumPy()
+        offset = self._origin[link] + lever
+        angular_velocity = self._angular_velocity[link]
+        linear_velocity = self._velocity[link] + cs.cross(angular_velocity, lever)
+        bias = self._acceleration[link] + _point_acceleration(
+            self._angular_acceleration[link], angular_velocity, lever
+        )
+        return SymbolicFrame(
+            position=self.base_position + offset,
+            rotation=self._rotation[link] @ transform.getRotation().toNumPy(),
+            jacobian=self._point_jacobian(link, offset),
+            twist=cs.vertcat(linear_velocity, angular_velocity),
+            bias_acceleration=cs.vertcat(bias, self._angular_acceleration[link]),
+        )
+
+    @cached_property
+    def com_position(self) -> cs.SX:
+        """Centre of mass, world, (3, 1)."""
+        return self.base_position + self._com_offset
+
+    @cached_property
+    def com_velocity(self) -> cs.SX:
+        """World, (3, 1)."""
+        momentum = cs.SX.zeros(3)
+        for link in self._links:
+            momentum += link.mass * self._com_velocity_of(link)
+        return momentum / self.mass
+
+    @cached_property
+    def com_jacobian(self) -> cs.SX:
+        """Of the CoM position, (3, 6 + n)."""
+        return self.mass_matrix[:3, :] / self.mass
+
+    @cached_property
+    def com_bias_acceleration(self) -> cs.SX:
+        """CoM acceleration at ν̇ = 0, (3, 1)."""
+        return self._base_bias_force / self.mass + self._gravity
+
+    @cached_property
+    def mass_matrix(self) -> cs.SX:
+        """M, (6 + n, 6 + n)."""
+        size = 6 + self.joints
+        matrix = cs.SX(size, size)
+        mass, moment, inertia = self._composite[self._links[0].index]
+        matrix[:3, :3] = mass * cs.SX.eye(3)
+        matrix[:3, 3:6] = -cs.skew(moment)
+        matrix[3:6, :3] = cs.skew(moment)
+        matrix[3:6, 3:6] = inertia
+        for joint, link in self._link_of_joint.items():
+            self._fill_mass_matrix_column(matrix, joint, link)
+        return matrix
+
+    @cached_property
+    def bias_forces(self) -> cs.SX:
+        """h, with gravity, (6 + n, 1)."""
+        force, moment = self._subtree_forces
+        base = self._links[0].index
+        rows = [
+            cs.dot(self._axis[joint], moment[link.index] - cs.cross(self._origin[link.index], force[link.index]))
+            for joint, link in sorted(self._link_of_joint.items())
+        ]
+        return cs.vertcat(force[base], moment[base], *rows)
+
+    @cached_property
+    def centroidal_momentum_matrix(self) -> cs.SX:
+        """Maps ν to the linear and the angular momentum about the CoM, (6, 6 + n)."""
+        linear = self.mass_matrix[:3, :]
+        angular = self.mass_matrix[3:6, :] - cs.skew(self._com_offset) @ linear
+        return cs.vertcat(linear, angular)
+
+    # -- the two passes ----------------------------------------------------------------------------------------
+
+    def _propagate(self) -> None:
+        """From the base to the leaves: rotations, origins, velocities, accelerations at ν̇ = 0."""
+        self._rotation: dict[int, cs.SX] = {}
+        self._origin: dict[int, cs.SX] = {}
+        self._angular_velocity: dict[int, cs.SX] = {}
+        self._velocity: dict[int, cs.SX] = {}
+        self._angular_acceleration: dict[int, cs.SX] = {}
+        self._acceleration: dict[int, cs.SX] = {}
+        self._axis: dict[int, cs.SX] = {}
+        for link in self._links:
+            if link.parent is None or link.joint is None:
+                self._place_base(link.index)
+            else:
+                self._place_child(link, link.parent, link.joint)
+
+    def _place_base(self, base: int) -> None:
+        self._rotation[base] = self.base_rotation
+        self._origin[base] = cs.SX.zeros(3)
+        self._velocity[base] = self.base_twist[:3]
+        self._angular_velocity[base] = self.base_twist[3:]
+        self._acceleration[base] = cs.SX.zeros(3)
+        self._angular_acceleration[base] = cs.SX.zeros(3)
+
+    def _place_child(self, link: _Link, parent: int, joint: int) -> None:
+        rest = self._rotation[parent] @ _clean(link.rest_rotation)
+        self._rotation[link.index] = rest @ _rotation_about(link.axis, self.joint_positions[joint])
+        lever = self._rotation[parent] @ _clean(link.rest_position)
+        self._origin[link.index] = self._origin[parent] + lever
+        axis = rest @ _clean(link.axis)
+        spin = axis * self.joint_velocities[joint]
+        omega = self._angular_velocity[parent]
+        alpha = self._angular_acceleration[parent]
+        self._axis[joint] = axis
+        self._angular_velocity[link.index] = omega + spin
+        self._velocity[link.index] = self._velocity[parent] + cs.cross(omega, lever)
+        self._angular_acceleration[link.index] = alpha + cs.cross(omega, spin)
+        self._acceleration[link.index] = self._acceleration[parent] + _point_acceleration(alpha, omega, lever)
+
+    @cached_property
+    def _com_offset(self) -> cs.SX:
+        moment = cs.SX.zeros(3)
+        for link in self._links:
+            moment += link.mass * (self._origin[link.index] + self._com_lever(link))
+        return moment / self.mass
+
+    @cached_property
+    def _composite(self) -> dict[int, tuple[float, cs.SX, cs.SX]]:
+        """Per link: mass, first moment and inertia of its subtree about the base origin."""
+        composite: dict[int, tuple[float, cs.SX, cs.SX]] = {}
+        for link in self._links:
+            com = self._origin[link.index] + self._com_lever(link)
+            steiner = link.mass * (cs.dot(com, com) * cs.SX.eye(3) - com @ com.T)
+            composite[link.index] = (link.mass, link.mass * com, self._inertia_in_world(link) + steiner)
+        for link in reversed(self._links):
+            if link.parent is not None:
+                pairs = zip(composite[link.parent], composite[link.index], strict=True)
+                composite[link.parent] = tuple(a + b for a, b in pairs)  # type: ignore[assignment]
+        return composite
+
+    @cached_property
+    def _subtree_forces(self) -> tuple[dict[int, cs.SX], dict[int, cs.SX]]:
+        """Per link: force and moment about the base origin that its subtree needs at ν̇ = 0, against gravity."""
+        force, moment = {}, {}
+        for link in self._links:
+            lever = self._com_lever(link)
+            omega = self._angular_velocity[link.index]
+            alpha = self._angular_acceleration[link.index]
+            acceleration = self._acceleration[link.index] + _point_acceleration(alpha, omega, lever)
+            inertia = self._inertia_in_world(link)
+            force[link.index] = link.mass * (acceleration - self._gravity)
+            about_com = inertia @ alpha + cs.cross(omega, inertia @ omega)
+            moment[link.index] = cs.cross(self._origin[link.index] + lever, force[link.index]) + about_com
+        for link in reversed(self._links):
+            if link.parent is not None:
+                force[link.parent] += force[link.index]
+                moment[link.parent] += moment[link.index]
+        return force, moment
+
+    @cached_property
+    def _base_bias_force(self) -> cs.SX:
+        return self._subtree_forces[0][self._links[0].index]
+
+    # -- parts -------------------------------------------------------------------------------------------------
+
+    def _com_lever(self, link: _Link) -> cs.SX:
+        return self._rotation[link.index] @ link.com
+
+    def _com_velocity_of(self, link: _Link) -> cs.SX:
+        omega = self._angular_velocity[link.index]
+        return self._velocity[link.index] + cs.cross(omega, self._com_lever(link))
+
+    def _inertia_in_world(self, link: _Link) -> cs.SX:
+        rotation = self._rotation[link.index]
+        return rotation @ link.inertia_at_com @ rotation.T
+
+    def _point_jacobian(self, link: int, offset: cs.SX) -> cs.SX:
+        jacobian = cs.SX(6, 6 + self.joints)
+        jacobian[:3, :3] = cs.SX.eye(3)
+        jacobian[:3, 3:6] = -cs.skew(offset)
+        jacobian[3:, 3:6] = cs.SX.eye(3)
+        for ancestor in self._supporting_links(link):
+            axis = self._axis[ancestor.joint]  # type: ignore[index]
+            jacobian[:3, 6 + ancestor.joint] = cs.cross(axis, offset - self._origin[ancestor.index])  # type: ignore[operator]
+            jacobian[3:, 6 + ancestor.joint] = axis  # type: ignore[operator]
+        return jacobian
+
+    def _supporting_links(self, index: int) -> list[_Link]:
+        """The links from ``index`` to the base, the base left out."""
+        by_index = {link.index: link for link in self._links}
+        chain, link = [], by_index[index]
+        while link.parent is not None:
+            chain.append(link)
+            link = by_index[link.parent]
+        return chain
+
+    def _fill_mass_matrix_column(self, matrix: cs.SX, joint: int, link: _Link) -> None:
+        mass, moment, inertia = self._composite[link.index]
+        axis = self._axis[joint]
+        base_motion = cs.cross(self._origin[link.index], axis)
+        force = mass * base_motion + cs.cross(axis, moment)
+        torque = cs.cross(moment, base_motion) + inertia @ axis
+        column = cs.vertcat(force, torque)
+        matrix[:6, 6 + joint] = column
+        matrix[6 + joint, :6] = column.T
+        for ancestor in self._supporting_links(link.index):
+            other = self._axis[ancestor.joint]  # type: ignore[index]
+            value = cs.dot(other, torque) + cs.dot(cs.cross(self._origin[ancestor.index], other), force)
+            matrix[6 + ancestor.joint, 6 + joint] = value  # type: ignore[operator]
+            matrix[6 + joint, 6 + ancestor.joint] = value  # type: ignore[operator]
+
+
+def _links_from_base(tree: IdynTreeModel) -> list[_Link]:
+    """Return the links, parents before children."""
+    import idyntree.bindings as idyn
+
+    model = tree.model
+    traversal = idyn.Traversal()
+    model.computeFullTreeTraversal(traversal, model.getDefaultBaseLink())
+    links = []
+    for visit in range(traversal.getNrOfVisitedLinks()):
+        link = traversal.getLink(visit)
+        index = link.getIndex()
+        inertia = link.getInertia()
+        com = inertia.getCenterOfMass().toNumPy()
+        at_origin = inertia.getRotationalInertiaWrtFrameOrigin().toNumPy()
+        mass = inertia.getMass()
+        at_com = at_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
+        place: dict = {
+            "parent": None,
+            "joint": None,
+            "rest_rotation": np.eye(3),
+            "rest_position": np.zeros(3),
+            "axis": np.zeros(3),
+        }
+        if visit > 0:
+            place = _place_in_tree(model, traversal, visit, index)
+        links.append(_Link(index=index, mass=mass, com=com, inertia_at_com=at_com, **place))
+    return links
+
+
+def _place_in_tree(model, traversal, visit: int, index: int) -> dict:  # type: ignore[no-untyped-def]
+    parent = traversal.getParentLink(visit).getIndex()
+    joint = traversal.getParentJoint(visit)
+    rest = joint.getRestTransform(index, parent).inverse()
+    axis = joint.asRevoluteJoint().getAxis(index)
+    assert np.allclose(axis.getOrigin().toNumPy(), 0.0), "the axis of a URDF joint passes through its child's origin"
+    return {
+        "parent": parent,
+        "joint": joint.getIndex(),
+        "rest_rotation": rest.getRotation().toNumPy(),
+        "rest_position": rest.getPosition().toNumPy(),
+        "axis": axis.getDirection().toNumPy(),
+    }
+
+
+def _clean(constant: NDArray) -> cs.DM:
+    """Return the constant with its rounding errors (1e-17 for 0) dropped, so that zeros stay structural."""
+    rounded = np.where(np.abs(constant) < 1e-15, 0.0, constant)
+    rounded = np.where(np.abs(np.abs(rounded) - 1.0) < 1e-15, np.sign(rounded), rounded)
+    return cs.sparsify(cs.DM(rounded))
+
+
+def _rotation_about(axis: NDArray, angle: cs.SX) -> cs.SX:
+    """Rodrigues' formula for a constant unit axis."""
+    cosine, sine = cs.cos(angle), cs.sin(angle)
+    unit = _clean(axis)
+    return cosine * cs.SX.eye(3) + sine * cs.skew(unit) + (1 - cosine) * (unit @ unit.T)
+
+
+def _point_acceleration(alpha: cs.SX, omega: cs.SX, lever: cs.SX) -> cs.SX:
+    """Acceleration of a point on a body relative to the body's origin."""
+    return cs.cross(alpha, lever) + cs.cross(omega, cs.cross(omega, lever))
