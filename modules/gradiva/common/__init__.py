@@ -2,6 +2,7 @@
 
 from gradiva.common.arrays import NDArray, freeze_arrays, readonly
 from gradiva.common.configuration import from_table, merge
+from gradiva.common.dcm_preview import DcmPreview
 from gradiva.common.dcm_reference import DcmReference
 from gradiva.common.errors import (
     ConfigError,
@@ -27,6 +28,7 @@ from gradiva.common.walking_reference import WalkingReference
 __all__ = [
     "ConfigError",
     "ControlMode",
+    "DcmPreview",
     "DcmReference",
     "EstimationError",
     "FootReference",
