@@ -1,0 +1,201 @@
+"""Logs as MATLAB v7.3 files, in the structure that robot-log-visualizer opens.
+
+Such a file is HDF5 behind a 512-byte user block. The struct ``robot_logger_device`` holds
+
+- ``description_list`` (cell of the joint names), ``yarp_robot_name`` and ``metadata`` (JSON text);
+- ``walking``, with one struct a part of each signal's name: ``dcm::position::measured`` is
+  ``walking.dcm.position.measured``, with ``data``, ``timestamps``, ``dimensions``, ``name``,
+  ``elements_names`` and ``units_of_measure``;
+- ``joints_state.{positions, velocities, torques}``, the measured joints once more, under the names from which
+  the visualiser draws the robot.
+
+HDF5 shapes are those of MATLAB reversed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from gradiva.telemetry.plain_values import plain
+from gradiva.telemetry.signal_log import LogError, SignalLog
+
+ROOT = "robot_logger_device"
+TREE = "walking"
+_USER_BLOCK = 512  # bytes, the smallest that HDF5 takes; MATLAB reads the first 128
+_DRAWN = {
+    f"joints_state::{name}::measured": f"joints_state::{name}"
+    for name in ("positions", "velocities", "torques")
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatLog:
+    """What a log file holds.
+
+    Attributes:
+        log: All signals.
+        joints: Names, in the order of the joint signals.
+        robot_name: Of the robot.
+        metadata: Whatever was written beside.
+    """
+
+    log: SignalLog
+    joints: tuple[str, ...]
+    robot_name: str
+    metadata: dict[str, Any]
+
+
+def write_mat(
+    path: Path,
+    log: SignalLog,
+    joints: Sequence[str],
+    robot_name: str,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a log.
+
+    Args:
+        path: Of the file; replaced if it exists.
+        log: All signals.
+        joints: Names, in the order of the joint signals.
+        robot_name: Of the robot.
+        metadata: Anything that JSON can say.
+    """
+    with h5py.File(path, "w", userblock_size=_USER_BLOCK, libver="earliest") as file:
+        writer = _MatWriter(file)
+        root = writer.struct(file, ROOT)
+        writer.cell(root, "description_list", joints)
+        writer.text(root, "yarp_robot_name", robot_name)
+        writer.text(root, "metadata", json.dumps(plain(metadata or {})))
+        writer.struct(root, TREE)
+        for name in log:
+            writer.signal(root, f"{TREE}::{name}", log, name)
+            if name in _DRAWN:
+                writer.signal(root, _DRAWN[name], log, name)
+        writer.list_fields(root)
+    _write_header(path)
+
+
+def read_mat(path: Path) -> MatLog:
+    """Read a log that ``write_mat`` wrote.
+
+    Raises:
+        LogError: The file is missing, is not HDF5, or holds no walking log.
+    """
+    try:
+        with h5py.File(path, "r") as file:
+            root = file[ROOT]
+            return MatLog(
+                log=_read_log(root[TREE]),
+                joints=tuple(_texts(file, root["description_list"])),
+                robot_name=_text(root["yarp_robot_name"]),
+                metadata=json.loads(_text(root["metadata"])),
+            )
+    except FileNotFoundError:
+        raise LogError(f"there is no log {path}") from None
+    except (OSError, KeyError, ValueError) as error:
+        raise LogError(f"{path} is not a walking log: {error}") from None
+
+
+class _MatWriter:
+    """Writes MATLAB's types into an HDF5 file."""
+
+    def __init__(self, file: h5py.File) -> None:
+        self._references = file.create_group("#refs#")
+        self._texts: dict[str, h5py.Reference] = {}
+
+    def struct(self, parent: h5py.Group, name: str) -> h5py.Group:
+        """Return the struct of that name, made if it is not there."""
+        group = parent.require_group(name)
+        group.attrs["MATLAB_class"] = np.bytes_("struct")
+        return group
+
+    def numbers(self, parent: h5py.Group, name: str, values: Any) -> None:
+        """Write an array, compressed where it is long."""
+        array = np.asarray(values, dtype=np.float64)
+        packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if array.size > 4096 else {}
+        parent.create_dataset(name, data=array, **packing).attrs["MATLAB_class"] = np.bytes_("double")
+
+    def text(self, parent: h5py.Group, name: str, text: str) -> h5py.Dataset:
+        """Write a row of characters."""
+        units = np.frombuffer(text.encode("utf-16-le"), dtype="<u2")[:, None]
+        dataset = parent.create_dataset(name, data=units if len(units) else np.zeros(2, np.uint64))
+        dataset.attrs["MATLAB_class"] = np.bytes_("char")
+        dataset.attrs["MATLAB_int_decode"] = np.int32(2)
+        if not len(units):
+            dataset.attrs["MATLAB_empty"] = np.uint8(1)
+        return dataset
+
+    def cell(self, parent: h5py.Group, name: str, texts: Sequence[str]) -> None:
+        """Write a column cell of texts; equal texts are stored once."""
+        for text in texts:
+            if text not in self._texts:
+                self._texts[text] = self.text(self._references, f"t{len(self._texts)}", text).ref
+        references = np.array([[self._texts[text] for text in texts]], dtype=h5py.ref_dtype)
+        parent.create_dataset(name, data=references, dtype=h5py.ref_dtype).attrs["MATLAB_class"] = np.bytes_(
+            "cell"
+        )
+
+    def signal(self, root: h5py.Group, place: str, log: SignalLog, name: str) -> None:
+        """Write one signal of the log below ``root``."""
+        group = root
+        for part in place.split("::"):
+            group = self.struct(group, part)
+        samples, info = log[name], log.info(name)
+        self.numbers(group, "data", samples[:, None, :])
+        self.numbers(group, "timestamps", log.times[:, None])
+        self.numbers(group, "dimensions", [[samples.shape[1]], [1]])
+        self.text(group, "name", place.rpartition("::")[2])
+        self.cell(group, "elements_names", info.elements)
+        self.cell(group, "units_of_measure", [info.unit] * samples.shape[1])
+
+    def list_fields(self, group: h5py.Group) -> None:
+        """Tell MATLAB the fields of a struct, and of all structs below it."""
+        names = [np.array(list(name), dtype="S1") for name in group]
+        fields = np.empty(len(names), dtype=h5py.vlen_dtype(np.dtype("S1")))
+        fields[:] = names
+        group.attrs.create("MATLAB_fields", fields, dtype=h5py.vlen_dtype(np.dtype("S1")))
+        for child in group.values():
+            if isinstance(child, h5py.Group):
+                self.list_fields(child)
+
+
+def _write_header(path: Path) -> None:
+    text = b"MATLAB 7.3 MAT-file, written by Gradiva, HDF5 schema 1.00 ."
+    with path.open("r+b") as file:
+        file.write(
+            text.ljust(116) + bytes(8) + b"\x00\x02IM"
+        )  # text, no subsystem, version 2.0, little endian
+
+
+def _read_log(tree: h5py.Group) -> SignalLog:
+    found: dict[str, h5py.Group] = {}
+
+    def visit(path: str, node: h5py.Group | h5py.Dataset) -> None:
+        if isinstance(node, h5py.Group) and "data" in node:
+            found[path.replace("/", "::")] = node
+
+    tree.visititems(visit)
+    times = next(iter(found.values()))["timestamps"][:, 0] if found else np.empty(0)
+    log = SignalLog.from_arrays(times, {name: group["data"][:, 0, :] for name, group in found.items()})
+    for name, group in found.items():
+        units = _texts(tree.file, group["units_of_measure"])
+        log.describe(name, _texts(tree.file, group["elements_names"]), units[0] if units else "")
+    return log
+
+
+def _texts(file: h5py.File, cell: h5py.Dataset) -> list[str]:
+    return [_text(file[reference]) for reference in cell[0]]
+
+
+def _text(dataset: h5py.Dataset) -> str:
+    if "MATLAB_empty" in dataset.attrs:
+        return ""
+    return np.asarray(dataset[:, 0], dtype="<u2").tobytes().decode("utf-16-le")

@@ -1,0 +1,148 @@
+"""The folder of one run."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from gradiva.common import ConfigError
+from gradiva.telemetry.mat_file import MatLog, read_mat, write_mat
+from gradiva.telemetry.plain_values import plain, without_none
+from gradiva.telemetry.signal_log import LogError, SignalLog
+
+
+class RunFolder:
+    """``runs/<time>-<name>/`` with ``config.toml``, ``result.json``, ``log.mat`` and ``report.html``.
+
+    A folder is a run as soon as it has its ``config.toml``; the rest may be missing, as after a crash.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a run.
+
+        Raises:
+            ConfigError: The folder is missing, or is not a run.
+        """
+        self.path = Path(path)
+        if not self.config_path.is_file():
+            what = "has no config.toml" if self.path.is_dir() else "there is no such folder"
+            raise ConfigError(f"{self.path} is not a run: {what}")
+
+    @classmethod
+    def create(cls, parent: Path, name: str, config: Mapping[str, Any]) -> RunFolder:
+        """Make a new folder below ``parent``, never one that exists, and write its ``config.toml``.
+
+        Args:
+            parent: Usually ``runs``; made if it is missing.
+            name: What the run is about; what a file name cannot hold becomes a hyphen.
+            config: The merged configuration: tables of values, dataclasses are welcome.
+
+        Raises:
+            ConfigError: The folder cannot be written.
+        """
+        title = re.sub(r"[^\w.+-]+", "-", name).strip("-.") or "run"
+        stem = f"{datetime.now():%Y%m%d-%H%M%S}-{title}"
+        try:
+            path = _make_unique(Path(parent), stem)
+            tables = without_none(plain(config))
+            (path / "config.toml").write_text(tomli_w.dumps(tables), encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(f"cannot write a run below {parent}: {error.strerror}") from None
+        return cls(path)
+
+    @property
+    def name(self) -> str:
+        """Of the folder: when and what."""
+        return self.path.name
+
+    @property
+    def config_path(self) -> Path:
+        """The merged configuration, TOML."""
+        return self.path / "config.toml"
+
+    @property
+    def result_path(self) -> Path:
+        """The outcome and the key figures, JSON."""
+        return self.path / "result.json"
+
+    @property
+    def log_path(self) -> Path:
+        """All signals, MATLAB v7.3."""
+        return self.path / "log.mat"
+
+    @property
+    def report_path(self) -> Path:
+        """The page for people."""
+        return self.path / "report.html"
+
+    def read_config(self) -> dict[str, Any]:
+        """Return the merged configuration.
+
+        Raises:
+            ConfigError: It is not TOML.
+        """
+        try:
+            return tomllib.loads(self.config_path.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{self.config_path} is not valid TOML: {error}") from None
+
+    def write_result(self, result: Mapping[str, Any]) -> None:
+        """Write the outcome and the key figures; NaN and infinity become null."""
+        self.result_path.write_text(json.dumps(plain(result), indent=2) + "\n", encoding="utf-8")
+
+    def read_result(self) -> dict[str, Any]:
+        """Return the outcome and the key figures; empty while the run has none.
+
+        Raises:
+            ConfigError: The file is not JSON, or not an object.
+        """
+        if not self.result_path.is_file():
+            return {}
+        try:
+            result = json.loads(self.result_path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ConfigError(f"{self.result_path} is not valid JSON: {error}") from None
+        if not isinstance(result, dict):
+            raise ConfigError(f"{self.result_path}: expected an object, got {type(result).__name__}")
+        return result
+
+    def write_log(
+        self,
+        log: SignalLog,
+        joints: Sequence[str],
+        robot_name: str,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write all signals, see ``mat_file.write_mat``."""
+        write_mat(self.log_path, log, joints, robot_name, metadata)
+
+    def read_log(self) -> MatLog:
+        """Return all signals.
+
+        Raises:
+            ConfigError: The run has no log, or one that cannot be read.
+        """
+        try:
+            return read_mat(self.log_path)
+        except LogError as error:
+            raise ConfigError(str(error)) from None
+
+
+def _make_unique(parent: Path, stem: str) -> Path:
+    parent.mkdir(parents=True, exist_ok=True)
+    for number in count(1):
+        path = parent / (stem if number == 1 else f"{stem}-{number}")
+        try:
+            path.mkdir()
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError("count() is endless")

@@ -1,0 +1,175 @@
+"""What happened, tick by tick."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import NDArray, WalkingError, nearest_name
+
+_BLOCK_LENGTH = 1024  # ticks; a new block costs no copy, so that no tick of a long walk is late
+
+
+class LogError(WalkingError):
+    """A signal or a log file is not what it should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignalInfo:
+    """What the columns of a signal are.
+
+    Attributes:
+        elements: One name a column; empty where nobody said.
+        unit: Of all columns; "-" for a pure number, or where nobody said.
+    """
+
+    elements: tuple[str, ...] = ()
+    unit: str = "-"
+
+
+class SignalLog:
+    """Signals over time, one row a tick.
+
+    Names nest by ``::``, as in ``dcm::position::measured``. The first tick fixes the signals and their sizes.
+    Ticks are rows of blocks, joined when somebody reads: a tick costs a few microseconds, also on a long walk.
+    """
+
+    def __init__(self) -> None:
+        self._columns: dict[str, slice] = {}
+        self._layout: list[tuple[str, slice, int]] = []
+        self._info: dict[str, SignalInfo] = {}
+        self._blocks: list[NDArray] = []  # the first column of each is the time
+        self._row = _BLOCK_LENGTH  # of the last block, the next to be filled
+
+    def append(self, time: float, signals: Mapping[str, float | npt.ArrayLike]) -> None:
+        """Store one tick.
+
+        Args:
+            time: [s].
+            signals: Name to number or vector; the same names and sizes at each tick, in any order.
+
+        Raises:
+            LogError: A signal is new, missing, or has another size than before.
+        """
+        if self._row == _BLOCK_LENGTH:
+            self._add_block(signals)
+        row = self._blocks[-1][self._row]
+        try:
+            for name, columns, size in self._layout:
+                value = signals[name]
+                if size != 1 and len(value) != size:  # type: ignore[arg-type]
+                    raise ValueError
+                row[columns] = value
+        except (KeyError, TypeError, ValueError):
+            raise self._refusal(signals) from None
+        if len(signals) != len(self._layout):
+            raise self._refusal(signals)
+        row[0] = time
+        self._row += 1
+
+    def describe(self, name: str, elements: Sequence[str] = (), unit: str = "-") -> None:
+        """Say what the columns of a signal are; may come before the first tick."""
+        self._info[name] = SignalInfo(tuple(elements), unit)
+
+    def info(self, name: str) -> SignalInfo:
+        """Return what was said of a signal; column numbers stand in for names that nobody gave."""
+        size = self[name].shape[1]
+        known = self._info.get(name, SignalInfo())
+        if len(known.elements) == size:
+            return known
+        return SignalInfo(tuple(f"element_{index}" for index in range(size)), known.unit)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All signals, in the order of the first tick."""
+        return tuple(self._columns)
+
+    @property
+    def times(self) -> NDArray:
+        """When the ticks were, [s], shape (T,), read-only."""
+        return self._joined()[:, 0]
+
+    def __getitem__(self, name: str) -> NDArray:
+        """Return one signal, shape (T, n), read-only.
+
+        Raises:
+            LogError: No such signal.
+        """
+        if name not in self._columns:
+            raise LogError(f"the log has no signal '{name}'{nearest_name(name, self._columns)}")
+        return self._joined()[:, self._columns[name]]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._columns
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._blocks)) - (_BLOCK_LENGTH - self._row)
+
+    @classmethod
+    def from_arrays(cls, times: npt.ArrayLike, signals: Mapping[str, NDArray]) -> SignalLog:
+        """Return a log made of whole signals.
+
+        Args:
+            times: [s], shape (T,).
+            signals: Name to samples, shape (T,) or (T, n).
+
+        Raises:
+            LogError: A signal has another number of samples than there are times.
+        """
+        times = np.asarray(times, dtype=np.float64)
+        parts = {name: np.asarray(samples, dtype=np.float64) for name, samples in signals.items()}
+        for name, samples in parts.items():
+            if len(samples) != len(times):
+                raise LogError(f"'{name}' has {len(samples)} samples for {len(times)} times")
+            parts[name] = samples.reshape(len(times), -1)
+        log = cls()
+        log._fix_layout({name: samples.shape[1] for name, samples in parts.items()})
+        log._blocks = [np.hstack([times[:, None], *parts.values()])]
+        log._blocks[0].flags.writeable = False
+        return log
+
+    def _add_block(self, signals: Mapping[str, float | npt.ArrayLike]) -> None:
+        if not self._layout:
+            for name, value in signals.items():
+                if np.ndim(value) > 1:
+                    raise LogError(f"'{name}' has shape {np.shape(value)}: a signal is a number or a vector")
+            self._fix_layout({name: np.size(value) for name, value in signals.items()})
+        width = 1 + sum(size for _, _, size in self._layout)
+        self._blocks.append(np.empty((_BLOCK_LENGTH, width)))
+        self._row = 0
+
+    def _fix_layout(self, sizes: Mapping[str, int]) -> None:
+        start = 1
+        for name, size in sizes.items():
+            parent = next((other for other in sizes if name.startswith(other + "::")), None)
+            if parent is not None:
+                raise LogError(f"'{parent}' is a signal, so that '{name}' cannot lie below it")
+            self._columns[name] = slice(start, start + size)
+            self._layout.append((name, self._columns[name], size))
+            start += size
+
+    def _joined(self) -> NDArray:
+        if not self._blocks:
+            return np.empty((0, 1))
+        if len(self._blocks) > 1 or self._row < _BLOCK_LENGTH:
+            table = np.concatenate(self._blocks)[: len(self)]
+            table.flags.writeable = False
+            self._blocks, self._row = [table], _BLOCK_LENGTH
+        return self._blocks[0]
+
+    def _refusal(self, signals: Mapping[str, float | npt.ArrayLike]) -> LogError:
+        for name in signals:
+            if name not in self._columns:
+                return LogError(f"'{name}' is not a signal of this log{nearest_name(name, self._columns)}")
+        for name, _, size in self._layout:
+            if name not in signals:
+                return LogError(f"the signal '{name}' is missing in this tick")
+            if np.shape(signals[name]) not in ((size,), *([()] if size == 1 else [])):
+                return LogError(f"'{name}' has shape {np.shape(signals[name])}, before it had {size} numbers")
+        return LogError("a signal is not made of numbers")
