@@ -20,6 +20,7 @@ from gradiva.common.joint_command import ControlMode, JointCommand
 from gradiva.common.measurement import ImuMeasurement, Measurement
 from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
 from gradiva.common.robot_interface import RobotInterface
+from gradiva.common.robot_posture import RobotPosture
 from gradiva.common.robot_state import RobotState
 from gradiva.common.side import Side
 from gradiva.common.sole_rectangle import SoleRectangle
@@ -41,6 +42,7 @@ __all__ = [
     "PlanningError",
     "RobotInterface",
     "RobotInterfaceError",
+    "RobotPosture",
     "RobotState",
     "Side",
     "SoleRectangle",

@@ -1,4 +1,4 @@
-"""The walking plan's near future, sampled, as a predictive controller reads it."""
+"""What the plan foresees, for a predictive controller."""
 
 from __future__ import annotations
 
@@ -12,17 +12,21 @@ from gradiva.common.arrays import NDArray, freeze_arrays
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DcmPreview:
-    """N intervals of equal length that begin now; sample k is at the beginning of interval k.
+    """A walking plan sampled over n intervals of equal length; world.
+
+    The ZMP of an interval is the constant one that carries the DCM from its first sample to the next, so that
+    the preview obeys :math:`\\xi_{k+1} = e^{\\sigma T} \\xi_k + (1 - e^{\\sigma T}) z_k` exactly.
 
     Attributes:
         period: Length of an interval, [s].
-        dcm_positions: Reference DCM, world, [m], shape (N + 1, 2).
-        zmp_positions: Zero moment point that goes with it, world, [m], shape (N, 2).
-        divergence_rates: σ of the DCM dynamics, [rad/s], shape (N,).
-        left_in_contact: Whether the left foot is on the ground, shape (N,).
-        right_in_contact: Whether the right foot is on the ground, shape (N,).
-        left_foot_poses: x, y, yaw of the left sole frame, world, [m, m, rad], shape (N, 3).
-        right_foot_poses: The same of the right foot.
+        dcm_positions: At the ends of the intervals, [m], shape (n + 1, 2).
+        zmp_positions: Held over the intervals, [m], shape (n, 2).
+        divergence_rates: σ in the middle of the intervals, [rad/s], shape (n,).
+        left_in_contact: Whether the left foot carries load in the middle of the interval, shape (n,).
+        right_in_contact: The same of the right foot, shape (n,).
+        left_foot_poses: x, y, yaw of the left sole, [m, m, rad], shape (n, 3); of a foot that swings, where it
+            will land.
+        right_foot_poses: The same of the right sole, shape (n, 3).
     """
 
     period: float
@@ -35,7 +39,7 @@ class DcmPreview:
     right_foot_poses: NDArray
 
     def __post_init__(self) -> None:
-        count = len(self.zmp_positions)
+        count = len(self.divergence_rates)
         freeze_arrays(
             self,
             dcm_positions=(count + 1, 2),
@@ -47,6 +51,6 @@ class DcmPreview:
         for name in ("left_in_contact", "right_in_contact"):
             flags = np.array(getattr(self, name), dtype=np.bool_)
             if flags.shape != (count,):
-                raise ValueError(f"DcmPreview.{name}: expected shape {(count,)}, got {flags.shape}")
+                raise ValueError(f"DcmPreview.{name}: expected {count} flags, got shape {flags.shape}")
             flags.flags.writeable = False
             object.__setattr__(self, name, flags)

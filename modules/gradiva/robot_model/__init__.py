@@ -1,5 +1,19 @@
 """Robots: their descriptions, and their kinematics and dynamics."""
 
+from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
+from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotDescription
+from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
 
-__all__ = ["ForceTorqueSensor", "JointGroup", "RobotDescription"]
+__all__ = [
+    "Compiler",
+    "FlatFunction",
+    "ForceTorqueSensor",
+    "IdynTreeModel",
+    "JointGroup",
+    "RobotDescription",
+    "SymbolicDynamics",
+    "SymbolicFrame",
+    "as_array",
+    "interpreted",
+]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import idyntree.bindings as idyn
 import numpy as np
 
@@ -80,6 +82,14 @@ class IdynTreeModel:
         frames += [description.imu_frame, *(sensor.frame for sensor in description.force_torque_sensors)]
         for frame in frames:
             self.frame_index(frame)
+
+
+def as_array(value: Any) -> NDArray:
+    """Return a copy of an iDynTree vector, matrix or rotation.
+
+    ``toNumPy`` alone gives a view on memory that dies with a temporary.
+    """
+    return np.array(value.toNumPy(), dtype=float)
 
 
 def _full_joint_names(description: RobotDescription) -> list[str]:

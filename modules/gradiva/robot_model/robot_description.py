@@ -120,9 +120,7 @@ class RobotDescription:
         """
         for name in numbers:
             if name not in self.joint_groups:
-                raise ConfigError(
-                    f"{where}: unknown joint group '{name}'{nearest_name(name, self.joint_groups)}"
-                )
+                raise ConfigError(f"{where}: unknown joint group '{name}'{nearest_name(name, self.joint_groups)}")
         missing = [name for name in self.joint_groups if name not in numbers]
         if missing:
             raise ConfigError(f"{where}: missing joint group '{missing[0]}'")

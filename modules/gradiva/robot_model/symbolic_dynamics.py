@@ -18,7 +18,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.robot_model.idyntree_model import IdynTreeModel
+from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
 
 
 @dataclass
@@ -67,13 +67,20 @@ class SymbolicDynamics:
         mass: [kg].
     """
 
-    def __init__(self, model: IdynTreeModel, gravity: float = 9.81) -> None:
+    def __init__(self, model: IdynTreeModel, gravity: float = 9.81, floating: bool = True) -> None:
+        """Build the expressions.
+
+        Args:
+            model: The robot.
+            gravity: [m/s²].
+            floating: False puts the base at rest at the origin: all is then told relative to the base.
+        """
         self.model = model
         self.mass = model.mass
         self.joints = len(model.description.joints)
-        self.base_position = cs.SX.sym("base_position", 3)
-        self.base_rotation = cs.SX.sym("base_rotation", 3, 3)
-        self.base_twist = cs.SX.sym("base_twist", 6)
+        self.base_position = cs.SX.sym("base_position", 3) if floating else cs.SX(3, 1)
+        self.base_rotation = cs.SX.sym("base_rotation", 3, 3) if floating else cs.SX.eye(3)
+        self.base_twist = cs.SX.sym("base_twist", 6) if floating else cs.SX(6, 1)
         self.joint_positions = cs.SX.sym("joint_positions", self.joints)
         self.joint_velocities = cs.SX.sym("joint_velocities", self.joints)
         self._gravity = cs.DM([0.0, 0.0, -gravity])
@@ -91,16 +98,14 @@ class SymbolicDynamics:
         index = self.model.frame_index(name)
         transform = model.getFrameTransform(index)
         link = model.getFrameLink(index)
-        lever = self._rotation[link] @ transform.getPosition().toNumPy()
+        lever = self._rotation[link] @ _clean(as_array(transform.getPosition()))
         offset = self._origin[link] + lever
         angular_velocity = self._angular_velocity[link]
         linear_velocity = self._velocity[link] + cs.cross(angular_velocity, lever)
-        bias = self._acceleration[link] + _point_acceleration(
-            self._angular_acceleration[link], angular_velocity, lever
-        )
+        bias = self._acceleration[link] + _point_acceleration(self._angular_acceleration[link], angular_velocity, lever)
         return SymbolicFrame(
             position=self.base_position + offset,
-            rotation=self._rotation[link] @ transform.getRotation().toNumPy(),
+            rotation=self._rotation[link] @ _clean(as_array(transform.getRotation())),
             jacobian=self._point_jacobian(link, offset),
             twist=cs.vertcat(linear_velocity, angular_velocity),
             bias_acceleration=cs.vertcat(bias, self._angular_acceleration[link]),
@@ -306,8 +311,8 @@ def _links_from_base(tree: IdynTreeModel) -> list[_Link]:
         link = traversal.getLink(visit)
         index = link.getIndex()
         inertia = link.getInertia()
-        com = inertia.getCenterOfMass().toNumPy()
-        at_origin = inertia.getRotationalInertiaWrtFrameOrigin().toNumPy()
+        com = as_array(inertia.getCenterOfMass())
+        at_origin = as_array(inertia.getRotationalInertiaWrtFrameOrigin())
         mass = inertia.getMass()
         at_com = at_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
         place: dict = {
@@ -328,13 +333,13 @@ def _place_in_tree(model, traversal, visit: int, index: int) -> dict:  # type: i
     joint = traversal.getParentJoint(visit)
     rest = joint.getRestTransform(index, parent).inverse()
     axis = joint.asRevoluteJoint().getAxis(index)
-    assert np.allclose(axis.getOrigin().toNumPy(), 0.0), "the axis of a URDF joint passes through its child's origin"
+    assert np.allclose(as_array(axis.getOrigin()), 0.0), "the axis of a URDF joint passes through its child's origin"
     return {
         "parent": parent,
         "joint": joint.getIndex(),
-        "rest_rotation": rest.getRotation().toNumPy(),
-        "rest_position": rest.getPosition().toNumPy(),
-        "axis": axis.getDirection().toNumPy(),
+        "rest_rotation": as_array(rest.getRotation()),
+        "rest_position": as_array(rest.getPosition()),
+        "axis": as_array(axis.getDirection()),
     }
 
 

@@ -30,9 +30,7 @@ def load_robot(name: str) -> RobotDescription:
     path = data_folder("robots") / name / "robot.toml"
     table = read_toml(path)
     model_file = find_model_file(str(table.get("package", "")), str(table.get("model", "")))
-    return from_table(
-        RobotDescription, {**table, "model_file": str(model_file)}, where=f"robots/{name}/robot.toml"
-    )
+    return from_table(RobotDescription, {**table, "model_file": str(model_file)}, where=f"robots/{name}/robot.toml")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -1,1 +1,30 @@
-"""To come."""
+"""Layer 3: from what feet, centre of mass and torso should do to joint commands."""
+
+from gradiva.whole_body.inverse_kinematics import InverseKinematics, InverseKinematicsConfig, integrate
+from gradiva.whole_body.kinematic_controllers import (
+    PositionController,
+    VelocityController,
+    WholeBodyController,
+)
+from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.servo_feedforward import ServoFeedforward, ServoFeedforwardConfig
+from gradiva.whole_body.start_posture import forward_base_rotation, solve_start_posture, upright_torso
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
+
+__all__ = [
+    "InverseKinematics",
+    "InverseKinematicsConfig",
+    "PositionController",
+    "QuadraticProgram",
+    "ServoFeedforward",
+    "ServoFeedforwardConfig",
+    "SolverName",
+    "VelocityController",
+    "WholeBodyController",
+    "WholeBodyReference",
+    "forward_base_rotation",
+    "integrate",
+    "make_solver",
+    "solve_start_posture",
+    "upright_torso",
+]

@@ -1,0 +1,60 @@
+"""Where the stance sole stands: the thread by which the estimate hangs on the world."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradiva.common import NDArray, Side, WalkingReference, minimum_jerk, so3
+
+
+class StanceAnchor:
+    """Pose of the stance sole, continuous over contact switches.
+
+    A foot never lands exactly where the plan put it. At the switch the new stance sole is taken where the estimate
+    sees it, so nothing jumps; then the difference to the plan fades within ``blend_time``: the plan's feet are the
+    robot's feet, and what is really missing becomes odometry drift instead of a lasting offset between the CoM
+    reference and the foot that has to support it.
+    """
+
+    def __init__(self, blend_time: float) -> None:
+        self._blend_time = blend_time
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything: the next stance sole is taken on its planned pose."""
+        self._stance: Side | None = None
+        self._switch_time = -np.inf
+        self._position_offset = np.zeros(3)
+        self._rotation_offset = np.zeros(3)
+
+    def update(
+        self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]
+    ) -> tuple[Side, NDArray, NDArray]:
+        """Return the stance side and the position (3,) and rotation (3, 3) of its sole in world.
+
+        Args:
+            time: [s].
+            reference: Says which foot is the stance and where it was planned.
+            feet: The last estimate of each sole's position and rotation.
+        """
+        if reference.stance_foot is not self._stance:
+            self._switch(time, reference, feet)
+        planned = reference.foot(reference.stance_foot)
+        left = 1.0 - minimum_jerk((time - self._switch_time) / self._blend_time)[0]
+        if left <= 0.0:
+            return reference.stance_foot, planned.position, planned.rotation
+        position = planned.position + left * self._position_offset
+        rotation = so3.exp(left * self._rotation_offset) @ planned.rotation
+        return reference.stance_foot, position, rotation
+
+    def _switch(self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]) -> None:
+        stance = reference.stance_foot
+        if self._stance is None:
+            self._switch_time = -np.inf
+        else:
+            planned = reference.foot(stance)
+            position, rotation = feet[stance]
+            self._position_offset = position - planned.position
+            self._rotation_offset = so3.log(rotation @ planned.rotation.T)
+            self._switch_time = time
+        self._stance = stance

@@ -1,0 +1,177 @@
+"""From sensors to the robot's state: base by the stance foot and the IMU, CoM, DCM, ZMP, feet."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import (
+    ConfigError,
+    EstimationError,
+    Measurement,
+    NDArray,
+    RobotState,
+    Side,
+    WalkingReference,
+)
+from gradiva.estimation.floating_base_kinematics import state_function
+from gradiva.estimation.stance_anchor import StanceAnchor
+from gradiva.robot_model.flat_function import Compiler, interpreted
+from gradiva.robot_model.idyntree_model import IdynTreeModel
+
+
+@dataclass(frozen=True, slots=True)
+class StateEstimatorConfig:
+    """Filters of the estimate.
+
+    Attributes:
+        use_imu: Take roll, pitch and angular velocity of the base from the IMU where there is one.
+        anchor_blend_time: In which the stance sole's offset from its plan fades after a switch, [s].
+        zmp_time_constant: Of the low pass on the measured ZMP, [s].
+        com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
+        minimum_load: Below it the feet give no ZMP and the last one holds, [N].
+    """
+
+    use_imu: bool
+    anchor_blend_time: float
+    zmp_time_constant: float
+    com_velocity_time_constant: float
+    minimum_load: float
+
+    def __post_init__(self) -> None:
+        for name in ("zmp_time_constant", "com_velocity_time_constant"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+        for name in ("anchor_blend_time", "minimum_load"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+class LowPass:
+    """First-order low pass; its first sample passes unchanged."""
+
+    def __init__(self, time_constant: float) -> None:
+        self._time_constant = time_constant
+        self._value: NDArray | None = None
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._value = None
+
+    def update(self, sample: NDArray, period: float) -> NDArray:
+        """Return the filtered value after ``sample``, ``period`` [s] after the last."""
+        if self._value is None or self._time_constant == 0.0:
+            self._value = np.array(sample)
+        else:
+            self._value = self._value + (1.0 - math.exp(-period / self._time_constant)) * (sample - self._value)
+        return self._value
+
+
+class StateEstimator:
+    """Estimates the floating-base state from encoders, foot wrenches and, where there is one, an IMU.
+
+    The equations stand in ``floating_base_kinematics``.
+    """
+
+    def __init__(self, model: IdynTreeModel, config: StateEstimatorConfig, compiler: Compiler = interpreted) -> None:
+        self._config = config
+        self._joints = len(model.description.joints)
+        self._sensors = len(model.description.force_torque_sensors)
+        self._function = state_function(model, compiler)
+        self._anchor = StanceAnchor(config.anchor_blend_time)
+        self._zmp_filter = LowPass(config.zmp_time_constant)
+        self._com_velocity_filter = LowPass(config.com_velocity_time_constant)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the next update takes the stance sole on its planned pose."""
+        self._anchor.reset()
+        self._zmp_filter.reset()
+        self._com_velocity_filter.reset()
+        self._time: float | None = None
+        self._zmp: NDArray | None = None
+        self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
+
+    def update(self, measurement: Measurement, reference: WalkingReference) -> RobotState:
+        """Return the state at the measurement.
+
+        Args:
+            measurement: One sample of all sensors.
+            reference: The plan at the same time: the stance foot and its pose, the natural frequency.
+
+        Raises:
+            EstimationError: The sample has the wrong size, is not finite, or is older than the last.
+        """
+        self._check(measurement)
+        period = 0.0 if self._time is None else measurement.time - self._time
+        self._time = measurement.time
+        outputs = self._evaluate(measurement, reference)
+        for side in Side:
+            position, rotation = outputs[f"{side}_foot_position"], outputs[f"{side}_foot_rotation"]
+            self._feet[side] = (position.copy(), rotation.copy())
+        com_velocity = self._com_velocity_filter.update(outputs["com_velocity"], period)
+        dcm = outputs["com_position"][:2] + com_velocity[:2] / reference.dcm.natural_frequency
+        return RobotState(
+            base_position=outputs["base_position"],
+            base_rotation=outputs["base_rotation"],
+            base_twist=outputs["base_twist"],
+            joint_positions=measurement.joint_positions,
+            joint_velocities=measurement.joint_velocities,
+            com_position=outputs["com_position"],
+            com_velocity=com_velocity,
+            dcm_position=dcm,
+            zmp_position=self._filtered_zmp(outputs, period),
+            left_foot_position=outputs["left_foot_position"],
+            left_foot_rotation=outputs["left_foot_rotation"],
+            right_foot_position=outputs["right_foot_position"],
+            right_foot_rotation=outputs["right_foot_rotation"],
+            left_foot_wrench=outputs["left_foot_wrench"],
+            right_foot_wrench=outputs["right_foot_wrench"],
+        )
+
+    def _evaluate(self, measurement: Measurement, reference: WalkingReference):  # type: ignore[no-untyped-def]
+        stance, position, rotation = self._anchor.update(measurement.time, reference, self._feet)
+        function = self._function
+        function.set(
+            joint_positions=measurement.joint_positions,
+            joint_velocities=measurement.joint_velocities,
+            contact_wrenches=measurement.contact_wrenches,
+            left_is_stance=float(stance is Side.LEFT),
+            stance_position=position,
+            stance_rotation=rotation,
+            use_imu=0.0,
+        )
+        if self._config.use_imu and measurement.imu is not None:
+            function.set(
+                use_imu=1.0,
+                imu_rotation=measurement.imu.rotation,
+                imu_angular_velocity=measurement.imu.angular_velocity,
+            )
+        return function()
+
+    def _filtered_zmp(self, outputs, period: float) -> NDArray:  # type: ignore[no-untyped-def]
+        load = float(outputs["load"][0])
+        if load >= self._config.minimum_load or self._zmp is None:
+            raw = outputs["zmp_moment"] / max(load, self._config.minimum_load)
+            self._zmp = self._zmp_filter.update(raw, period)
+        return self._zmp
+
+    def _check(self, measurement: Measurement) -> None:
+        if self._time is not None and measurement.time < self._time:
+            raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
+        sizes = {
+            "joint_positions": (self._joints,),
+            "joint_velocities": (self._joints,),
+            "contact_wrenches": (self._sensors, 6),
+        }
+        for name, shape in sizes.items():
+            value = getattr(measurement, name)
+            if value.shape != shape:
+                raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
+            if not np.isfinite(value).all():
+                raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
+        imu = measurement.imu
+        if imu is not None and not (np.isfinite(imu.rotation).all() and np.isfinite(imu.angular_velocity).all()):
+            raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")

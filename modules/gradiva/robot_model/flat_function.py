@@ -1,0 +1,88 @@
+"""A CasADi function between two flat arrays, its parts reached by name; allocates nothing when called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import NDArray, nearest_name
+
+Compiler = Callable[[cs.Function], cs.Function]
+"""Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
+
+
+def interpreted(function: cs.Function) -> cs.Function:
+    """The compiler for machines without one: CasADi's virtual machine runs the function."""
+    return function
+
+
+class FlatFunction:
+    """Named inputs and outputs over one input vector and one output vector.
+
+    Attributes:
+        inputs: Views to write into before a call, shaped as their symbols (vectors are 1-D).
+        outputs: Views that hold the last call's results.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        inputs: Mapping[str, cs.SX],
+        outputs: Mapping[str, cs.SX],
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Build, and compile, the function.
+
+        Args:
+            name: A C identifier.
+            inputs: Name to symbol.
+            outputs: Name to expression in these symbols.
+            compiler: How the function becomes fast.
+        """
+        source = cs.vertcat(*(cs.vec(symbol) for symbol in inputs.values()))
+        result = cs.vertcat(*(cs.vec(cs.densify(expression)) for expression in outputs.values()))
+        self._input = np.zeros(source.numel())
+        self._output = np.zeros(result.numel())
+        self.inputs = _views(self._input, inputs)
+        self.outputs = _views(self._output, outputs)
+        self._function = compiler(cs.Function(name, [source], [result]))
+        self._buffer, self._trigger = self._function.buffer()
+        self._buffer.set_arg(0, memoryview(self._input))
+        self._buffer.set_res(0, memoryview(self._output))
+
+    def set(self, **values: object) -> None:
+        """Write inputs by name; those not named keep their last value."""
+        for name, value in values.items():
+            try:
+                self.inputs[name][...] = value
+            except KeyError:
+                raise KeyError(f"no input '{name}'{nearest_name(name, self.inputs)}") from None
+
+    def __call__(self) -> Mapping[str, NDArray]:
+        """Evaluate; the returned views are overwritten by the next call."""
+        self._trigger()
+        return self.outputs
+
+
+def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
+    views, start = {}, 0
+    for name, part in parts.items():
+        rows, columns = part.shape
+        block = flat[start : start + rows * columns]
+        views[name] = block if columns == 1 else block.reshape((rows, columns), order="F")
+        start += rows * columns
+    return views
+
+
+def symbolic_log(rotation: cs.SX) -> cs.SX:
+    """Rotation vector of a rotation matrix, (3, 1), for angles below π."""
+    twice = cs.vertcat(
+        rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]
+    )
+    axis_sine = 0.5 * twice
+    sine = cs.sqrt(cs.dot(axis_sine, axis_sine))
+    cosine = 0.5 * (cs.trace(rotation) - 1)
+    ratio = cs.atan2(sine, cosine) / cs.fmax(sine, 1e-12)
+    return cs.if_else(sine < 1e-9, 1.0, ratio) * axis_sine

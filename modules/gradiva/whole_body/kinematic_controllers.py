@@ -1,0 +1,88 @@
+"""The two ways in which the inverse kinematics moves a robot (thesis section 7.1.3)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState
+from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
+from gradiva.whole_body.servo_feedforward import ServoFeedforward
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
+
+
+class WholeBodyController(Protocol):
+    """Layer 3: from what the body should do to a joint command.
+
+    Attributes:
+        desired_posture: Where the robot was told to be at the end of the last tick.
+        desired_velocity: ν of the last tick, (6 + n,).
+    """
+
+    desired_posture: RobotPosture
+    desired_velocity: NDArray
+
+    def reset(self, posture: RobotPosture) -> None:
+        """Begin again, at rest, from where the robot is told to be now."""
+        ...
+
+    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+        """Return the command for the coming ``period`` [s].
+
+        Raises:
+            NoSolutionFound: The references contradict each other; nothing has changed.
+        """
+        ...
+
+
+class PositionController:
+    """Sends joint positions: the inverse kinematics runs on its own integrated state, the servos follow it."""
+
+    def __init__(
+        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, posture: RobotPosture
+    ) -> None:
+        self._inverse_kinematics = inverse_kinematics
+        self._feedforward = feedforward
+        self.reset(posture)
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self.desired_posture = posture
+        self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+
+    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        velocity = self._inverse_kinematics.solve(self.desired_posture, reference, period)
+        acceleration = (velocity - self.desired_velocity) / period
+        self.desired_posture = integrate(self.desired_posture, velocity, period)
+        self.desired_velocity = velocity
+        offset = self._feedforward.offset(
+            self.desired_posture,
+            velocity,
+            acceleration,
+            reference.left_foot_wrench,
+            reference.right_foot_wrench,
+        )
+        return JointCommand(ControlMode.POSITION, self.desired_posture.joint_positions + offset)
+
+
+class VelocityController:
+    """Sends joint velocities: the inverse kinematics closes its loop on the estimated state."""
+
+    def __init__(self, inverse_kinematics: InverseKinematics, posture: RobotPosture) -> None:
+        self._inverse_kinematics = inverse_kinematics
+        self.reset(posture)
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self.desired_posture = posture
+        self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+
+    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
+        velocity = self._inverse_kinematics.solve(measured, reference, period)
+        self.desired_posture = integrate(measured, velocity, period)
+        self.desired_velocity = velocity
+        return JointCommand(ControlMode.VELOCITY, velocity[6:])

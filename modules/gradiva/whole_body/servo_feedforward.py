@@ -1,0 +1,119 @@
+r"""What position servos must be told so that they do not have to be wrong first.
+
+A proportional servo :math:`\tau = k_p (s_{cmd} - s) - k_d \dot s` holds a torque only with a position error. The
+torques that the motion needs are known,
+
+.. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
+
+so the command asks for :math:`s_{cmd} = s + (\tau + k_d \dot s) / k_p`. The foot wrenches :math:`f_k` carry the
+linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray, RobotPosture
+from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
+from gradiva.robot_model.idyntree_model import IdynTreeModel
+from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
+
+
+@dataclass(frozen=True, slots=True)
+class ServoFeedforwardConfig:
+    """How much of each share is fed forward; 0 leaves it to the servo.
+
+    Attributes:
+        gravity_and_contact: Of the static torques, [-].
+        velocity: Of the servo's damping torque, [-].
+        acceleration: Of the inertial torques, [-].
+    """
+
+    gravity_and_contact: float
+    velocity: float
+    acceleration: float
+
+    def __post_init__(self) -> None:
+        for name in ("gravity_and_contact", "velocity", "acceleration"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
+
+
+class ServoFeedforward:
+    """Turns desired joint positions into the positions to send to the servos."""
+
+    def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
+        self._config = config
+        self._stiffness = model.description.per_joint("stiffness")
+        self._damping_ratio = model.description.per_joint("damping") / self._stiffness
+        self._function = _torque_function(SymbolicDynamics(model), compiler)
+        self._joints = len(self._stiffness)
+
+    def offset(
+        self,
+        state: RobotPosture,
+        velocity: NDArray,
+        acceleration: NDArray,
+        left_foot_wrench: NDArray,
+        right_foot_wrench: NDArray,
+    ) -> NDArray:
+        """Return what to add to the desired joint positions, [rad], shape (n,).
+
+        Args:
+            state: Desired.
+            velocity: Desired ν, shape (6 + n,).
+            acceleration: Desired ν̇, shape (6 + n,).
+            left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
+            right_foot_wrench: The same.
+        """
+        share = self._config
+        torques = share.gravity_and_contact * self.torques(
+            state, share.acceleration * acceleration, left_foot_wrench, right_foot_wrench
+        )
+        return torques / self._stiffness + share.velocity * self._damping_ratio * velocity[6:]
+
+    def torques(
+        self,
+        state: RobotPosture,
+        acceleration: NDArray,
+        left_foot_wrench: NDArray,
+        right_foot_wrench: NDArray,
+    ) -> NDArray:
+        """Return the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,)."""
+        self._function.set(
+            base_rotation=state.base_rotation,
+            joint_positions=state.joint_positions,
+            acceleration=acceleration,
+            left_foot_wrench=left_foot_wrench,
+            right_foot_wrench=right_foot_wrench,
+        )
+        return self._function()["torques"].copy()
+
+
+def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunction:
+    description = dynamics.model.description
+    acceleration = cs.SX.sym("acceleration", 6 + dynamics.joints)
+    wrenches = {side: cs.SX.sym(f"{side}_foot_wrench", 6) for side in ("left", "right")}
+    forces = dynamics.mass_matrix @ acceleration + dynamics.bias_forces
+    forces -= dynamics.frame(description.left_foot_frame).jacobian.T @ wrenches["left"]
+    forces -= dynamics.frame(description.right_foot_frame).jacobian.T @ wrenches["right"]
+    at_rest = cs.substitute(
+        forces[6:],
+        cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
+        np.zeros(6 + dynamics.joints),
+    )
+    return FlatFunction(
+        f"servo_feedforward_{description.name}",
+        inputs={
+            "base_rotation": dynamics.base_rotation,
+            "joint_positions": dynamics.joint_positions,
+            "acceleration": acceleration,
+            "left_foot_wrench": wrenches["left"],
+            "right_foot_wrench": wrenches["right"],
+        },
+        outputs={"torques": at_rest},
+        compiler=compiler,
+    )

@@ -1,0 +1,103 @@
+"""The start posture: solved by the walking controller's own inverse kinematics."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradiva.common import FootReference, ModelError, NDArray, RobotPosture, so3
+from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
+from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
+from gradiva.whole_body.whole_body_reference import WholeBodyReference
+
+_STEP = 0.02  # [s] of each iteration; the tasks' gains make it contract
+_ITERATIONS = 1500
+_TOLERANCE = 1e-6  # [m]
+
+
+def upright_torso(model: IdynTreeModel, lean: float = 0.0) -> NDArray:
+    """Return the torso frame's rotation when the robot stands straight, facing x, shape (3, 3).
+
+    Straight means all joints at zero.
+
+    Args:
+        model: The robot.
+        lean: Forward lean, [rad].
+    """
+    base = forward_base_rotation(model)
+    torso = _rotation_in_base(model, model.description.torso_frame)
+    return so3.exp(np.array([0.0, lean, 0.0])) @ base @ torso
+
+
+def forward_base_rotation(model: IdynTreeModel) -> NDArray:
+    """Return the base rotation, about the vertical, that makes the soles of the straight robot face x, (3, 3)."""
+    sole = _rotation_in_base(model, model.description.left_foot_frame)
+    return so3.rotation_z(-so3.yaw(sole))
+
+
+def solve_start_posture(
+    model: IdynTreeModel,
+    inverse_kinematics: InverseKinematics,
+    com_offset: NDArray,
+    torso_rotation: NDArray,
+    com_height: float | None = None,
+) -> RobotPosture:
+    """Stand with both soles level, ``step_width`` apart, the CoM at its height; world between the soles, x ahead.
+
+    Args:
+        model: The robot.
+        inverse_kinematics: Of the walking controller.
+        com_offset: Of the CoM from the middle of the soles, on the ground plane, [m], shape (2,).
+        torso_rotation: Of the torso frame, world, shape (3, 3).
+        com_height: Above the soles, [m]; the description's where None.
+
+    Raises:
+        ModelError: The posture cannot be reached; the message says by how much it is missed.
+    """
+    description = model.description
+    half_width = 0.5 * description.step_width
+    height = description.com_height if com_height is None else com_height
+    reference = WholeBodyReference(
+        left_foot=_level_sole(half_width),
+        right_foot=_level_sole(-half_width),
+        com_position=np.array([com_offset[0], com_offset[1], height]),
+        com_velocity=np.zeros(3),
+        torso_rotation=torso_rotation,
+        torso_angular_velocity=np.zeros(3),
+        posture=description.posture,
+        left_foot_wrench=np.zeros(6),
+        right_foot_wrench=np.zeros(6),
+    )
+    state = _first_guess(model)
+    for _ in range(_ITERATIONS):
+        state = integrate(state, inverse_kinematics.solve(state, reference, _STEP), _STEP)
+    missed = float(np.max(np.abs(inverse_kinematics.task_error(state, reference))))
+    if missed > _TOLERANCE:
+        raise ModelError(
+            f"{description.name}: no start posture with the CoM at {height} m: missed by {1e3 * missed:.1f} mm"
+        )
+    return state
+
+
+def _level_sole(y: float) -> FootReference:
+    zero = np.zeros(6)
+    return FootReference(np.array([0.0, y, 0.0]), np.eye(3), zero, zero, in_contact=True)
+
+
+def _first_guess(model: IdynTreeModel) -> RobotPosture:
+    """The description's posture with the base above the origin and the soles near the ground."""
+    description = model.description
+    kinematics = model.kinematics_and_dynamics()
+    rotation = forward_base_rotation(model)
+    kinematics.setJointPos(description.posture)
+    soles = []
+    for frame in (description.left_foot_frame, description.right_foot_frame):
+        transform = kinematics.getRelativeTransform(description.base_link, frame)
+        soles.append(rotation @ as_array(transform.getPosition()))
+    return RobotPosture(-0.5 * (soles[0] + soles[1]), rotation, description.posture)
+
+
+def _rotation_in_base(model: IdynTreeModel, frame: str) -> NDArray:
+    kinematics = model.kinematics_and_dynamics()
+    kinematics.setJointPos(np.zeros(len(model.description.joints)))
+    transform = kinematics.getRelativeTransform(model.description.base_link, frame)
+    return as_array(transform.getRotation())

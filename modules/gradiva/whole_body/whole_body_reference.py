@@ -1,0 +1,46 @@
+"""What the body should do in one tick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradiva.common import FootReference, NDArray, freeze_arrays
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeBodyReference:
+    """References of the whole-body layer (world, mixed representation).
+
+    Attributes:
+        left_foot: Left sole.
+        right_foot: Right sole.
+        com_position: [m], shape (3,).
+        com_velocity: [m/s], shape (3,).
+        torso_rotation: Shape (3, 3).
+        torso_angular_velocity: [rad/s], shape (3,).
+        posture: [rad], shape (n,).
+        left_foot_wrench: Ground on foot, about the planned sole origin, [N, N·m], shape (6,).
+        right_foot_wrench: The same of the right foot.
+    """
+
+    left_foot: FootReference
+    right_foot: FootReference
+    com_position: NDArray
+    com_velocity: NDArray
+    torso_rotation: NDArray
+    torso_angular_velocity: NDArray
+    posture: NDArray
+    left_foot_wrench: NDArray
+    right_foot_wrench: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(
+            self,
+            com_position=(3,),
+            com_velocity=(3,),
+            torso_rotation=(3, 3),
+            torso_angular_velocity=(3,),
+            posture=(None,),
+            left_foot_wrench=(6,),
+            right_foot_wrench=(6,),
+        )
