@@ -29,10 +29,7 @@ from gradiva.telemetry.signal_log import LogError, SignalLog
 ROOT = "robot_logger_device"
 TREE = "walking"
 _USER_BLOCK = 512  # bytes, the smallest that HDF5 takes; MATLAB reads the first 128
-_DRAWN = {
-    f"joints_state::{name}::measured": f"joints_state::{name}"
-    for name in ("positions", "velocities", "torques")
-}
+_DRAWN = {f"joints_state::{name}::measured": f"joints_state::{name}" for name in ("positions", "velocities", "torques")}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,9 +136,7 @@ class _MatWriter:
             if text not in self._texts:
                 self._texts[text] = self.text(self._references, f"t{len(self._texts)}", text).ref
         references = np.array([[self._texts[text] for text in texts]], dtype=h5py.ref_dtype)
-        parent.create_dataset(name, data=references, dtype=h5py.ref_dtype).attrs["MATLAB_class"] = np.bytes_(
-            "cell"
-        )
+        parent.create_dataset(name, data=references, dtype=h5py.ref_dtype).attrs["MATLAB_class"] = np.bytes_("cell")
 
     def signal(self, root: h5py.Group, place: str, log: SignalLog, name: str) -> None:
         """Write one signal of the log below ``root``."""
@@ -170,9 +165,7 @@ class _MatWriter:
 def _write_header(path: Path) -> None:
     text = b"MATLAB 7.3 MAT-file, written by Gradiva, HDF5 schema 1.00 ."
     with path.open("r+b") as file:
-        file.write(
-            text.ljust(116) + bytes(8) + b"\x00\x02IM"
-        )  # text, no subsystem, version 2.0, little endian
+        file.write(text.ljust(116) + bytes(8) + b"\x00\x02IM")  # text, no subsystem, version 2.0, little endian
 
 
 def _read_log(tree: h5py.Group) -> SignalLog:

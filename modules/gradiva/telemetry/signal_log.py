@@ -34,7 +34,7 @@ class SignalLog:
     """Signals over time, one row a tick.
 
     Names nest by ``::``, as in ``dcm::position::measured``. The first tick fixes the signals and their sizes.
-    Ticks are rows of blocks, joined when somebody reads: a tick costs a few microseconds, also on a long walk.
+    Ticks are rows of blocks, joined when somebody reads: a tick costs a few microseconds, late as early.
     """
 
     def __init__(self) -> None:

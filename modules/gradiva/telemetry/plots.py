@@ -1,0 +1,135 @@
+"""The plots of a report, and the signals that each needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from gradiva.telemetry.ground_plot import plot_ground
+from gradiva.telemetry.joint_plot import plot_joints
+from gradiva.telemetry.plot_style import STYLE, svg
+from gradiva.telemetry.tick_plot import plot_ticks
+from gradiva.telemetry.time_plots import (
+    plot_attitude,
+    plot_com,
+    plot_com_velocity,
+    plot_dcm,
+    plot_drift,
+    plot_feet,
+    plot_forces,
+    plot_zmp,
+)
+from gradiva.telemetry.walk_record import WalkRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot of a report.
+
+    Attributes:
+        title: Its heading.
+        caption: What to see in it.
+        signals: What it cannot do without.
+        draw: Makes the figure.
+        is_wide: Whether it takes both columns of the page.
+    """
+
+    title: str
+    caption: str
+    signals: tuple[str, ...]
+    draw: Callable[[WalkRecord], Figure]
+    is_wide: bool = False
+
+    def missing(self, record: WalkRecord) -> list[str]:
+        """Return the signals that the log lacks."""
+        return [name for name in self.signals if name not in record.log]
+
+    def svg(self, record: WalkRecord) -> str:
+        """Return the drawn plot as an SVG element."""
+        with matplotlib.rc_context(STYLE):
+            return svg(self.draw(record))
+
+
+def _both(stem: str) -> tuple[str, str]:
+    return f"{stem}::measured", f"{stem}::desired"
+
+
+PLOTS = (
+    Plot(
+        "From above",
+        "Soles where the plan put them; the measured paths of CoM, DCM and ZMP.",
+        ("com::position::measured",),
+        plot_ground,
+        is_wide=True,
+    ),
+    Plot(
+        "Divergent component of motion",
+        "Solid measured, dashed desired; grey bands are double supports.",
+        _both("dcm::position"),
+        plot_dcm,
+    ),
+    Plot(
+        "Zero moment point",
+        "Solid measured, dashed commanded, within the extent of the loaded soles.",
+        _both("zmp"),
+        plot_zmp,
+    ),
+    Plot(
+        "Centre of mass",
+        "Solid measured, dashed desired; the distance is horizontal.",
+        _both("com::position"),
+        plot_com,
+    ),
+    Plot(
+        "Feet",
+        "Height of the sole frames, solid measured, dashed desired; distance in space.",
+        (*_both("left_foot::position"), *_both("right_foot::position")),
+        plot_feet,
+    ),
+    Plot(
+        "Velocity of the centre of mass",
+        "Solid measured, dashed desired.",
+        _both("com::velocity"),
+        plot_com_velocity,
+    ),
+    Plot(
+        "Ground forces",
+        "Vertical force on each foot; the sum swings about the robot's weight.",
+        ("left_foot::linear_force::measured", "right_foot::linear_force::measured"),
+        plot_forces,
+    ),
+    Plot(
+        "Attitude of the base",
+        "Estimated, in roll, pitch and yaw.",
+        ("root_link::orientation::measured",),
+        plot_attitude,
+    ),
+    Plot(
+        "Estimate against truth",
+        "Estimated minus simulated pose of the base: the drift of the odometry.",
+        (
+            "root_link::position::measured",
+            "root_link::orientation::measured",
+            "simulation::root_link::position",
+            "simulation::root_link::orientation",
+        ),
+        plot_drift,
+    ),
+    Plot(
+        "Joints",
+        "Bars of the margin are red below 3°.",
+        _both("joints_state::positions"),
+        plot_joints,
+        is_wide=True,
+    ),
+    Plot(
+        "Computation time",
+        "Of each layer of the tick, and of the whole.",
+        ("tick::total",),
+        plot_ticks,
+        is_wide=True,
+    ),
+)
