@@ -1,1 +1,30 @@
-"""To come."""
+"""Simulated robots: a MuJoCo plant behind the interface of the real ones, and films of what they did."""
+
+from gradiva.simulation.fall_detector import Fall, FallConfig
+from gradiva.simulation.ground import Ground
+from gradiva.simulation.mujoco_robot import MujocoRobot
+from gradiva.simulation.plant import PlantConfig
+from gradiva.simulation.push import Push
+from gradiva.simulation.rigid_ground import GroundConfig, RigidGround
+from gradiva.simulation.sensors import SensorConfig, VelocitySource
+from gradiva.simulation.servo import ServoConfig
+from gradiva.simulation.simulated_state import SimulatedState
+from gradiva.simulation.simulation_config import SimulationConfig
+from gradiva.simulation.slip_meter import SlipConfig
+
+__all__ = [
+    "Fall",
+    "FallConfig",
+    "Ground",
+    "GroundConfig",
+    "MujocoRobot",
+    "PlantConfig",
+    "Push",
+    "RigidGround",
+    "SensorConfig",
+    "ServoConfig",
+    "SimulatedState",
+    "SimulationConfig",
+    "SlipConfig",
+    "VelocitySource",
+]

@@ -1,0 +1,219 @@
+"""A robot simulated in this process."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from gradiva.common import (
+    ConfigError,
+    ControlMode,
+    JointCommand,
+    Measurement,
+    NDArray,
+    RobotInterfaceError,
+    RobotPosture,
+    Side,
+)
+from gradiva.robot_model import RobotDescription
+from gradiva.simulation.delay_line import DelayLine
+from gradiva.simulation.fall_detector import Fall, FallDetector
+from gradiva.simulation.plant import build_plant, load_tree
+from gradiva.simulation.pusher import Pusher
+from gradiva.simulation.rigid_ground import RigidGround
+from gradiva.simulation.sensors import Sensors
+from gradiva.simulation.servo_bank import ServoBank
+from gradiva.simulation.simulated_state import SimulatedState
+from gradiva.simulation.simulation_config import SimulationConfig
+from gradiva.simulation.slip_meter import SlipMeter
+from gradiva.simulation.snapshot import Snapshot
+from gradiva.simulation.spec_tools import quaternion
+from gradiva.simulation.state_reader import StateReader
+from gradiva.simulation.static_equilibrium import sink_to_weight, standing_torques
+
+_WATCH_PERIOD = 0.01  # [s] falls and slips are looked for this often
+_DEEPEST_START = 0.005  # [m] a sole that starts deeper in the floor would be shot out of it
+
+
+class MujocoRobot:
+    """A robot on a floor in MuJoCo, sensed and commanded as the real one; a ``RobotInterface``.
+
+    The soles stand on the floor when their frames are at z = 0. The servos first hold the start posture,
+    with the torques of standing still. One seed and one sequence of calls give bit-equal runs.
+    """
+
+    def __init__(
+        self,
+        description: RobotDescription,
+        config: SimulationConfig,
+        posture: RobotPosture,
+        seed: int = 0,
+    ) -> None:
+        """Put the robot at its start posture, at rest.
+
+        Raises:
+            ConfigError: The posture has a wrong size, is not finite, or has a sole inside the floor.
+            ModelError: The robot's model lacks what the description names, or has another mass.
+        """
+        self._config = config
+        self._joints = len(description.joints)
+        tree = load_tree(description)
+        self._ground = RigidGround(config.ground, description.sole.z)
+        self._model = build_plant(
+            description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep
+        )
+        self._data = mujoco.MjData(self._model)
+        self._reader = StateReader(description, self._model, config.ground.world_rotation)
+        self._servos = ServoBank(description, config.servo, self._model)
+        self._pusher = Pusher(config.pushes, tree, self._model)
+        self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), seed)
+        self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
+        self._slip = SlipMeter(config.slip)
+        self._commands: DelayLine[JointCommand] = DelayLine(config.steps(config.servo.delay))
+        self._samples: DelayLine[Snapshot] = DelayLine(config.steps(config.sensors.delay))
+        self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
+        self._step = 0
+        self._fall: Fall | None = None
+        self._energy = self._positive_work = 0.0
+        self._start(description, posture)
+
+    @property
+    def time(self) -> float:
+        """Since the start, [s]."""
+        return self._step * self._config.timestep
+
+    @property
+    def fall(self) -> Fall | None:
+        """How and when the robot fell; None while it is upright."""
+        return self._fall
+
+    @property
+    def mechanical_energy_j(self) -> float:
+        r"""Work of the servos, absolute in each joint: :math:`\sum_j \int |\tau_j \dot s_j| dt`, [J]."""
+        return self._energy
+
+    @property
+    def positive_work_j(self) -> float:
+        r"""Positive work of the servos: :math:`\sum_j \int \max(0, \tau_j \dot s_j) dt`, [J]."""
+        return self._positive_work
+
+    def read(self) -> Measurement:
+        """Return the newest sample of all sensors; wrenches are means over the time since the last reading.
+
+        Raises:
+            RobotInterfaceError: The simulation has diverged.
+        """
+        if self._config.sensors.delay == 0.0:
+            self._arrived = self._snapshot()
+        else:
+            self._arrived = self._samples.take(self._step) or self._arrived
+        sample = self._arrived
+        if not (np.isfinite(sample.positions).all() and np.isfinite(sample.velocities).all()):
+            raise RobotInterfaceError(f"the simulation diverged before {self.time:.3f} s")
+        return self._sensors.measure(self._true_measurement(sample))
+
+    def write(self, command: JointCommand) -> None:
+        """Hand a command to the servos, which obey it after their delay.
+
+        Raises:
+            RobotInterfaceError: The command has a wrong size or is not finite.
+        """
+        if command.values.shape != (self._joints,):
+            raise RobotInterfaceError(f"{command.values.size} values commanded to {self._joints} joints")
+        if not np.isfinite(command.values).all():
+            joint = int(np.argmin(np.isfinite(command.values)))
+            name = self._model.actuator(joint).name
+            raise RobotInterfaceError(f"{command.mode} command of joint '{name}' is {command.values[joint]}")
+        self._commands.put(self._step, command)
+
+    def advance(self, duration: float) -> None:
+        """Let ``duration`` [s] pass, a whole number of physics steps.
+
+        Raises:
+            RobotInterfaceError: It is not.
+        """
+        steps = self._config.steps(duration)
+        if steps < 0 or abs(steps * self._config.timestep - duration) > 1e-9:
+            raise RobotInterfaceError(f"{duration} s is no multiple of the step {self._config.timestep} s")
+        for _ in range(steps):
+            self._advance_step()
+
+    def truth(self) -> SimulatedState:
+        """Return the state without noise or delay, for scoring."""
+        return self._reader.truth(self._snapshot(), self.time, self._slip)
+
+    def _start(self, description: RobotDescription, posture: RobotPosture) -> None:
+        model, data = self._model, self._data
+        if posture.joint_positions.shape != (self._joints,):
+            raise ConfigError(f"the posture has {posture.joint_positions.size} of {self._joints} joints")
+        data.qpos[:3] = posture.base_position
+        data.qpos[3:7] = quaternion(posture.base_rotation)
+        data.qpos[self._reader.joint_positions] = posture.joint_positions
+        if not np.isfinite(data.qpos).all():
+            raise ConfigError("the start posture is not finite")
+        mujoco.mj_forward(model, data)
+        feet = (description.left_foot_frame, description.right_foot_frame)
+        for side, foot in zip(Side, feet, strict=True):
+            if data.site(foot).xpos[2] < -_DEEPEST_START:
+                raise ConfigError(f"the {side} sole starts {-data.site(foot).xpos[2]:.3f} m below the floor")
+        torques = standing_torques(model, data, feet, 0.0, self._reader.joint_velocities)
+        self._servos.hold(ControlMode.POSITION, posture.joint_positions, torques)
+        data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
+        sink_to_weight(model, data)
+        self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
+        self._wrench_sum = np.zeros_like(self._wrenches)
+        self._arrived = self._last_read = self._snapshot()
+
+    def _advance_step(self) -> None:
+        data, timestep = self._data, self._config.timestep
+        command = self._commands.take(self._step)
+        if command is not None:
+            self._servos.command(command, data.actuator_length, data.actuator_force)
+        data.ctrl[:] = self._servos.control(data.actuator_length, timestep)
+        self._pusher.apply(data, self.time)
+        self._ground.step(self._model, data)
+        self._step += 1
+        self._wrenches = self._ground.wrenches(data)
+        self._wrench_sum += self._wrenches
+        self._count_work(data.actuator_force * data.actuator_velocity, timestep)
+        if self._config.sensors.delay > 0.0:
+            self._samples.put(self._step, self._snapshot())
+        if self._step % self._watch_steps == 0:
+            self._watch()
+
+    def _count_work(self, power: NDArray, duration: float) -> None:
+        absolute = float(np.abs(power).sum())
+        self._energy += duration * absolute
+        self._positive_work += 0.5 * duration * (absolute + float(power.sum()))
+
+    def _watch(self) -> None:
+        """Look for falls and slips; frames are those at the beginning of the last step."""
+        data = self._data
+        if self._fall is None:
+            self._fall = self._falls.check(self.time, data.qpos[:3], data.xmat[1].reshape(3, 3))
+        self._reader.watch_soles(data, self._wrenches, self._slip)
+
+    def _snapshot(self) -> Snapshot:
+        data = self._data
+        return Snapshot(
+            step=self._step,
+            positions=data.qpos.copy(),
+            velocities=data.qvel.copy(),
+            torques=data.actuator_force.copy(),
+            wrenches=self._wrenches,
+            wrench_sum=self._wrench_sum.copy(),
+        )
+
+    def _true_measurement(self, sample: Snapshot) -> Measurement:
+        steps = sample.step - self._last_read.step
+        if steps > 0:
+            self._mean_wrenches = (sample.wrench_sum - self._last_read.wrench_sum) / steps
+        self._last_read = sample
+        return Measurement(
+            time=sample.step * self._config.timestep,
+            joint_positions=sample.positions[self._reader.joint_positions],
+            joint_velocities=sample.velocities[self._reader.joint_velocities],
+            joint_torques=sample.torques,
+            contact_wrenches=self._mean_wrenches,
+            imu=self._reader.imu(sample),
+        )

@@ -1,0 +1,28 @@
+"""A force on a link, from outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradiva.common import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A constant force at the centre of mass of a link.
+
+    Attributes:
+        link: Of the model.
+        force: World, [N].
+        start: [s].
+        duration: [s].
+    """
+
+    link: str
+    force: tuple[float, float, float]
+    start: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        if self.duration <= 0.0:
+            raise ConfigError(f"push on '{self.link}': duration={self.duration} must be positive")

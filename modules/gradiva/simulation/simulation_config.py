@@ -1,0 +1,52 @@
+"""All that can be chosen of a simulated robot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradiva.common import ConfigError
+from gradiva.simulation.fall_detector import FallConfig
+from gradiva.simulation.plant import PlantConfig
+from gradiva.simulation.push import Push
+from gradiva.simulation.rigid_ground import GroundConfig
+from gradiva.simulation.sensors import SensorConfig
+from gradiva.simulation.servo import ServoConfig
+from gradiva.simulation.slip_meter import SlipConfig
+
+_WHOLE = 1e-6  # [-] how far a delay may be from a whole number of steps
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationConfig:
+    """Table ``[simulation]``; its parts are documented at their classes.
+
+    Attributes:
+        timestep: Of the physics, [s].
+        plant: How the robot differs from its model.
+        servo: Servos of the joints.
+        ground: The floor.
+        sensors: Faults of the sensors.
+        fall: When the robot counts as fallen.
+        slip: When a foot counts as standing.
+        pushes: Forces from outside.
+    """
+
+    timestep: float
+    plant: PlantConfig
+    servo: ServoConfig
+    ground: GroundConfig
+    sensors: SensorConfig
+    fall: FallConfig
+    slip: SlipConfig
+    pushes: tuple[Push, ...]
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.timestep <= 0.005:
+            raise ConfigError(f"timestep={self.timestep}: must lie between 0 and 0.005 s to be stable")
+        for name, delay in (("servo", self.servo.delay), ("sensors", self.sensors.delay)):
+            if abs(delay / self.timestep - round(delay / self.timestep)) > _WHOLE:
+                raise ConfigError(f"{name}.delay={delay}: must be a multiple of timestep={self.timestep}")
+
+    def steps(self, duration: float) -> int:
+        """Number of physics steps nearest to a duration [s]."""
+        return round(duration / self.timestep)

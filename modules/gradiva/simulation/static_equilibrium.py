@@ -1,0 +1,68 @@
+"""A robot that stands still from the first instant: its joint torques, and how deep its soles are pressed in."""
+
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+
+from gradiva.common import NDArray
+
+_TOUCHING = 0.005  # [m] soles nearer to the floor than this carry
+_DEEPEST = 0.001  # [m] more than any robot here sinks in on a rigid floor
+_HALVINGS = 24  # down to 0.1 nm
+
+
+def standing_torques(
+    model: mujoco.MjModel, data: mujoco.MjData, feet: tuple[str, str], floor: float, degrees: NDArray
+) -> NDArray:
+    r"""Return the torques that hold the robot still, the load shared by least squares.
+
+    .. math:: h = [0; \tau] + \sum_k J_k^T f_k, \qquad f = (J_b^T)^+ h_b, \qquad \tau = h_s - \sum_k J_{ks}^T f_k
+
+    with base rows b, joint rows s, and :math:`h` at zero velocity.
+
+    Args:
+        model: Of the engine.
+        data: After ``mj_forward``, at rest.
+        feet: Sites at the soles; those that do not touch the floor carry nothing.
+        floor: Height of the touching soles' sites, [m].
+        degrees: Index of each joint's velocity, shape (n,).
+
+    Returns:
+        [N·m], shape (n,).
+    """
+    touching = [foot for foot in feet if data.site(foot).xpos[2] < floor + _TOUCHING]
+    jacobian = np.zeros((6 * len(touching), model.nv))
+    for row, foot in enumerate(touching):
+        block = jacobian[6 * row : 6 * row + 6]
+        mujoco.mj_jacSite(model, data, block[:3], block[3:], data.site(foot).id)
+    wrenches = np.linalg.lstsq(jacobian[:, :6].T, data.qfrc_bias[:6], rcond=None)[0]
+    return (data.qfrc_bias - jacobian.T @ wrenches)[degrees]
+
+
+def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Lower a robot whose soles are level on the floor until the floor carries it, else leave it.
+
+    Bisection on the height of the base: its vertical acceleration vanishes at the right depth.
+
+    Args:
+        model: Of the engine.
+        data: At the start posture, with the control that holds it; its height is changed.
+    """
+    top = float(data.qpos[2])
+    low, high = top - _DEEPEST, top
+    if _vertical_acceleration(model, data, high) < 0.0 < _vertical_acceleration(model, data, low):
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (low + high)
+            if _vertical_acceleration(model, data, middle) > 0.0:
+                low = middle
+            else:
+                high = middle
+        top = 0.5 * (low + high)
+    _vertical_acceleration(model, data, top)
+
+
+def _vertical_acceleration(model: mujoco.MjModel, data: mujoco.MjData, height: float) -> float:
+    data.qpos[2] = height
+    mujoco.mj_forward(model, data)
+    return float(data.qacc[2])

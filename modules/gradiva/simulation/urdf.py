@@ -1,0 +1,204 @@
+"""Links and joints as a URDF file tells them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gradiva.common import ModelError, NDArray, so3
+
+DEFAULT_COLOUR = (0.8, 0.8, 0.8, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inertial:
+    """Mass distribution of a link.
+
+    Attributes:
+        mass: [kg].
+        centre: Centre of mass in the frame of the link, [m], shape (3,).
+        inertia: About the centre of mass, in the axes of the link, [kg·m²], shape (3, 3).
+    """
+
+    mass: float
+    centre: NDArray
+    inertia: NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visual:
+    """One visible shape of a link.
+
+    Attributes:
+        kind: ``mesh``, ``box``, ``cylinder`` or ``sphere``.
+        size: Scale of the mesh, or edges / radius and length / radius, [m].
+        file: Of the mesh; empty for the other kinds.
+        pose: In the frame of the link, homogeneous, shape (4, 4).
+        colour: Red, green, blue, opacity.
+    """
+
+    kind: str
+    size: tuple[float, ...]
+    file: str
+    pose: NDArray
+    colour: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UrdfLink:
+    """A link; ``inertial`` is None where the file gives no mass."""
+
+    name: str
+    inertial: Inertial | None
+    visuals: tuple[Visual, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UrdfJoint:
+    """A joint between two links.
+
+    Attributes:
+        name: Of the joint.
+        kind: The URDF's type.
+        parent: Link.
+        child: Link; its frame is the frame of the joint.
+        pose: Of the child in the parent at zero, homogeneous, shape (4, 4).
+        axis: In the axes of the child, unit length, shape (3,).
+        limits: Lower and upper, [rad]; infinite for a continuous joint.
+        effort: Largest torque, [N·m].
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    pose: NDArray
+    axis: NDArray
+    limits: tuple[float, float]
+    effort: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Urdf:
+    """All links and joints of a file, by name."""
+
+    links: dict[str, UrdfLink]
+    joints: dict[str, UrdfJoint]
+
+    @property
+    def mass(self) -> float:
+        """Of all links, [kg]."""
+        return sum(link.inertial.mass for link in self.links.values() if link.inertial is not None)
+
+
+def read_urdf(path: Path) -> Urdf:
+    """Read a URDF file.
+
+    Raises:
+        ModelError: The file is missing or is not a URDF.
+    """
+    try:
+        robot = ElementTree.parse(path).getroot()
+    except OSError as error:
+        raise ModelError(f"cannot read {path}: {error.strerror}") from None
+    except ElementTree.ParseError as error:
+        raise ModelError(f"{path} is not XML: {error}") from None
+    if robot.tag != "robot":
+        raise ModelError(f"{path}: expected a URDF <robot>, found <{robot.tag}>")
+    colours = {name: colour for item in robot.findall("material") for name, colour in [_named_colour(item)]}
+    links = [_link(element, colours) for element in robot.findall("link")]
+    joints = [_joint(element) for element in robot.findall("joint")]
+    return Urdf({link.name: link for link in links}, {joint.name: joint for joint in joints})
+
+
+def _link(element: ElementTree.Element, colours: dict[str, tuple[float, ...]]) -> UrdfLink:
+    visuals = (_visual(visual, colours) for visual in element.findall("visual"))
+    kept = tuple(visual for visual in visuals if visual is not None)
+    return UrdfLink(element.attrib["name"], _inertial(element.find("inertial")), kept)
+
+
+def _inertial(element: ElementTree.Element | None) -> Inertial | None:
+    if element is None:
+        return None
+    pose = _pose(element.find("origin"))
+    xx, xy, xz, yy, yz, zz = (
+        _number(element.find("inertia"), key) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    )
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    rotation = pose[:3, :3]
+    return Inertial(_number(element.find("mass"), "value"), pose[:3, 3], rotation @ inertia @ rotation.T)
+
+
+def _joint(element: ElementTree.Element) -> UrdfJoint:
+    kind = element.attrib["type"]
+    limit = element.find("limit")
+    bounded = limit is not None and kind != "continuous"
+    axis = _vector(element.find("axis"), "xyz", "1 0 0")
+    return UrdfJoint(
+        name=element.attrib["name"],
+        kind=kind,
+        parent=_child(element, "parent").attrib["link"],
+        child=_child(element, "child").attrib["link"],
+        pose=_pose(element.find("origin")),
+        axis=axis / (np.linalg.norm(axis) or 1.0),  # fixed joints may carry a zero axis
+        limits=(_number(limit, "lower"), _number(limit, "upper")) if bounded else (-np.inf, np.inf),
+        effort=_number(limit, "effort") if limit is not None else np.inf,
+    )
+
+
+def _visual(element: ElementTree.Element, colours: dict[str, tuple[float, ...]]) -> Visual | None:
+    shape = next(iter(_child(element, "geometry")), None)
+    if shape is None:
+        return None
+    sizes = {
+        "mesh": lambda: _vector(shape, "scale", "1 1 1"),
+        "box": lambda: _vector(shape, "size", ""),
+        "cylinder": lambda: np.array([_number(shape, "radius"), _number(shape, "length")]),
+        "sphere": lambda: np.array([_number(shape, "radius")]),
+    }
+    if shape.tag not in sizes:
+        raise ModelError(f"a visual has the unknown shape <{shape.tag}> (known: {', '.join(sizes)})")
+    size = tuple(float(number) for number in sizes[shape.tag]())
+    colour = _colour(element.find("material"), colours)
+    return Visual(shape.tag, size, shape.get("filename", ""), _pose(element.find("origin")), colour)
+
+
+def _colour(material: ElementTree.Element | None, colours: dict[str, tuple[float, ...]]) -> tuple[float, ...]:
+    if material is None:
+        return DEFAULT_COLOUR
+    if material.find("color") is None:
+        return colours.get(material.get("name", ""), DEFAULT_COLOUR)
+    return _named_colour(material)[1]
+
+
+def _named_colour(material: ElementTree.Element) -> tuple[str, tuple[float, ...]]:
+    rgba = _vector(material.find("color"), "rgba", "0.8 0.8 0.8 1")
+    return material.get("name", ""), tuple(float(number) for number in rgba)
+
+
+def _pose(origin: ElementTree.Element | None) -> NDArray:
+    """Homogeneous matrix of ``xyz`` and ``rpy`` (about fixed axes: roll, then pitch, then yaw)."""
+    roll, pitch, yaw = _vector(origin, "rpy", "0 0 0")
+    pose = np.eye(4)
+    pose[:3, :3] = so3.rotation_z(yaw) @ so3.exp(np.array([0.0, pitch, 0.0])) @ so3.exp(np.array([roll, 0.0, 0.0]))
+    pose[:3, 3] = _vector(origin, "xyz", "0 0 0")
+    return pose
+
+
+def _vector(element: ElementTree.Element | None, key: str, default: str) -> NDArray:
+    text = default if element is None else element.get(key, default)
+    return np.array([float(number) for number in text.split()])
+
+
+def _number(element: ElementTree.Element | None, key: str) -> float:
+    return 0.0 if element is None else float(element.get(key, "0"))
+
+
+def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
+    child = element.find(tag)
+    if child is None:
+        raise ModelError(f"<{element.tag} name='{element.get('name', '')}'> has no <{tag}>")
+    return child
