@@ -1,0 +1,109 @@
+"""Keep the divergent component of motion on its reference, looking at this instant only."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, DcmReference, NDArray
+from gradiva.contacts import SupportPolygon
+
+
+@dataclass(frozen=True, slots=True)
+class DcmControllerConfig:
+    """Gains and limits of the instantaneous law.
+
+    Attributes:
+        proportional_gain: K_p, the error decays at rate σ (K_p − 1), [-].
+        integral_gain: K_i, [1/s].
+        integral_limit: Bound on the norm of the error's integral, [m·s].
+        polygon_margin: Distance that the desired ZMP keeps from the edge of the support polygon, [m].
+
+    Raises:
+        ConfigError: A gain with which the error does not decay, a negative limit or margin.
+    """
+
+    proportional_gain: float
+    integral_gain: float
+    integral_limit: float
+    polygon_margin: float
+
+    def __post_init__(self) -> None:
+        if not 1.0 < self.proportional_gain < math.inf:
+            raise ConfigError(f"proportional_gain={self.proportional_gain}: the DCM error decays only above 1")
+        for name in ("integral_gain", "integral_limit", "polygon_margin"):
+            if not 0.0 <= getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
+
+
+class DcmController:
+    r"""Instantaneous control of the divergent component of motion (thesis 10.2.17, 7.3.1).
+
+    .. math:: z^* = \Pi_{\mathcal P}\left[ \xi_r - \dot\xi_r / \sigma
+        + K_p (\xi - \xi_r) + K_i \int (\xi - \xi_r)\, dt \right]
+
+    =======================  ==================================  =====
+    Symbol                   Name                                Unit
+    =======================  ==================================  =====
+    :math:`\xi`              ``dcm_position``                    m
+    :math:`\xi_r`            ``reference.position``              m
+    :math:`\dot\xi_r`        ``reference.velocity``              m/s
+    :math:`\sigma`           ``reference.divergence_rate``       rad/s
+    :math:`K_p`              ``config.proportional_gain``        -
+    :math:`K_i`              ``config.integral_gain``            1/s
+    :math:`\mathcal P`       ``polygon``, shrunk by the margin
+    =======================  ==================================  =====
+
+    Inside the polygon the error decays as :math:`\dot e = -\sigma (K_p - 1) e - \sigma K_i \int e`.
+    Anti-windup: the integral is bounded, and does not grow while the ZMP is held at the polygon's edge.
+    """
+
+    def __init__(self, config: DcmControllerConfig) -> None:
+        self._config = config
+        self._integral = np.zeros(2)
+        self._whole_polygon: SupportPolygon | None = None
+        self._polygon: SupportPolygon | None = None
+
+    def reset(self) -> None:
+        """Forget the integral of the error."""
+        self._integral = np.zeros(2)
+
+    def zmp(self, dcm_position: NDArray, reference: DcmReference, polygon: SupportPolygon, dt: float) -> NDArray:
+        """Return the ZMP that steers the DCM to its reference.
+
+        Args:
+            dcm_position: Measured, world, [m], shape (2,).
+            reference: At the same instant.
+            polygon: Where the ZMP may be.
+            dt: Time since the last call, [s].
+
+        Returns:
+            Inside the shrunk polygon, world, [m], shape (2,).
+
+        Raises:
+            ValueError: The DCM or its reference is not finite, or the margin leaves nothing of the polygon.
+        """
+        error = dcm_position - reference.position
+        proportional = reference.zmp_position + self._config.proportional_gain * error
+        integral = self._bounded(self._integral + error * dt)
+        wanted = proportional + self._config.integral_gain * integral
+        allowed = self._shrunk(polygon)
+        grows = integral @ integral > self._integral @ self._integral
+        if grows and not allowed.contains(wanted):
+            wanted = proportional + self._config.integral_gain * self._integral
+        else:
+            self._integral = integral
+        return allowed.project(wanted)
+
+    def _bounded(self, integral: NDArray) -> NDArray:
+        norm = math.sqrt(integral @ integral)
+        limit = self._config.integral_limit
+        return integral if norm <= limit else integral * (limit / norm)
+
+    def _shrunk(self, polygon: SupportPolygon) -> SupportPolygon:
+        if polygon is not self._whole_polygon or self._polygon is None:
+            self._polygon = polygon.shrunk(self._config.polygon_margin)
+            self._whole_polygon = polygon
+        return self._polygon

@@ -1,0 +1,193 @@
+"""Keep the divergent component of motion on its reference, looking two seconds ahead."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, SoleRectangle
+from gradiva.contacts import SupportPolygon
+from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, DcmQuadraticProgram
+from gradiva.simplified_model.phase_polygons import PhasePolygon, phase_polygons
+
+_CAPTURE_WEIGHT = 1e3  # [-] relative to the DCM weight: a capturable DCM error is believed up to 1 %
+_USABLE_VIOLATION = 3e-3  # [m] of the polygon by the solver's first ZMP, before it is projected
+
+
+@dataclass(frozen=True, slots=True)
+class DcmMpcConfig:
+    """Horizon, weights and limits of the predictive law.
+
+    Attributes:
+        horizon: Time looked ahead, [s].
+        period: Length of a sample, [s].
+        dcm_weight: Λ_ξ of the DCM error, [1/m²].
+        zmp_rate_weight: Λ_Z of the ZMP velocity, [s²/m²].
+        polygon_margin: Distance that the ZMP keeps from the edges of each sole, [m].
+        max_iterations: Of the solver; bounds the time of a tick.
+
+    Raises:
+        ConfigError: A weight or time is not positive, a margin is negative, the horizon is shorter than two
+            samples or not a whole number of them.
+    """
+
+    horizon: float
+    period: float
+    dcm_weight: float
+    zmp_rate_weight: float
+    polygon_margin: float
+    max_iterations: int
+
+    def __post_init__(self) -> None:
+        for name in ("horizon", "period", "dcm_weight", "zmp_rate_weight", "max_iterations"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite")
+        if not 0.0 <= self.polygon_margin < math.inf:
+            raise ConfigError(f"polygon_margin={self.polygon_margin} m: must be zero or more, and finite")
+        if self.samples < 2 or abs(self.samples * self.period - self.horizon) > 1e-6:
+            raise ConfigError(f"horizon={self.horizon} s is not two or more samples of period={self.period} s")
+
+    @property
+    def samples(self) -> int:
+        """N, samples in the horizon."""
+        return round(self.horizon / self.period)
+
+
+class DcmMpc:
+    r"""Predictive control of the divergent component of motion (thesis 10.2.23).
+
+    .. math:: \min_{z_k} \sum_k \tfrac12 \| \xi_k - \xi_{r,k} \|^2_{\Lambda_\xi}
+        + \tfrac12 \left\| \frac{z_k - z_{k-1}}{T} \right\|^2_{\Lambda_Z}
+        \quad \text{s.t.} \quad \xi_{k+1} = e^{\sigma_k T} \xi_k + (1 - e^{\sigma_k T}) z_k,
+        \quad z_k \in \mathcal P_k, \quad \xi_N = \xi_{r,N}
+
+    ===================  =========================================  =====
+    Symbol               Name                                       Unit
+    ===================  =========================================  =====
+    :math:`\xi_0`        ``dcm_position``                           m
+    :math:`\xi_r`        ``preview.dcm_positions``                  m
+    :math:`\sigma`       ``preview.divergence_rates``               rad/s
+    :math:`T`            ``config.period``                          s
+    :math:`\Lambda`      ``dcm_weight``, ``zmp_rate_weight``
+    :math:`\mathcal P`   hull of the soles on the ground            m
+    :math:`\bar z_k`     ZMP that moves the reference over T        m
+    ===================  =========================================  =====
+
+    It is solved in deviations from the reference, see ``DcmQuadraticProgram``;
+    :math:`\bar z_k = (\xi_{r,k+1} - F_k \xi_{r,k}) / (1 - F_k)` makes their dynamics exact for any reference.
+    :math:`z_{-1}` is the ZMP of the last call, or :math:`\bar z_0` at the start.
+    """
+
+    def __init__(self, config: DcmMpcConfig, sole: SoleRectangle) -> None:
+        self._config = config
+        self._sole = sole
+        self._rate_weight = config.zmp_rate_weight / (config.period**2 * config.dcm_weight)
+        self._program = DcmQuadraticProgram(config.samples, self._rate_weight, _CAPTURE_WEIGHT, config.max_iterations)
+        self._normals = np.zeros((config.samples, POLYGON_ROWS, 2))
+        self._offsets = np.ones((config.samples, POLYGON_ROWS))
+        self._previous_zmp: NDArray | None = None
+
+    @property
+    def config(self) -> DcmMpcConfig:
+        """Its configuration: says which preview is wanted."""
+        return self._config
+
+    def reset(self) -> None:
+        """Forget the last ZMP and the last solution."""
+        self._previous_zmp = None
+        self._program.reset()
+
+    def zmp(self, dcm_position: NDArray, preview: DcmPreview, dt: float | None = None) -> NDArray:
+        """Return the ZMP that steers the DCM to its reference.
+
+        Args:
+            dcm_position: Measured, world, [m], shape (2,).
+            preview: The plan from now on, ``config.samples`` samples of ``config.period``.
+            dt: Time until the next call, [s]; the ZMP goes only that far towards the middle of its first
+                sample. Without it, or if it is longer, a whole period.
+
+        Returns:
+            Inside the polygon of the first sample, world, [m], shape (2,).
+
+        Raises:
+            NoSolutionFound: The data are not finite, no foot is on the ground, or the solver failed; the next
+                call starts afresh.
+            ValueError: The preview has another period or number of samples.
+        """
+        self._check(preview)
+        try:
+            return self._solved(dcm_position, preview, dt)
+        except NoSolutionFound:
+            self.reset()
+            raise
+
+    def _solved(self, dcm_position: NDArray, preview: DcmPreview, dt: float | None) -> NDArray:
+        phases = self._phases(dcm_position, preview)
+        growth = np.exp(preview.divergence_rates * self._config.period)
+        reference_zmp = _mean_zmp(preview.dcm_positions, growth)
+        previous = reference_zmp[0] if self._previous_zmp is None else self._previous_zmp
+        normals, offsets = self._constraints(phases)
+        deviations = self._program.solve(
+            growth,
+            normals,
+            offsets - (normals @ reference_zmp[:, :, None])[:, :, 0],
+            self._rate_gradient(reference_zmp, previous),
+            dcm_position - preview.dcm_positions[0],
+        )
+        planned = self._inside(reference_zmp[0] + deviations[0], phases[0].polygon)
+        self._previous_zmp = phases[0].polygon.project(previous + self._share(dt) * (planned - previous))
+        return self._previous_zmp
+
+    def _check(self, preview: DcmPreview) -> None:
+        count = len(preview.divergence_rates)
+        if count != self._config.samples or abs(preview.period - self._config.period) > 1e-9:
+            raise ValueError(
+                f"the preview has {count} samples of {preview.period} s, "
+                f"wanted {self._config.samples} of {self._config.period} s"
+            )
+
+    def _phases(self, dcm_position: NDArray, preview: DcmPreview) -> list[PhasePolygon]:
+        data = (dcm_position.sum(), preview.dcm_positions.sum(), preview.divergence_rates.sum())
+        if not all(map(math.isfinite, data)) or preview.divergence_rates.min() <= 0.0:
+            raise NoSolutionFound("DCM MPC", "not run: the DCM, its reference or its rate is not usable")
+        try:
+            return phase_polygons(preview, self._sole, self._config.polygon_margin)
+        except ValueError as error:
+            raise NoSolutionFound("DCM MPC", f"not run: {error}") from None
+
+    def _constraints(self, phases: list[PhasePolygon]) -> tuple[NDArray, NDArray]:
+        """Return A and b of every sample; rows beyond the edges of a polygon read 0 ≤ 1."""
+        self._normals[:] = 0.0
+        self._offsets[:] = 1.0
+        for start, end, polygon in phases:
+            rows = len(polygon.offsets)
+            self._normals[start:end, :rows] = polygon.normals
+            self._offsets[start:end, :rows] = polygon.offsets
+        return self._normals, self._offsets
+
+    def _rate_gradient(self, reference_zmp: NDArray, previous: NDArray) -> NDArray:
+        steps = np.empty_like(reference_zmp)
+        steps[0] = reference_zmp[0] - previous
+        steps[1:] = reference_zmp[1:] - reference_zmp[:-1]
+        gradient = steps.copy()
+        gradient[:-1] -= steps[1:]
+        return self._rate_weight * gradient
+
+    def _inside(self, zmp: NDArray, polygon: SupportPolygon) -> NDArray:
+        if polygon.distance(zmp) > _USABLE_VIOLATION:
+            raise NoSolutionFound("DCM MPC", "solved, but the ZMP is outside the support polygon")
+        return polygon.project(zmp)
+
+    def _share(self, dt: float | None) -> float:
+        """Return how far to go from the last ZMP, which holds until now, to the one at half the period."""
+        if dt is None or dt >= self._config.period:
+            return 1.0
+        return 2.0 * dt / (self._config.period + dt)
+
+
+def _mean_zmp(dcm_positions: NDArray, growth: NDArray) -> NDArray:
+    """Return the constant ZMP of each sample that moves the reference DCM from its start to its end."""
+    F = growth[:, None]
+    return (dcm_positions[1:] - F * dcm_positions[:-1]) / (1.0 - F)
