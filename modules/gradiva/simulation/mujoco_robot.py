@@ -170,7 +170,7 @@ class MujocoRobot:
         if command is not None:
             self._servos.command(command, data.actuator_length, data.actuator_force)
         data.ctrl[:] = self._servos.control(data.actuator_length, timestep)
-        self._pusher.apply(data, self.time)
+        self._pusher.apply(data, self._step)
         self._ground.step(self._model, data)
         self._step += 1
         self._wrenches = self._ground.wrenches(data)

@@ -27,13 +27,15 @@ class Pusher:
             inertial = body.inertials.get(push.link)
             point = body.frames[push.link][:3, 3] if inertial is None else inertial.centre
             arm = point - body.inertial.centre  # from the body's to the link's centre of mass, body frame
-            self._pushes.append((push, model.body(body.name).id, np.array(push.force), arm))
+            first = round(push.start / model.opt.timestep)
+            steps = range(first, first + round(push.duration / model.opt.timestep))
+            self._pushes.append((steps, model.body(body.name).id, np.array(push.force), arm))
 
-    def apply(self, data: mujoco.MjData, time: float) -> None:
-        """Set the external forces of the step that begins at ``time`` [s]."""
+    def apply(self, data: mujoco.MjData, step: int) -> None:
+        """Set the external forces of a physics step."""
         data.xfrc_applied[:] = 0.0
-        for push, body, force, arm in self._pushes:
-            if push.start <= time < push.start + push.duration:
+        for steps, body, force, arm in self._pushes:
+            if step in steps:
                 lever = data.xmat[body].reshape(3, 3) @ arm
                 data.xfrc_applied[body, :3] += force
                 data.xfrc_applied[body, 3:] += so3.cross(lever, force)

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import numpy as np
+
+from gradiva.common import so3
+from gradiva.simulation.fall_detector import FallConfig, FallDetector
+
+START = np.array([1.0, 2.0, 0.6])
+LEANING = so3.exp(np.array([0.0, 0.2, 0.0]))  # a base that is not level when the robot stands
+DETECTOR = FallDetector(FallConfig(height_fraction=0.5, tilt=0.8), START, LEANING)
+
+
+def test_the_start_posture_is_upright() -> None:
+    assert DETECTOR.check(0.0, START, LEANING) is None
+
+
+def test_turning_about_the_vertical_is_no_fall() -> None:
+    assert DETECTOR.check(0.0, START, so3.rotation_z(3.0) @ LEANING) is None
+
+
+def test_tilt_is_measured_from_the_start_attitude() -> None:
+    assert DETECTOR.check(0.0, START, so3.exp(np.array([0.79, 0.0, 0.0])) @ LEANING) is None
+    fall = DETECTOR.check(1.5, START, so3.exp(np.array([0.0, -0.81, 0.0])) @ LEANING)
+    assert fall is not None
+    assert fall.reason == "base tilt 46° above the limit of 46°"
+    assert fall.time == 1.5
+
+
+def test_a_low_base_is_a_fall() -> None:
+    assert DETECTOR.check(0.0, np.array([9.0, 9.0, 0.301]), LEANING) is None
+    fall = DETECTOR.check(0.0, np.array([9.0, 9.0, 0.2]), LEANING)
+    assert fall is not None
+    assert fall.reason == "base height 0.20 m, 0.10 m below the limit of 0.30 m"
+
+
+def test_a_diverged_simulation_is_a_fall() -> None:
+    fall = DETECTOR.check(0.0, np.array([np.nan, 0.0, 1.0]), LEANING)
+    assert fall is not None
+    assert "diverged" in fall.reason

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import mujoco
+import numpy as np
+import pytest
+
+from gradiva.common import Side, so3
+from gradiva.robot_model import RobotDescription
+from gradiva.simulation.plant import build_plant, load_tree
+from gradiva.simulation.rigid_ground import GroundConfig, RigidGround
+from gradiva.simulation.sole_box import sole_boxes
+from gradiva.simulation.spec_tools import quaternion
+
+from .standing import configured, standing_posture
+
+FLAT = GroundConfig(friction=1.0, contact_time=2.0, gravity=9.81, slope_forward=0.0, slope_left=0.0)
+
+
+def test_gravity_pulls_backwards_where_the_floor_rises_forward() -> None:
+    slope = GroundConfig(1.0, 2.0, 9.81, slope_forward=0.1, slope_left=0.0)
+    np.testing.assert_allclose(slope.gravity_vector, -9.81 * np.array([np.sin(0.1), 0.0, np.cos(0.1)]))
+    np.testing.assert_allclose(FLAT.gravity_vector, [0.0, 0.0, -9.81])
+
+
+def test_gravity_pulls_to_the_right_where_the_floor_rises_to_the_left() -> None:
+    slope = GroundConfig(1.0, 2.0, 9.81, slope_forward=0.0, slope_left=0.1)
+    np.testing.assert_allclose(slope.gravity_vector, -9.81 * np.array([0.0, np.sin(0.1), np.cos(0.1)]))
+
+
+def test_the_boxes_of_a_foot_tile_the_sole_rectangle(description: RobotDescription) -> None:
+    tree = load_tree(description)
+    boxes = sole_boxes(description, tree)
+    for side in Side:
+        body = tree.body_of(description.foot_frame(side))
+        sole = np.linalg.inv(body.frames[description.foot_frame(side)])
+        corners, area = [], 0.0
+        for row in description.sensors_of(side):
+            box = boxes[row]
+            area += 4.0 * box.half_size[0] * box.half_size[1]
+            for x, y in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+                corner = box.centre + box.rotation @ (box.half_size * np.array([x, y, -1.0]))
+                corners.append((sole @ box.pose @ np.append(corner, 1.0))[:3])
+        expected = description.sole.corners(side)
+        found = np.array(corners)
+        np.testing.assert_allclose(found[:, 2], description.sole.z, atol=1e-12)
+        np.testing.assert_allclose(found[:, :2].min(axis=0), expected.min(axis=0), atol=1e-12)
+        np.testing.assert_allclose(found[:, :2].max(axis=0), expected.max(axis=0), atol=1e-12)
+        assert area == pytest.approx(np.prod(np.ptp(expected, axis=0)), rel=1e-12)
+
+
+def test_sensors_read_exactly_the_forces_at_the_contacts(description: RobotDescription) -> None:
+    tree = load_tree(description)
+    ground = RigidGround(FLAT, description.sole.z)
+    model = build_plant(description, tree, configured().plant, ground, FLAT.gravity_vector, 0.001)
+    data = mujoco.MjData(model)
+    posture = standing_posture(description)
+    data.qpos[:3], data.qpos[3:7] = posture.base_position, quaternion(posture.base_rotation)
+    for joint, angle in zip(description.joints, posture.joint_positions, strict=True):
+        data.qpos[model.joint(joint).qposadr] = angle
+    mujoco.mj_step(model, data, 30)
+    mujoco.mj_forward(model, data)
+    wrenches = ground.wrenches(data)
+    assert data.ncon > 0
+    for row, sensor in enumerate(description.force_torque_sensors):
+        site = data.site(f"sensor:{sensor.name}")
+        expected = _contact_wrench(model, data, f"sole:{sensor.name}", site.xpos)
+        rotation = site.xmat.reshape(3, 3)
+        np.testing.assert_allclose(rotation @ wrenches[row, :3], expected[:3], atol=1e-8)
+        np.testing.assert_allclose(rotation @ wrenches[row, 3:], expected[3:], atol=1e-8)
+
+
+def _contact_wrench(model: mujoco.MjModel, data: mujoco.MjData, body: str, origin: np.ndarray) -> np.ndarray:
+    """Sum of the contact forces on a body, world axes, about ``origin``."""
+    total, local = np.zeros(6), np.zeros(6)
+    for index in range(data.ncon):
+        contact = data.contact[index]
+        bodies = [model.geom_bodyid[contact.geom1], model.geom_bodyid[contact.geom2]]
+        if model.body(body).id in bodies:
+            mujoco.mj_contactForce(model, data, index, local)
+            sign = 1.0 if bodies[1] == model.body(body).id else -1.0
+            force = sign * contact.frame.reshape(3, 3).T @ local[:3]
+            total += np.concatenate([force, so3.cross(contact.pos - origin, force)])
+    return total

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.setup import data_folder, read_toml
+from gradiva.simulation import VelocitySource
+
+from .standing import configured
+
+
+def test_the_shipped_configuration_is_an_exact_robot() -> None:
+    config = configured()
+    assert config.timestep == 0.001
+    assert config.plant.mass_scale == 1.0
+    assert config.sensors.encoder_noise == config.sensors.delay == config.servo.delay == 0.0
+    assert config.sensors.velocity_source is VelocitySource.MEASURED
+    assert config.pushes == ()
+
+
+def test_the_noise_overlay_has_the_figures_of_its_comments() -> None:
+    config = configured(**read_toml(data_folder("config") / "noise.toml")["simulation"])
+    assert config.sensors.encoder_noise == pytest.approx(np.radians(0.02), rel=1e-4)
+    assert config.sensors.tilt_noise == pytest.approx(np.radians(0.2), rel=1e-4)
+    assert config.servo.delay == 0.002
+    assert config.plant.mass_scale == 1.02
+
+
+def test_pushes_are_read_from_tables() -> None:
+    push = {"link": "chest", "force": [1, 2, 3], "start": 1.0, "duration": 0.5}
+    assert configured(pushes=[push]).pushes[0].force == (1.0, 2.0, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"timestep": 0.01}, "timestep=0.01"),
+        ({"plant": {"mass_scale": 0.0}}, "mass_scale=0.0"),
+        ({"plant": {"armature": -1.0}}, "armature=-1.0"),
+        ({"servo": {"stiffness_scale": 0.0}}, "stiffness_scale=0.0"),
+        ({"servo": {"delay": 0.0005}}, r"servo.delay=0.0005: must be a multiple"),
+        ({"sensors": {"delay": 0.0015}}, r"sensors.delay=0.0015: must be a multiple"),
+        ({"ground": {"friction": 0.0}}, "friction=0.0"),
+        ({"ground": {"contact_time": 1.0}}, "contact_time=1.0"),
+        ({"ground": {"slope_left": 1.0}}, "below 45°"),
+        ({"fall": {"height_fraction": 1.0}}, "height_fraction=1.0"),
+        ({"fall": {"tilt": 4.0}}, "tilt=4.0"),
+        ({"slip": {"loaded_force": 0.0}}, "loaded_force=0.0"),
+        (
+            {"pushes": [{"link": "a", "force": [0, 0, 0], "start": 0.0, "duration": 0.0}]},
+            "duration=0.0 must be positive",
+        ),
+        ({"sensors": {"encoder_nose": 1.0}}, "did you mean 'encoder_noise'"),
+    ],
+)
+def test_values_out_of_range_are_refused_with_their_name(tables: dict[str, Any], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        configured(**tables)
