@@ -1,1 +1,28 @@
-"""To come."""
+"""Layer 1, trajectory optimisation: unicycle, footsteps, swing feet, DCM and CoM over time."""
+
+from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.planner.foot_pose import FootPose
+from gradiva.planner.footstep import Footstep
+from gradiva.planner.planned_step import PlannedStep
+from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.swing_foot import SwingFoot, SwingProfile
+from gradiva.planner.walking_plan import WalkingPlan
+from gradiva.planner.walking_planner import WalkingPlanner
+
+__all__ = [
+    "Command",
+    "FootPose",
+    "Footstep",
+    "GoalCommand",
+    "PathCommand",
+    "PlannedStep",
+    "PlannerConfig",
+    "PlanningState",
+    "StopCommand",
+    "SwingFoot",
+    "SwingProfile",
+    "VelocityCommand",
+    "WalkingPlan",
+    "WalkingPlanner",
+]

@@ -1,0 +1,90 @@
+"""What the planner can be asked for."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from gradiva.common import NDArray, PlanningError, readonly
+
+
+@dataclass(frozen=True, slots=True)
+class VelocityCommand:
+    """Walk with a constant velocity of the body.
+
+    Attributes:
+        forward: Negative is backward, [m/s].
+        lateral: Positive is to the left, [m/s].
+        angular: Positive is counter-clockwise, [rad/s].
+        duration: How long, the ramps included and the closing step excluded, [s]; None: as long as the planner
+            allows, or until it is replanned.
+    """
+
+    forward: float
+    lateral: float = 0.0
+    angular: float = 0.0
+    duration: float | None = None
+
+    def __post_init__(self) -> None:
+        _refuse_not_finite(self)
+        if self.duration is not None and self.duration <= 0.0:
+            raise PlanningError(f"duration={self.duration} s, must be positive")
+
+
+@dataclass(frozen=True, slots=True)
+class GoalCommand:
+    """Walk to a place and stop there.
+
+    Attributes:
+        x: World, [m].
+        y: World, [m].
+        yaw: Final direction, turned to on the spot after the arrival, [rad]; None: as the robot arrives.
+        speed: [m/s]; None: the cruise speed of the planner.
+    """
+
+    x: float
+    y: float
+    yaw: float | None = None
+    speed: float | None = None
+
+    def __post_init__(self) -> None:
+        _refuse_not_finite(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathCommand:
+    """Walk along a polyline and stop at its end.
+
+    Attributes:
+        points: World, [m], shape (k, 2), at least one.
+        speed: Along the path, [m/s].
+    """
+
+    points: NDArray
+    speed: float
+
+    def __post_init__(self) -> None:
+        try:
+            points = readonly(self.points, (None, 2))
+        except ValueError as error:
+            raise PlanningError(f"path: {error}") from None
+        if len(points) == 0 or not np.all(np.isfinite(points)) or not math.isfinite(self.speed):
+            raise PlanningError(f"path: points {points.tolist()} and speed {self.speed} must be finite, not empty")
+        object.__setattr__(self, "points", points)
+
+
+@dataclass(frozen=True, slots=True)
+class StopCommand:
+    """Close the feet with the next step that can, and stand."""
+
+
+Command = VelocityCommand | GoalCommand | PathCommand | StopCommand
+
+
+def _refuse_not_finite(command: VelocityCommand | GoalCommand) -> None:
+    for field in fields(command):
+        value = getattr(command, field.name)
+        if value is not None and not math.isfinite(value):
+            raise PlanningError(f"{type(command).__name__}: {field.name}={value} is not finite")

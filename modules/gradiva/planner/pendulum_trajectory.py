@@ -1,0 +1,137 @@
+"""The DCM trajectory of constant CoM height, in closed form."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from typing import Self
+
+import numpy as np
+
+from gradiva.common import DcmReference, NDArray
+from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
+from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planning_state import PlanningState
+
+
+class PendulumTrajectory:
+    r"""DCM and CoM of the linear inverted pendulum (thesis 10.1.3, 10.2.1).
+
+    Single support of step i, which ends at :math:`B_i`: :math:`\xi = z_i + e^{\zeta (t - B_i)} (\xi_i^{eos} - z_i)`.
+    Double support: the cubic that matches position and velocity at both ends, so that the ZMP
+    :math:`\xi - \dot\xi / \zeta` is continuous. The first one starts at the given DCM, the last one ends at rest in
+    the middle of the feet. The CoM solves :math:`\dot x = -\zeta (x - \xi)`:
+
+    .. math:: \xi = p(t) + E e^{\zeta (t - t_e)} \quad\Rightarrow\quad
+              x = p - \dot p / \zeta + \ddot p / \zeta^2 - \dddot p / \zeta^3
+                  + \tfrac{1}{2} E e^{\zeta (t - t_e)} + K e^{-\zeta (t - t_0)}
+
+    Each segment is one matrix C: the row :math:`[1, \tau, \tau^2, \tau^3, e^{\rho (\tau - D)}, e^{-\zeta \tau}]`
+    times C gives :math:`\xi, \dot\xi, x, \dot x`. The growth rate ρ is ζ in single support, else 0 (E = 0).
+    """
+
+    def __init__(
+        self, starts: NDArray, durations: NDArray, rates: NDArray, matrices: NDArray, frequency: float, height: float
+    ) -> None:
+        self._starts, self._durations, self._rates, self._matrices = starts, durations, rates, matrices
+        self._start_list, self._duration_list = starts.tolist(), durations.tolist()
+        self._rate_list = rates.tolist()
+        self._frequency, self._height = frequency, height
+
+    @classmethod
+    def plan(cls, schedule: GaitSchedule, start: PlanningState, config: PlannerConfig) -> Self:
+        """Return the trajectory of ``schedule`` that begins with the DCM and CoM of ``start``.
+
+        Args:
+            schedule: Times and ZMP points.
+            start: DCM and CoM.
+            config: CoM height, gravity, α.
+        """
+        zeta = config.natural_frequency
+        times = schedule.phase_times
+        decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
+        ends = ends_of_steps(schedule, decays, config.last_step_share)
+        count = len(ends)
+        polynomials, growth = np.zeros((2 * count + 2, 4, 2)), np.zeros((2 * count + 2, 2))
+        to_boundary = np.exp(zeta * (schedule.touch_downs - schedule.boundaries))[:, None]
+        growth[1:-1:2] = to_boundary * (ends - schedule.supports)
+        polynomials[1:-1:2, 0] = schedule.supports
+        lift = np.exp(-zeta * (schedule.touch_downs - schedule.lift_offs))[:, None] * growth[1:-1:2]
+        land = growth[1:-1:2]
+        still = np.zeros((1, 2))
+        polynomials[:-1:2] = cubic_coefficients(
+            np.diff(times)[::2],
+            np.vstack((start.dcm_position, schedule.supports + land)),
+            np.vstack((start.dcm_velocity, zeta * land)),
+            np.vstack((schedule.supports + lift, schedule.middle)),
+            np.vstack((zeta * lift, still)),
+        )
+        polynomials[-1, 0] = schedule.middle
+        rates = np.zeros(len(polynomials))
+        rates[1:-1:2] = zeta
+        durations = np.append(np.diff(times), 0.0)
+        matrices = _segment_matrices(polynomials, growth, zeta)
+        _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
+        return cls(times, durations, rates, matrices, zeta, config.com_height)
+
+    def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position and velocity; before the start, those of the start."""
+        index = max(0, bisect_right(self._start_list, time) - 1)
+        tau = max(0.0, time - self._start_list[index])
+        square = tau * tau
+        growth = math.exp(self._rate_list[index] * (tau - self._duration_list[index]))
+        row = np.array([1.0, tau, square, square * tau, growth, math.exp(-self._frequency * tau)])
+        values = row @ self._matrices[index]
+        dcm = DcmReference(values[:2], values[2:4], self._frequency, self._frequency)
+        x, y, vx, vy = values[4:].tolist()
+        return dcm, np.array([x, y, self._height]), np.array([vx, vy, 0.0])
+
+    def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
+        index = np.maximum(np.searchsorted(self._starts, times, side="right") - 1, 0)
+        tau = np.maximum(0.0, times - self._starts[index])
+        growth = np.exp(self._rates[index] * (tau - self._durations[index]))
+        C = self._matrices[index, :5, :2]
+        cubic = C[:, 0] + tau[:, None] * (C[:, 1] + tau[:, None] * (C[:, 2] + tau[:, None] * C[:, 3]))
+        return cubic + growth[:, None] * C[:, 4], np.full(len(times), self._frequency)
+
+    def spliced(self, time: float, continuation: Self) -> Self:
+        """Return this trajectory up to ``time`` and ``continuation`` from there on."""
+        keep = int(np.searchsorted(self._starts, time - 1e-9))
+        return type(self)(
+            np.concatenate((self._starts[:keep], continuation._starts)),
+            np.concatenate((self._durations[:keep], continuation._durations)),
+            np.concatenate((self._rates[:keep], continuation._rates)),
+            np.concatenate((self._matrices[:keep], continuation._matrices)),
+            self._frequency,
+            self._height,
+        )
+
+
+def _segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDArray:
+    """Return C of all segments, shape (m, 6, 8), the CoM's decaying part still zero."""
+    derivative = np.diag([1.0, 2.0, 3.0], 1)
+    one = np.eye(4)
+    pendulum = one - derivative / zeta @ (one - derivative / zeta @ (one - derivative / zeta))
+    matrices = np.zeros((len(polynomials), 6, 8))
+    matrices[:, :4, 0:2] = polynomials
+    matrices[:, :4, 2:4] = derivative @ polynomials
+    matrices[:, :4, 4:6] = pendulum @ polynomials
+    matrices[:, :4, 6:8] = derivative @ pendulum @ polynomials
+    matrices[:, 4] = np.hstack((growth, zeta * growth, 0.5 * growth, 0.5 * zeta * growth))
+    return matrices
+
+
+def _chain_com(matrices: NDArray, rates: NDArray, durations: NDArray, zeta: float, com_position: NDArray) -> None:
+    """Choose K of each segment so that the CoM is continuous, from ``com_position`` on."""
+    begin = matrices[:, 0, 4:6] + np.exp(-rates * durations)[:, None] * matrices[:, 4, 4:6]
+    powers = np.stack((np.ones_like(durations), durations, durations**2, durations**3), axis=1)
+    end = np.einsum("mp,mpc->mc", powers, matrices[:, :4, 4:6]) + matrices[:, 4, 4:6]
+    decays = np.exp(-zeta * durations)
+    com = com_position
+    for index in range(len(matrices)):
+        K = com - begin[index]
+        matrices[index, 5, 4:6] = K
+        matrices[index, 5, 6:8] = -zeta * K
+        com = end[index] + decays[index] * K

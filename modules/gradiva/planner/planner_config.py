@@ -1,0 +1,161 @@
+"""Everything that can be set about the planner."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gradiva.common import ConfigError
+from gradiva.planner.swing_foot import SwingProfile
+
+
+@dataclass(frozen=True, slots=True)
+class PlannerConfig:
+    """Settings of :class:`~gradiva.planner.walking_planner.WalkingPlanner`.
+
+    Attributes:
+        com_height: Above the sole frames, [m].
+        step_width: Lateral distance of the soles side by side, [m].
+        max_speed: Forward, [m/s].
+        max_backward_speed: [m/s].
+        max_lateral_speed: [m/s].
+        max_angular_speed: [rad/s].
+        cruise_speed: Of a goal that names no speed, [m/s].
+        sample_period: Of the unicycle's path, dT, [s].
+        reference_point: F in the frame of the unicycle, [m].
+        unicycle_gain: K of the point-following law, [1/s].
+        slow_when_turning: Speed is divided by 1 + this times the angular speed, [s/rad].
+        time_weight: K_t of the footstep cost, [m² s²].
+        position_weight: K_x of the footstep cost, [-].
+        turning_lever: Makes a way of a turn in the footstep cost, [m].
+        min_step_duration: Between two impacts, [s].
+        max_step_duration: [s].
+        min_feet_distance: Of the sole origins in double support, [m].
+        max_feet_distance: [m].
+        min_step_width: Lateral distance of the soles in their mean direction, [m].
+        max_step_turn: Yaw between the feet in double support, [rad].
+        ramp_steps: Over how many steps the speed rises and falls, [-].
+        double_support_ratio: Double support over single support, [-].
+        first_double_support: Duration of the first weight shift, [s].
+        last_double_support: Duration of the last weight shift, [s].
+        last_step_share: α of the last step: 0 the DCM ends over the support foot, 1 over the landing one, [-].
+        zmp_offset: Of the ZMP in the frame of the left foot, [m]; mirrored for the right one.
+        zmp_tolerance: How far the ZMP may leave the line between the feet in a replanned weight shift, [m].
+        swing_height: Apex above the straight line between two footprints, [m].
+        apex_fraction: When the apex is reached, as a share of the swing, [-].
+        swing_profile: What the swing minimises.
+        landing_height: Of the landing sole above the ground, [m]; negative presses into it.
+        com_height_amplitude: How far the CoM rises in the middle of a single support, [m]; 0: constant height.
+        height_grid_period: Of the grid on which a varying height is integrated, [s].
+        max_duration: Longest walk of one command, [s].
+        gravity: [m/s²].
+    """
+
+    com_height: float
+    step_width: float
+    max_speed: float
+    max_backward_speed: float
+    max_lateral_speed: float
+    max_angular_speed: float
+    cruise_speed: float
+    sample_period: float
+    reference_point: tuple[float, float]
+    unicycle_gain: float
+    slow_when_turning: float
+    time_weight: float
+    position_weight: float
+    turning_lever: float
+    min_step_duration: float
+    max_step_duration: float
+    min_feet_distance: float
+    max_feet_distance: float
+    min_step_width: float
+    max_step_turn: float
+    ramp_steps: float
+    double_support_ratio: float
+    first_double_support: float
+    last_double_support: float
+    last_step_share: float
+    zmp_offset: tuple[float, float]
+    zmp_tolerance: float
+    swing_height: float
+    apex_fraction: float
+    swing_profile: SwingProfile
+    landing_height: float
+    com_height_amplitude: float
+    height_grid_period: float
+    max_duration: float
+    gravity: float
+
+    def __post_init__(self) -> None:
+        self._check_positive()
+        self._check_ordered("min_step_duration", "max_step_duration")
+        self._check_ordered("min_feet_distance", "max_feet_distance")
+        self._check_ordered("min_step_width", "step_width")
+        self._check_ordered("min_feet_distance", "step_width")
+        self._check_ordered("step_width", "max_feet_distance")
+        self._check_ordered("cruise_speed", "max_speed")
+        self._check_range("apex_fraction", 0.2, 0.8)
+        self._check_range("last_step_share", 0.0, 1.0)
+        self._check_range("double_support_ratio", 0.05, 2.0)
+        self._check_range("max_step_turn", 0.0, math.pi / 2.0)
+        if self.reference_point[0] <= 0.0:
+            raise ConfigError(f"reference_point={self.reference_point}, x must be positive: F lies ahead")
+        if self.unicycle_gain * self.sample_period >= 1.0:
+            raise ConfigError(
+                f"unicycle_gain={self.unicycle_gain}, must stay below 1 / sample_period = {1 / self.sample_period}"
+            )
+        self._check_height_profile()
+
+    @property
+    def natural_frequency(self) -> float:
+        """ζ of the pendulum of constant height, [rad/s]."""
+        return math.sqrt(self.gravity / self.com_height)
+
+    def single_support(self, step_duration: float) -> float:
+        """The part of a step on one foot, [s]."""
+        return step_duration / (1.0 + self.double_support_ratio)
+
+    def pace(self, forward: float, lateral: float, angular: float) -> float:
+        """How fast one foot passes the other one, [m/s]: sideways and in turns one foot makes the way of both."""
+        return math.hypot(forward, 2.0 * lateral, 2.0 * self.turning_lever * angular)
+
+    def preferred_duration(self, pace: float) -> float:
+        """The step duration of least cost at a constant pace [m/s], [s]: Δt⁴ = K_t / (K_x v²), within its limits."""
+        if pace <= 0.0:
+            return self.max_step_duration
+        best = (self.time_weight / (self.position_weight * pace * pace)) ** 0.25
+        return min(self.max_step_duration, max(self.min_step_duration, best))
+
+    def _check_positive(self) -> None:
+        may_be_zero = (
+            "slow_when_turning",
+            "ramp_steps",
+            "zmp_tolerance",
+            "last_step_share",
+            "max_backward_speed",
+            "max_lateral_speed",
+        )
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if name in ("landing_height", "com_height_amplitude") or not isinstance(value, float):
+                continue
+            if not value > 0.0 and not (name in may_be_zero and value == 0.0):
+                raise ConfigError(f"{name}={value}, must be positive")
+
+    def _check_ordered(self, lower: str, upper: str) -> None:
+        if getattr(self, lower) > getattr(self, upper):
+            raise ConfigError(f"{lower}={getattr(self, lower)} exceeds {upper}={getattr(self, upper)}")
+
+    def _check_range(self, name: str, lower: float, upper: float) -> None:
+        if not lower <= getattr(self, name) <= upper:
+            raise ConfigError(f"{name}={getattr(self, name)}, must lie in [{lower}, {upper}]")
+
+    def _check_height_profile(self) -> None:
+        shortest = self.single_support(self.min_step_duration)
+        peak = 24.0 * abs(self.com_height_amplitude) / shortest**2  # of the bump's acceleration, at its top
+        if peak > 0.5 * self.gravity:
+            raise ConfigError(
+                f"com_height_amplitude={self.com_height_amplitude} m asks for {peak:.1f} m/s² in the shortest"
+                f" single support ({shortest:.2f} s), at most half of gravity"
+            )

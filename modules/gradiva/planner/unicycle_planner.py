@@ -1,0 +1,197 @@
+"""From a command to the path of the unicycle."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradiva.common import NDArray, PlanningError, so3
+from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.point_follower import PointFollower
+from gradiva.planner.polyline import Polyline
+from gradiva.planner.speed_profile import ramped_velocities, turn_velocities
+from gradiva.planner.unicycle import UnicyclePath, UnicycleState
+
+ARRIVED = 0.002  # [m] nearer than this, F is where it should be
+CLOSE_POINT = 2.0  # [reference lengths] points of a path nearer than this to the start are passed over
+
+
+class UnicyclePlanner:
+    """Plans the sampled path of the unicycle (thesis 10.1.1), which the footsteps follow.
+
+    A velocity command is integrated exactly; goals and paths drive the reference point F with
+    :class:`PointFollower`. Speeds rise and fall over ``ramp_steps`` steps.
+
+    Args:
+        config: Limits, ramps and the point-following law.
+    """
+
+    def __init__(self, config: PlannerConfig) -> None:
+        self._config = config
+
+    def path(self, command: Command, start: UnicycleState) -> UnicyclePath:
+        """Return the path from ``start`` that ``command`` asks for.
+
+        Raises:
+            PlanningError: A speed exceeds its limit, or the goal is out of reach.
+        """
+        if isinstance(command, StopCommand):
+            return UnicyclePath.standing(start, self._config.sample_period)
+        if isinstance(command, VelocityCommand):
+            return self._constant_velocity(command, start)
+        if isinstance(command, GoalCommand):
+            return self._to_goal(command, start)
+        return self._along_path(command, start)
+
+    def _constant_velocity(self, command: VelocityCommand, start: UnicycleState) -> UnicyclePath:
+        config = self._config
+        _check("forward speed", command.forward, config.max_speed, "m/s", -config.max_backward_speed)
+        _check("lateral speed", command.lateral, config.max_lateral_speed, "m/s")
+        _check("angular speed", command.angular, config.max_angular_speed, "rad/s")
+        duration = config.max_duration if command.duration is None else command.duration
+        _check("duration", duration, config.max_duration, "s")
+        wanted = np.array([command.forward, command.lateral, command.angular])
+        before = start.velocity
+        pace, pace_before = config.pace(*wanted.tolist()), config.pace(*before.tolist())
+        largest = max(pace, pace_before)
+        share = min(1.0, config.pace(*(wanted - before).tolist()) / largest) if largest > 0.0 else 0.0
+        ramp_up, ramp_down = share * self._ramp_time(largest), self._ramp_time(pace)
+        velocities = ramped_velocities(before, wanted, ramp_up, ramp_down, duration, config.sample_period)
+        return UnicyclePath.from_velocities(start, velocities, config.sample_period)
+
+    def _to_goal(self, command: GoalCommand, start: UnicycleState) -> UnicyclePath:
+        speed = self._config.cruise_speed if command.speed is None else command.speed
+        what = f"goal ({command.x:.3f}, {command.y:.3f}) m"
+        velocities = np.zeros((0, 3))
+        if math.hypot(command.x - start.x, command.y - start.y) > ARRIVED:
+            velocities = self._follow(np.array([[command.x, command.y]]), speed, start, what, pursue=True)
+        path = UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
+        if command.yaw is None:
+            return path
+        angle = so3.wrap_angle(command.yaw - float(path.poses[-1, 2]))
+        acceleration = self._config.max_angular_speed / self._ramp_time(0.0)
+        turn = turn_velocities(angle, self._config.max_angular_speed, acceleration, self._config.sample_period)
+        return UnicyclePath.from_velocities(start, np.vstack((velocities, turn)), self._config.sample_period)
+
+    def _along_path(self, command: PathCommand, start: UnicycleState) -> UnicyclePath:
+        near = CLOSE_POINT * self._config.reference_point[0]
+        points = command.points
+        while len(points) > 1 and math.hypot(points[0, 0] - start.x, points[0, 1] - start.y) < near:
+            points = points[1:]
+        velocities = self._follow(points, command.speed, start, "path", pursue=False)
+        return UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
+
+    def _follow(self, points: NDArray, speed: float, start: UnicycleState, what: str, pursue: bool) -> NDArray:
+        """Return the velocities that bring the middle of the feet over ``points``, shape (n, 3).
+
+        F is led beyond the last point by its own distance from the unicycle, so that the robot itself arrives.
+
+        Args:
+            points: World, [m], shape (k, 2).
+            speed: [m/s].
+            start: Of the unicycle.
+            what: For messages.
+            pursue: Aim straight at the last point from wherever the robot is, instead of tracking the line.
+        """
+        config = self._config
+        _check(f"speed of the {what}:", speed, config.max_speed, "m/s", 0.0)
+        if speed <= 0.0:
+            raise PlanningError(f"speed of the {what}: {speed} m/s, must be positive")
+        acceleration = speed / self._ramp_time(speed)
+        follower = PointFollower(config, speed, acceleration)
+        target = _Pursuit(points[-1], config) if pursue else _Track(points, speed, start, follower, config)
+        if target.length(start) / speed > config.max_duration:
+            raise PlanningError(
+                f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than max_duration="
+                f"{config.max_duration} s"
+            )
+        pose, last_speed = (start.x, start.y, start.yaw), max(0.0, start.forward)
+        velocities: list[tuple[float, float, float]] = []
+        for _ in range(round(config.max_duration / config.sample_period)):
+            desired, desired_velocity, left = target.at(pose, follower)
+            if left < ARRIVED:
+                return np.array(velocities).reshape(-1, 3)
+            brake = math.sqrt(2.0 * acceleration * left)
+            v, omega = follower.velocity(pose, desired, desired_velocity, last_speed, brake)
+            velocities.append((v, 0.0, omega))
+            pose, last_speed = _advance(pose, v, omega, config.sample_period), v
+        raise PlanningError(f"{what}: not reached within max_duration={config.max_duration} s, {left:.3f} m are left")
+
+    def _ramp_time(self, speed: float) -> float:
+        steps = max(self._config.ramp_steps, 1e-3)
+        return steps * self._config.preferred_duration(speed)
+
+
+class _Pursuit:
+    """F aims at the goal, and beyond it by its own distance from the unicycle."""
+
+    def __init__(self, goal: NDArray, config: PlannerConfig) -> None:
+        self._goal = (float(goal[0]), float(goal[1]))
+        self._ahead = config.reference_point[0]
+        self._aim: tuple[float, float] | None = None
+
+    def length(self, start: UnicycleState) -> float:
+        """Straight way from ``start``, [m]."""
+        return math.hypot(self._goal[0] - start.x, self._goal[1] - start.y)
+
+    def at(
+        self, pose: tuple[float, float, float], follower: PointFollower
+    ) -> tuple[tuple[float, float], tuple[float, float], float]:
+        """Return where F should be, its velocity, and how far it is from there."""
+        dx, dy = self._goal[0] - pose[0], self._goal[1] - pose[1]
+        distance = math.hypot(dx, dy)
+        if self._aim is None or distance > self._ahead:  # so near, the direction means nothing: keep the last
+            scale = self._ahead / distance
+            self._aim = self._goal[0] + scale * dx, self._goal[1] + scale * dy
+        x, y = follower.control_point(pose)
+        return self._aim, (0.0, 0.0), math.hypot(self._aim[0] - x, self._aim[1] - y)
+
+
+class _Track:
+    """F follows a polyline; its progress waits for it where the unicycle cannot keep up."""
+
+    def __init__(
+        self, points: NDArray, speed: float, start: UnicycleState, follower: PointFollower, config: PlannerConfig
+    ) -> None:
+        first = follower.control_point((start.x, start.y, start.yaw))
+        self._line = Polyline(np.vstack((first, points)), extension=config.reference_point[0])
+        self._step = speed * config.sample_period
+        self._speed = speed
+        self._patience = config.reference_point[0]
+        self._progress = 0.0
+
+    def length(self, start: UnicycleState) -> float:
+        """Of the line, [m]."""
+        return self._line.length
+
+    def at(
+        self, pose: tuple[float, float, float], follower: PointFollower
+    ) -> tuple[tuple[float, float], tuple[float, float], float]:
+        """Return where F should be, its velocity, and how far it still is to the end."""
+        x, y = follower.control_point(pose)
+        point, tangent = self._line.at(self._progress)
+        error = math.hypot(point[0] - x, point[1] - y)
+        share = max(0.0, 1.0 - error / self._patience)
+        moving = share * self._speed if self._progress < self._line.length else 0.0
+        self._progress = min(self._line.length, self._progress + share * self._step)
+        return point, (moving * tangent[0], moving * tangent[1]), self._line.length - self._progress + error
+
+
+def _advance(pose: tuple[float, float, float], v: float, omega: float, period: float) -> tuple[float, float, float]:
+    """One arc, with the chord of :meth:`UnicyclePath.from_velocities`."""
+    half = 0.5 * omega * period
+    chord = v * period * (math.sin(half) / half if abs(half) > 1e-9 else 1.0)
+    middle = pose[2] + half
+    return (
+        pose[0] + chord * math.cos(middle),
+        pose[1] + chord * math.sin(middle),
+        pose[2] + 2.0 * half,
+    )
+
+
+def _check(name: str, value: float, limit: float, unit: str, lower: float | None = None) -> None:
+    lowest = -limit if lower is None else lower
+    if not lowest <= value <= limit:
+        raise PlanningError(f"{name} {value} {unit} is outside its limits [{lowest}, {limit}] {unit}")

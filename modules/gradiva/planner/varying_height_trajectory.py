@@ -1,0 +1,205 @@
+"""The DCM trajectory of varying CoM height, on a grid."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import pairwise
+from typing import Self
+
+import numpy as np
+from scipy.interpolate import CubicHermiteSpline
+
+from gradiva.common import DcmReference, NDArray
+from gradiva.planner.com_height import ComHeight
+from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
+from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planning_state import PlanningState
+
+REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
+REST_PERIOD = 0.02  # [s] of the grid there
+
+
+class VaryingHeightTrajectory:
+    r"""Time-varying DCM and CoM (thesis 4.5).
+
+    .. math:: \xi = x + \eta \dot x, \quad \dot\xi = \sigma (\xi - z), \quad \sigma = (\dot\eta + 1) / \eta, \qquad
+              \dot\eta = \eta^2 \omega^2 - 1, \quad \omega^2 = (g + \ddot h) / h
+
+    η is integrated backward, where it is stable, from :math:`\sqrt{h/g}` at the end. As
+    :math:`\sigma = \frac{d}{dt} \ln \eta + 1/\eta`, the DCM of a single support stays a closed form,
+    :math:`\xi = z_i + e^{S(t) - S(B_i)} (\xi_i^{eos} - z_i)` with :math:`S = \ln \eta + \int dt / \eta`; double
+    supports are cubics as with constant height. The CoM follows forward from :math:`\dot x = (\xi - x) / \eta`.
+    All are kept at grid points that include every contact change, and read by cubic Hermite interpolation.
+
+    The columns of the table: ξ (2), x (2), h, η; ``rates`` are their time derivatives.
+    """
+
+    def __init__(self, times: NDArray, values: NDArray, rates: NDArray) -> None:
+        self._times, self._values, self._rates = times, values, rates
+        self._time_list = times.tolist()
+
+    @classmethod
+    def plan(
+        cls,
+        schedule: GaitSchedule,
+        start: PlanningState,
+        config: PlannerConfig,
+        before: DcmReference | None = None,
+    ) -> Self:
+        """Return the trajectory of ``schedule`` that begins with the DCM and CoM of ``start``.
+
+        Args:
+            schedule: Times and ZMP points.
+            start: DCM and CoM.
+            config: Height, amplitude, gravity, grid.
+            before: The reference that is continued; η is blended from its value over the first double support.
+        """
+        phases = schedule.phase_times
+        times = _grid(phases, config.height_grid_period)
+        profile = ComHeight(schedule, config.com_height, config.com_height_amplitude)
+        eta, eta_rate = _natural_period(times, profile, config)
+        if before is not None:
+            _blend(times, eta, eta_rate, phases[1] - phases[0], before)
+        steps = np.diff(times)
+        turns = np.concatenate(([0.0], np.cumsum(_integral(steps, 1.0 / eta, -eta_rate / eta**2))))
+        dcm, dcm_velocity = _dcm(times, schedule, start, config, (eta_rate + 1.0) / eta, np.log(eta) + turns)
+        com = _com(dcm, dcm_velocity, start.com_position[:2], np.diff(turns), steps)
+        height, height_rate, _ = profile.at(times)
+        values = np.column_stack((dcm, com, height, eta))
+        rates = np.column_stack((dcm_velocity, (dcm - com) / eta[:, None], height_rate, eta_rate))
+        return cls(times, values, rates)
+
+    def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position and velocity; before the start, those of the start."""
+        index = min(max(0, bisect_right(self._time_list, time) - 1), len(self._time_list) - 2)
+        step = self._time_list[index + 1] - self._time_list[index]
+        s = min(1.0, max(0.0, (time - self._time_list[index]) / step))
+        v0, v1 = self._values[index], self._values[index + 1]
+        r0, r1 = step * self._rates[index], step * self._rates[index + 1]
+        way = v1 - v0
+        a2, a3 = 3.0 * way - 2.0 * r0 - r1, r0 + r1 - 2.0 * way
+        value = v0 + s * (r0 + s * (a2 + s * a3))
+        rate = (r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step
+        eta = float(value[5])
+        dcm = DcmReference(value[:2], rate[:2], 1.0 / eta, (float(rate[5]) + 1.0) / eta)
+        return dcm, value[2:5], rate[2:5]
+
+    def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
+        index = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._times) - 2)
+        step = (self._times[index + 1] - self._times[index])[:, None]
+        s = np.clip((times - self._times[index])[:, None] / step, 0.0, 1.0)
+        columns = [0, 1, 5]
+        v0, way = self._values[index][:, columns], np.diff(self._values, axis=0)[index][:, columns]
+        r0, r1 = step * self._rates[index][:, columns], step * self._rates[index + 1][:, columns]
+        a2, a3 = 3.0 * way - 2.0 * r0 - r1, r0 + r1 - 2.0 * way
+        value = v0 + s * (r0 + s * (a2 + s * a3))
+        eta_rate = ((r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step)[:, 2]
+        return value[:, :2], (eta_rate + 1.0) / value[:, 2]
+
+    def spliced(self, time: float, continuation: Self) -> Self:
+        """Return this trajectory up to ``time`` and ``continuation`` from there on."""
+        keep = int(np.searchsorted(self._times, time - 1e-9))
+        return type(self)(
+            np.concatenate((self._times[:keep], continuation._times)),
+            np.concatenate((self._values[:keep], continuation._values)),
+            np.concatenate((self._rates[:keep], continuation._rates)),
+        )
+
+
+def _grid(phases: NDArray, period: float) -> NDArray:
+    """Grid points at most ``period`` apart, with all contact changes among them, and the rest at the end."""
+    pieces = [
+        np.linspace(begin, end, max(2, int(np.ceil((end - begin) / period))), endpoint=False)
+        for begin, end in pairwise(phases.tolist())
+    ]
+    return np.concatenate((*pieces, phases[-1] + np.arange(0.0, REST + REST_PERIOD, REST_PERIOD)))
+
+
+def _natural_period(times: NDArray, profile: ComHeight, config: PlannerConfig) -> tuple[NDArray, NDArray]:
+    """Integrate η backward with the fourth-order Runge-Kutta method; return η and its rate, shape (n,)."""
+    height, _, acceleration = profile.at(times)
+    square = (config.gravity + acceleration) / height
+    middle_height, _, middle_acceleration = profile.at(0.5 * (times[:-1] + times[1:]))
+    middles = ((config.gravity + middle_acceleration) / middle_height).tolist()
+    squares, steps = square.tolist(), np.diff(times).tolist()
+    eta = [1.0 / config.natural_frequency] * len(times)
+    for k in range(len(steps) - 1, -1, -1):
+        h, e, w0, w, w1 = steps[k], eta[k + 1], squares[k], middles[k], squares[k + 1]
+        k1 = e * e * w1 - 1.0
+        k2 = (e - 0.5 * h * k1) ** 2 * w - 1.0
+        k3 = (e - 0.5 * h * k2) ** 2 * w - 1.0
+        k4 = (e - h * k3) ** 2 * w0 - 1.0
+        eta[k] = e - h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4)
+    values = np.array(eta)
+    return values, values**2 * square - 1.0
+
+
+def _blend(times: NDArray, eta: NDArray, eta_rate: NDArray, duration: float, before: DcmReference) -> None:
+    """Add to η, in place, what joins it smoothly to ``before``; it fades over ``duration`` [s].
+
+    Meanwhile η is off the solution of its differential equation by the little that the next steps change in it.
+    """
+    eta_before = 1.0 / before.natural_frequency
+    gap = eta_before - eta[0]
+    gap_rate = before.divergence_rate * eta_before - 1.0 - eta_rate[0]
+    s = np.minimum(1.0, (times - times[0]) / duration)
+    eta += gap * (1.0 + s * s * (2.0 * s - 3.0)) + gap_rate * duration * s * (1.0 - s) ** 2
+    eta_rate += gap * 6.0 * s * (s - 1.0) / duration + gap_rate * (1.0 - s) * (1.0 - 3.0 * s)
+
+
+def _integral(steps: NDArray, values: NDArray, rates: NDArray) -> NDArray:
+    """Integral over each interval, fourth order, from values and time derivatives at its ends."""
+    return steps * (0.5 * (values[:-1] + values[1:]) + steps / 12.0 * (rates[:-1] - rates[1:]))
+
+
+def _dcm(
+    times: NDArray,
+    schedule: GaitSchedule,
+    start: PlanningState,
+    config: PlannerConfig,
+    sigma: NDArray,
+    exponent: NDArray,
+) -> tuple[NDArray, NDArray]:
+    """Return the DCM and its velocity at the grid points, shape (n, 2) each; ``exponent`` is S."""
+    phases = schedule.phase_times
+    at_boundary = CubicHermiteSpline(times, exponent, sigma)(schedule.boundaries)
+    decays = np.exp(-np.diff(at_boundary, prepend=exponent[0]))
+    ends = ends_of_steps(schedule, decays, config.last_step_share)
+    node = np.searchsorted(times, phases - 1e-9)
+    dcm = np.tile(schedule.middle, (len(times), 1))
+    velocity = np.zeros_like(dcm)
+    for i, support in enumerate(schedule.supports):
+        part = slice(node[2 * i + 1], node[2 * i + 2] + 1)
+        growth = np.exp(exponent[part] - at_boundary[i])[:, None]
+        dcm[part] = support + growth * (ends[i] - support)
+        velocity[part] = sigma[part, None] * (dcm[part] - support)
+    dcm[0], velocity[0] = start.dcm_position, start.dcm_velocity
+    begin, end = node[:-1:2], node[1::2]
+    cubics = cubic_coefficients(times[end] - times[begin], dcm[begin], velocity[begin], dcm[end], velocity[end])
+    for first, last, (a0, a1, a2, a3) in zip(begin, end, cubics, strict=True):
+        tau = (times[first:last] - times[first])[:, None]
+        dcm[first:last] = a0 + tau * (a1 + tau * (a2 + tau * a3))
+        velocity[first:last] = a1 + tau * (2.0 * a2 + 3.0 * tau * a3)
+    return dcm, velocity
+
+
+def _com(dcm: NDArray, dcm_velocity: NDArray, com_position: NDArray, turns: NDArray, steps: NDArray) -> NDArray:
+    r"""Return the CoM at the grid points, shape (n, 2).
+
+    With y = x − ξ: :math:`\dot y = -y / \eta - \dot\xi`, solved exactly for a :math:`\dot\xi` linear over an interval;
+    ``turns`` are the integrals of 1/η.
+    """
+    rate = turns / steps
+    decay = np.exp(-turns)
+    first = (1.0 - decay) / rate
+    second = (1.0 - first / steps) / rate
+    push = dcm_velocity[:-1] * (first - second)[:, None] + dcm_velocity[1:] * second[:, None]
+    gap = com_position - dcm[0]
+    x, y = float(gap[0]), float(gap[1])
+    gaps = [(x, y)]
+    for a, (px, py) in zip(decay.tolist(), push.tolist(), strict=True):
+        x, y = a * x - px, a * y - py
+        gaps.append((x, y))
+    return dcm + np.array(gaps)

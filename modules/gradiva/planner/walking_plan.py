@@ -1,0 +1,96 @@
+"""References over time: feet, DCM and CoM of a whole walk."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradiva.common import DcmPreview, NDArray, Side, WalkingReference
+from gradiva.planner.contact_phase import ContactPhase
+from gradiva.planner.dcm_trajectory import DcmTrajectory
+from gradiva.planner.footstep import Footstep
+from gradiva.planner.planned_step import PlannedStep
+
+
+class WalkingPlan:
+    """What the robot should do from ``start_time`` on; it never changes, a replan makes a new one.
+
+    Args:
+        phases: Supports in order, the last one stands for ever.
+        trajectory: DCM and CoM.
+        steps: All steps of the plan, with their times.
+        end_time: End of the last double support, [s].
+    """
+
+    def __init__(
+        self,
+        phases: Sequence[ContactPhase],
+        trajectory: DcmTrajectory,
+        steps: Sequence[PlannedStep],
+        end_time: float,
+    ) -> None:
+        self.phases, self.trajectory, self.steps = tuple(phases), trajectory, tuple(steps)
+        self.start_time, self.end_time = self.phases[0].start_time, end_time
+        self._starts = [phase.start_time for phase in self.phases]
+        self._start_array = np.array(self._starts)
+        self._swings = np.array([[phase.swing_side is side for side in Side] for phase in self.phases])
+        self._poses = np.array([[_pose(phase, side) for side in Side] for phase in self.phases])
+
+    @property
+    def footsteps(self) -> tuple[Footstep, ...]:
+        """All footsteps, in order."""
+        return tuple(step.footstep for step in self.steps)
+
+    def phase_at(self, time: float) -> ContactPhase:
+        """Return the contact phase at ``time`` [s]; the first one before the start."""
+        return self.phases[max(0, bisect_right(self._starts, time) - 1)]
+
+    def at(self, time: float) -> WalkingReference:
+        """Return all references at ``time`` [s]; those of the start before it, those of the end after it."""
+        phase = self.phase_at(time)
+        left, right = phase.feet_at(time)
+        dcm, com_position, com_velocity = self.trajectory.at(time)
+        return WalkingReference(
+            time,
+            dcm,
+            com_position,
+            com_velocity,
+            left,
+            right,
+            phase.stance_foot,
+            phase.heading_at(time),
+            phase.is_walking,
+        )
+
+    def preview(self, time: float, period: float, count: int) -> DcmPreview:
+        r"""Return the plan sampled over ``count`` intervals of ``period`` [s] from ``time`` on.
+
+        The ZMP of an interval is the constant one that carries the DCM from its beginning to its end,
+        :math:`z_k = (\xi_{k+1} - e^{\sigma T} \xi_k) / (1 - e^{\sigma T})`: the preview obeys the predictive
+        controller's own model. A foot that swings is given where it will land.
+        """
+        times = time + period * np.arange(count + 1.0)
+        dcm, rates = self.trajectory.sampled(times)
+        growth = np.exp(period * rates[:-1])[:, None]
+        zmp = (dcm[1:] - growth * dcm[:-1]) / (1.0 - growth)
+        index = np.maximum(np.searchsorted(self._start_array, times[:-1], side="right") - 1, 0)
+        in_contact, poses = ~self._swings[index], self._poses[index]
+        return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
+
+    def spliced(self, time: float, continuation: WalkingPlan) -> WalkingPlan:
+        """Return this plan before ``time`` [s] and ``continuation``, which starts there, after it."""
+        keep = [phase for phase in self.phases if phase.start_time < time - 1e-9]
+        kept_steps = [step for step in self.steps if step.touch_down < time + 1e-9]
+        return WalkingPlan(
+            (*keep, *continuation.phases),
+            self.trajectory.spliced(time, continuation.trajectory),
+            (*kept_steps, *continuation.steps),
+            continuation.end_time,
+        )
+
+
+def _pose(phase: ContactPhase, side: Side) -> NDArray:
+    pose = phase.foot(side).pose
+    return np.array([pose.x, pose.y, pose.yaw])

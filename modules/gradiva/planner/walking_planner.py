@@ -1,0 +1,161 @@
+"""Layer 1: from a command to references over time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradiva.common import DcmReference, Side
+from gradiva.planner.command import Command, StopCommand
+from gradiva.planner.contact_phase import StandingFoot, contact_phases, standing_phase
+from gradiva.planner.dcm_trajectory import DcmTrajectory
+from gradiva.planner.foot_pose import FootPose
+from gradiva.planner.footstep import Footstep
+from gradiva.planner.footstep_planner import FootstepPlanner
+from gradiva.planner.gait_schedule import GaitSchedule, schedule_gait
+from gradiva.planner.pendulum_trajectory import PendulumTrajectory
+from gradiva.planner.planned_step import PlannedStep
+from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.unicycle import UnicycleState
+from gradiva.planner.unicycle_planner import UnicyclePlanner
+from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.planner.walking_plan import WalkingPlan
+from gradiva.planner.weight_shift import weight_shift_duration
+
+
+class WalkingPlanner:
+    """Trajectory optimisation: unicycle, footsteps, DCM and CoM, swing feet (thesis 10.1, 10.2.1, 10.2.2).
+
+    It remembers nothing: a plan is the result of the arguments.
+
+    Args:
+        config: All settings.
+    """
+
+    def __init__(self, config: PlannerConfig) -> None:
+        self.config = config
+        self._unicycle_planner = UnicyclePlanner(config)
+        self._footstep_planner = FootstepPlanner(config)
+
+    def standing(self, start: PlanningState) -> WalkingPlan:
+        """Return a plan that only stands.
+
+        The DCM goes to the middle of the feet (in the time of the last double support) and stays there.
+        """
+        return self._standing(start, _feet_of(start), Side.RIGHT, None)
+
+    def walk(self, command: Command, start: PlanningState) -> WalkingPlan:
+        """Return a plan that starts from rest, obeys ``command`` and ends with the feet side by side.
+
+        Raises:
+            PlanningError: The command exceeds a limit, or no footsteps satisfy the constraints.
+        """
+        if isinstance(command, StopCommand):
+            return self.standing(start)
+        return self._from_rest(command, start, _feet_of(start), None)
+
+    def replan(self, plan: WalkingPlan, command: Command, time: float) -> WalkingPlan:
+        """Return ``plan`` up to its next touch-down after ``time`` [s], and from there on a walk to ``command``.
+
+        It continues the reference state there: DCM and CoM with their velocities, feet, velocity of the unicycle.
+        Where no touch-down is left, the new walk starts when the plan stands.
+
+        Raises:
+            PlanningError: As :meth:`walk`; ``plan`` stays valid.
+        """
+        running = next((step for step in plan.steps if step.touch_down > time), None)
+        if running is None:
+            return self._replan_from_rest(plan, command, max(time, plan.end_time))
+        if isinstance(command, StopCommand) and running is plan.steps[-1]:
+            return plan
+        merge = running.touch_down
+        start, feet, before = _state_of(plan, merge)
+        step = running.footstep
+        unicycle = step.unicycle
+        if isinstance(command, StopCommand):
+            unicycle = _middle(step.pose.beside(step.side.other, 0.5 * self.config.step_width))
+        path = self._unicycle_planner.path(command, unicycle)
+        steps = self._footstep_planner.plan(path, start.left_foot, start.right_foot, step.side.other, at_least=1)
+        usual = steps[0].duration - self.config.single_support(steps[0].duration)
+        shift = weight_shift_duration(schedule_gait(steps, start, usual, self.config), start, self.config)
+        stance_foot = plan.phase_at(merge).stance_foot
+        return plan.spliced(merge, self._walking(steps, start, shift, feet, stance_foot, before))
+
+    def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
+        if isinstance(command, StopCommand):
+            return plan
+        start, feet, before = _state_of(plan, merge)
+        return plan.spliced(merge, self._from_rest(command, start, feet, before))
+
+    def _from_rest(
+        self,
+        command: Command,
+        start: PlanningState,
+        feet: dict[Side, StandingFoot],
+        before: DcmReference | None,
+    ) -> WalkingPlan:
+        path = self._unicycle_planner.path(command, _between(start.left_foot, start.right_foot))
+        first = self._footstep_planner.first_side(path)
+        steps = self._footstep_planner.plan(path, start.left_foot, start.right_foot, first)
+        if not steps:
+            return self._standing(start, feet, first.other, before)
+        return self._walking(steps, start, self.config.first_double_support, feet, first.other, before)
+
+    def _walking(
+        self,
+        steps: Sequence[Footstep],
+        start: PlanningState,
+        first_double_support: float,
+        feet: dict[Side, StandingFoot],
+        stance_foot: Side,
+        before: DcmReference | None,
+    ) -> WalkingPlan:
+        schedule = schedule_gait(steps, start, first_double_support, self.config)
+        phases = contact_phases(steps, schedule, feet, stance_foot, self.config)
+        times = zip(steps, schedule.lift_offs.tolist(), schedule.touch_downs.tolist(), strict=True)
+        planned = [PlannedStep(step, lift_off, touch_down) for step, lift_off, touch_down in times]
+        return WalkingPlan(phases, self._trajectory(schedule, start, before), planned, schedule.end_time)
+
+    def _standing(
+        self,
+        start: PlanningState,
+        feet: dict[Side, StandingFoot],
+        stance_foot: Side,
+        before: DcmReference | None,
+    ) -> WalkingPlan:
+        schedule = schedule_gait([], start, 0.0, self.config)
+        phase = standing_phase(start.time, feet, stance_foot, is_walking=False)
+        return WalkingPlan([phase], self._trajectory(schedule, start, before), [], start.time)
+
+    def _trajectory(self, schedule: GaitSchedule, start: PlanningState, before: DcmReference | None) -> DcmTrajectory:
+        if self.config.com_height_amplitude == 0.0:
+            return PendulumTrajectory.plan(schedule, start, self.config)
+        return VaryingHeightTrajectory.plan(schedule, start, self.config, before)
+
+
+def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side, StandingFoot], DcmReference]:
+    """Return the reference state of a plan at a moment of double support."""
+    phase, reference = plan.phase_at(time), plan.at(time)
+    feet = {side: phase.foot(side) for side in Side}
+    start = PlanningState(
+        time,
+        phase.left.pose,
+        phase.right.pose,
+        reference.dcm.position,
+        reference.dcm.velocity,
+        reference.com_position,
+        reference.com_velocity,
+    )
+    return start, feet, reference.dcm
+
+
+def _feet_of(start: PlanningState) -> dict[Side, StandingFoot]:
+    return {side: StandingFoot(start.foot(side)) for side in Side}
+
+
+def _middle(pose: FootPose) -> UnicycleState:
+    return UnicycleState(pose.x, pose.y, pose.yaw)
+
+
+def _between(left: FootPose, right: FootPose) -> UnicycleState:
+    return UnicycleState(0.5 * (left.x + right.x), 0.5 * (left.y + right.y), 0.5 * (left.yaw + right.yaw))
