@@ -1,5 +1,6 @@
 """What touches the ground: support polygon, contacts and their forces."""
 
+from gradiva.contacts.pendulum_wrenches import left_share, pendulum_wrenches
 from gradiva.contacts.support_polygon import SupportPolygon, support_polygon
 
-__all__ = ["SupportPolygon", "support_polygon"]
+__all__ = ["SupportPolygon", "left_share", "pendulum_wrenches", "support_polygon"]

@@ -1,7 +1,7 @@
 """Robots: their descriptions, and their kinematics and dynamics."""
 
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
-from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
+from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotDescription
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
 
@@ -15,5 +15,6 @@ __all__ = [
     "SymbolicDynamics",
     "SymbolicFrame",
     "as_array",
+    "as_pose",
     "interpreted",
 ]

@@ -92,6 +92,12 @@ def as_array(value: Any) -> NDArray:
     return np.array(value.toNumPy(), dtype=float)
 
 
+def as_pose(transform: Any) -> tuple[NDArray, NDArray]:
+    """Return copies of the position (3,) and the rotation (3, 3) of an iDynTree transform."""
+    position, rotation = transform.getPosition(), transform.getRotation()
+    return as_array(position), as_array(rotation)
+
+
 def _full_joint_names(description: RobotDescription) -> list[str]:
     loader = idyn.ModelLoader()
     if not description.model_path.is_file() or not loader.loadModelFromFile(description.model_file):

@@ -1,1 +1,17 @@
-"""To come."""
+"""The tick of a walk: layers, state machine, safety."""
+
+from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingConfig
+from gradiva.walking.walking_controller import WalkingController
+from gradiva.walking.walking_layers import WalkingLayers
+from gradiva.walking.walking_log import WalkingLog
+from gradiva.walking.walking_state import WalkingState
+
+__all__ = [
+    "SimplifiedModel",
+    "TickConfig",
+    "WalkingConfig",
+    "WalkingController",
+    "WalkingLayers",
+    "WalkingLog",
+    "WalkingState",
+]

@@ -120,7 +120,7 @@ class OsqpSolver:
         else:
             self._solver.update(Px=p.hessian[self._upper_triangle], Ax=self._rows[self._pattern])
             self._solver.update(q=p.gradient, l=p.lower, u=p.upper)
-        result = self._solver.solve()  # type: ignore[union-attr]
+        result = self._solver.solve(raise_error=False)  # type: ignore[union-attr]
         if result.info.status != "solved":
             raise NoSolutionFound(self._name, result.info.status)
         return np.array(result.x)
@@ -147,4 +147,4 @@ class OsqpSolver:
 
 def make_solver(solver: SolverName, name: str, problem: QuadraticProgram) -> QpSolver:
     """Return the chosen solver for ``problem``; ``name`` appears in its errors."""
-    return DaqpSolver(name, problem) if solver is SolverName.DAQP else OsqpSolver(name, problem)
+    return DaqpSolver(name, problem) if SolverName(solver) is SolverName.DAQP else OsqpSolver(name, problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import FootReference, ModelError, NDArray, RobotPosture, so3
-from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
+from gradiva.robot_model.idyntree_model import IdynTreeModel, as_pose
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -38,7 +38,7 @@ def solve_start_posture(
     model: IdynTreeModel,
     inverse_kinematics: InverseKinematics,
     com_offset: NDArray,
-    torso_rotation: NDArray,
+    torso: NDArray,
     com_height: float | None = None,
 ) -> RobotPosture:
     """Stand with both soles level, ``step_width`` apart, the CoM at its height; world between the soles, x ahead.
@@ -47,7 +47,7 @@ def solve_start_posture(
         model: The robot.
         inverse_kinematics: Of the walking controller.
         com_offset: Of the CoM from the middle of the soles, on the ground plane, [m], shape (2,).
-        torso_rotation: Of the torso frame, world, shape (3, 3).
+        torso: Wanted rotation of the torso frame, world, shape (3, 3).
         com_height: Above the soles, [m]; the description's where None.
 
     Raises:
@@ -61,7 +61,7 @@ def solve_start_posture(
         right_foot=_level_sole(-half_width),
         com_position=np.array([com_offset[0], com_offset[1], height]),
         com_velocity=np.zeros(3),
-        torso_rotation=torso_rotation,
+        torso_rotation=torso,
         torso_angular_velocity=np.zeros(3),
         posture=description.posture,
         left_foot_wrench=np.zeros(6),
@@ -91,13 +91,20 @@ def _first_guess(model: IdynTreeModel) -> RobotPosture:
     kinematics.setJointPos(description.posture)
     soles = []
     for frame in (description.left_foot_frame, description.right_foot_frame):
-        transform = kinematics.getRelativeTransform(description.base_link, frame)
-        soles.append(rotation @ as_array(transform.getPosition()))
+        position, _ = as_pose(kinematics.getRelativeTransform(description.base_link, frame))
+        soles.append(rotation @ position)
     return RobotPosture(-0.5 * (soles[0] + soles[1]), rotation, description.posture)
 
 
-def _rotation_in_base(model: IdynTreeModel, frame: str) -> NDArray:
+def torso_rotation(model: IdynTreeModel, posture: RobotPosture) -> NDArray:
+    """Return the torso frame's rotation in a posture, world, shape (3, 3)."""
+    in_base = _rotation_in_base(model, model.description.torso_frame, posture.joint_positions)
+    return posture.base_rotation @ in_base
+
+
+def _rotation_in_base(model: IdynTreeModel, frame: str, joint_positions: NDArray | None = None) -> NDArray:
     kinematics = model.kinematics_and_dynamics()
-    kinematics.setJointPos(np.zeros(len(model.description.joints)))
-    transform = kinematics.getRelativeTransform(model.description.base_link, frame)
-    return as_array(transform.getRotation())
+    straight = np.zeros(len(model.description.joints))
+    kinematics.setJointPos(straight if joint_positions is None else joint_positions)
+    _, rotation = as_pose(kinematics.getRelativeTransform(model.description.base_link, frame))
+    return rotation

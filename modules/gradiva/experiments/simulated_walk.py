@@ -1,0 +1,123 @@
+"""A robot in simulation and its walking controller, tick by tick."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+
+from gradiva.common import Measurement, RobotPosture
+from gradiva.experiments.stopwatch import Stopwatch
+from gradiva.experiments.walking_recorder import WalkingRecorder
+from gradiva.planner import Command
+from gradiva.robot_model import Compiler
+from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simulation import MujocoRobot
+from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
+
+Observer = Callable[["SimulatedWalk"], None]
+"""Called after each tick."""
+
+
+class SimulatedWalk:
+    """Steps the plant and the controller together; one control period a tick.
+
+    Attributes:
+        setup: What it was built from.
+        robot: The plant.
+        controller: The walking controller.
+        recorder: What happened.
+        measurement: The last one.
+        log: Of the last tick.
+        fault_reasons: Why the controller gave up, each time.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        seed: int = 0,
+        compiler: Compiler | None = None,
+        start: RobotPosture | None = None,
+        observers: tuple[Observer, ...] = (),
+    ) -> None:
+        """Put the robot on the ground.
+
+        Args:
+            setup: Robot, controller, plant.
+            seed: Of the noise.
+            compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
+            start: Where the robot starts; by default in its start posture.
+            observers: Called after each tick: views, progress bars.
+        """
+        self.setup = setup
+        layers = WalkingLayers(setup.robot, setup.walking, compiler or GccCompiler(cache_folder()))
+        self.stopwatch = Stopwatch()
+        self.controller = WalkingController(layers, self.stopwatch.lap)
+        self.start_posture = layers.start_posture
+        self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed)
+        self.recorder = WalkingRecorder(setup.robot.joints)
+        self.fault_reasons: list[str] = []
+        self._observers = observers
+        self.measurement: Measurement = self.robot.read()
+        self.log: WalkingLog | None = None
+
+    @property
+    def time(self) -> float:
+        """Of the simulation, [s]."""
+        return self.robot.time
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the robot fell or the controller gave up."""
+        return self.robot.fall is not None or self.controller.state is WalkingState.FAULT
+
+    def tick(self) -> WalkingLog:
+        """Sense, control, and let one period pass."""
+        self.measurement = self.robot.read()
+        was_fault = self.controller.state is WalkingState.FAULT
+        self.stopwatch.start()
+        command, log = self.controller.step(self.measurement, self.robot.time)
+        self.stopwatch.stop()
+        if log.state is WalkingState.FAULT and not was_fault:
+            self.fault_reasons.append(log.reason)
+        self.recorder.record(log, self.measurement, self.robot.truth(), self.stopwatch.last)
+        self.robot.write(command)
+        self.robot.advance(self.setup.walking.walking.period)
+        self.log = log
+        for observe in self._observers:
+            observe(self)
+        return log
+
+    def run(self, duration: float) -> bool:
+        """Tick for ``duration`` [s]; return whether the robot still stands."""
+        end = self.time + duration - 1e-9
+        return self.run_until(lambda: self.time >= end, duration + 1.0)
+
+    def run_until(self, condition: Callable[[], bool], at_most: float) -> bool:
+        """Tick until ``condition`` holds; False when the robot went down or ``at_most`` [s] passed before."""
+        end = self.time + at_most
+        gc.collect()
+        gc.disable()  # a collection in the middle of a tick costs more than the tick
+        try:
+            while not condition():
+                if self.is_down or self.time >= end:
+                    return False
+                self.tick()
+        finally:
+            gc.enable()
+        return not self.is_down
+
+    def get_ready(self, settle: float = 1.0) -> bool:
+        """Prepare the robot, let it settle for ``settle`` [s] and start; return whether it stands."""
+        self.controller.prepare()
+        if not self.run_until(lambda: self.controller.state is WalkingState.PREPARED, 60.0):
+            return False
+        if not self.run(settle):
+            return False
+        self.controller.start()
+        return True
+
+    def follow(self, command: Command, settle: float = 2.0) -> bool:
+        """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands."""
+        self.controller.walk(command)
+        done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
+        return done and self.run(settle)

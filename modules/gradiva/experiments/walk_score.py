@@ -1,0 +1,104 @@
+"""The figures of a walk, from its log; tracking errors compare the estimate with its reference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import NDArray
+from gradiva.experiments.stopwatch import PARTS
+from gradiva.telemetry import SignalLog
+
+_GRAVITY = 9.81  # [m/s²]
+_STRIDE = 1.6  # [s] averaging over it removes the sway from the body's path
+
+
+def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
+    """Return the figures from the first weight shift until ``duration_after`` [s] past the last.
+
+    Args:
+        log: Recorded by ``WalkingRecorder``.
+        duration_after: Of the final stand that still counts, [s].
+    """
+    window = _window(log, duration_after)
+    truth = log["simulation::root_link::position"][window]
+    times = log.times[window]
+    path = _path(times, truth[:, :2])
+    tilt = _tilt(log["simulation::root_link::orientation"])
+    return {
+        "distance_m": path["length"],
+        "mean_speed_mps": path["length"] / max(_walking_time(log), 1e-9),
+        "peak_speed_mps": path["peak_speed"],
+        "com_error_m": _error(log, window, "com::position::measured", "com::position::desired"),
+        "dcm_error_m": _error(log, window, "dcm::position::measured", "dcm::position::desired"),
+        "zmp_error_m": _error(log, window, "zmp::measured", "zmp::desired"),
+        "foot_error_m": _foot_error(log, window),
+        "odometry_drift_m": _drift(log, window),
+        "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
+        "tick_us": {part: _spread(log[f"tick::{part}"][window][:, 0]) for part in PARTS},
+    }
+
+
+def specific_energetic_cost(energy: float, mass: float, distance: float) -> float | None:
+    """Return the energy per mass and distance, [J/kg/m]; None for a robot that went nowhere."""
+    return energy / (mass * distance) if distance > 0.05 else None
+
+
+def _window(log: SignalLog, duration_after: float) -> slice:
+    walking = np.flatnonzero(log["walking::is_walking"][:, 0] > 0.5)
+    if len(walking) == 0:
+        return slice(0, len(log.times))
+    end = np.searchsorted(log.times, log.times[walking[-1]] + duration_after, side="right")
+    return slice(int(walking[0]), int(end))
+
+
+def _walking_time(log: SignalLog) -> float:
+    walking = log.times[log["walking::is_walking"][:, 0] > 0.5]
+    return float(walking[-1] - walking[0]) if len(walking) else 0.0
+
+
+def _path(times: NDArray, positions: NDArray) -> dict[str, float]:
+    """Length of the body's path with the sway averaged away, and the highest speed along it."""
+    period = times[1] - times[0] if len(times) > 1 else 1.0
+    width = min(len(times), max(1, round(_STRIDE / period)))
+    padded = np.pad(positions, ((width, width), (0, 0)), mode="edge")
+    sums = np.cumsum(padded, axis=0)
+    smooth = (sums[width:] - sums[:-width]) / width
+    steps = np.linalg.norm(np.diff(smooth, axis=0), axis=1)
+    return {"length": float(steps.sum()), "peak_speed": float(steps.max(initial=0.0) / period)}
+
+
+def _error(log: SignalLog, window: slice, measured: str, desired: str) -> dict[str, float]:
+    return _rms_and_max(np.linalg.norm(log[measured][window] - log[desired][window], axis=1))
+
+
+def _foot_error(log: SignalLog, window: slice) -> dict[str, float]:
+    errors = [
+        np.linalg.norm(
+            log[f"{side}_foot::position::measured"][window] - log[f"{side}_foot::position::desired"][window], axis=1
+        )
+        for side in ("left", "right")
+    ]
+    return _rms_and_max(np.concatenate(errors))
+
+
+def _rms_and_max(values: NDArray) -> dict[str, float]:
+    return {"rms": float(math.sqrt(np.mean(values**2))), "max": float(values.max())}
+
+
+def _drift(log: SignalLog, window: slice) -> float:
+    """How much farther apart truth and estimate are at the end than at the beginning."""
+    gap = log["simulation::root_link::position"][:, :2] - log["root_link::position::measured"][:, :2]
+    return float(np.linalg.norm(gap[window][-1] - gap[window][0]))
+
+
+def _tilt(roll_pitch_yaw: NDArray) -> NDArray:
+    return np.arccos(np.cos(roll_pitch_yaw[:, 0]) * np.cos(roll_pitch_yaw[:, 1]))
+
+
+def _spread(values: NDArray) -> Mapping[str, float]:
+    median, p99 = np.percentile(values, [50, 99])
+    return {"median": float(median), "p99": float(p99), "max": float(values.max())}

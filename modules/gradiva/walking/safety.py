@@ -1,0 +1,47 @@
+"""When to give up a walk, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, RobotState, WalkingReference, so3
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyConfig:
+    """Limits beyond which the walk is given up.
+
+    Attributes:
+        max_tilt: Of the base against the start posture, [rad].
+        max_dcm_error: [m].
+        max_failed_ticks: Successive ticks without a usable measurement or solution.
+    """
+
+    max_tilt: float
+    max_dcm_error: float
+    max_failed_ticks: int
+
+    def __post_init__(self) -> None:
+        for name in ("max_tilt", "max_dcm_error", "max_failed_ticks"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+class SafetyMonitor:
+    """Watches the estimate; says in words what is wrong."""
+
+    def __init__(self, config: SafetyConfig, upright_tilt: float) -> None:
+        self._config = config
+        self._upright_tilt = upright_tilt
+
+    def objection(self, state: RobotState, reference: WalkingReference) -> str | None:
+        """Return why the walk cannot go on, or None."""
+        tilt = abs(so3.tilt(state.base_rotation) - self._upright_tilt)
+        if tilt > self._config.max_tilt:
+            return f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {np.degrees(self._config.max_tilt):.0f}°"
+        error = float(np.linalg.norm(state.dcm_position - reference.dcm.position))
+        if error > self._config.max_dcm_error:
+            return f"the DCM is {100 * error:.0f} cm off its reference, the limit is {100 * self._config.max_dcm_error:.0f} cm"
+        return None

@@ -1,0 +1,92 @@
+"""The configured layers of one robot: what the walking controller is made of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradiva.common import ControlMode, so3
+from gradiva.estimation import StateEstimator
+from gradiva.planner import WalkingPlanner
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
+from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
+from gradiva.walking.model_control import DcmLaw, InstantaneousLaw, ModelControl, PredictiveLaw
+from gradiva.walking.safety import SafetyMonitor
+from gradiva.walking.walking_config import SimplifiedModel, WalkingConfig
+from gradiva.whole_body import (
+    InverseKinematics,
+    PositionController,
+    ServoFeedforward,
+    VelocityController,
+    WholeBodyController,
+    solve_start_posture,
+    torso_rotation,
+    upright_torso,
+)
+
+_GRAVITY = 9.81  # [m/s²]
+
+
+class WalkingLayers:
+    """Builds each layer from its configuration.
+
+    Attributes:
+        robot: The robot's description.
+        config: What the layers were built from.
+        mass: Of the robot, [kg].
+        torso_rotation: Reference of the torso when facing x, shape (3, 3).
+        start_posture: Where walking begins.
+        standing_offset: What the position servos need on top of it to stand there, [rad], shape (n,).
+        planner: Layer 1.
+        model_control: Layer 2.
+        whole_body: Layer 3.
+        estimator: From sensors to state.
+        safety: When to give up.
+    """
+
+    def __init__(
+        self, robot: RobotDescription, config: WalkingConfig, compiler: Compiler = interpreted
+    ) -> None:
+        """Build everything.
+
+        Raises:
+            ModelError: The model does not fit the description, or the start posture cannot be reached.
+            ConfigError: The parts of the configuration contradict each other.
+        """
+        model = IdynTreeModel(robot)
+        inverse_kinematics = InverseKinematics(model, config.inverse_kinematics, compiler)
+        feedforward = ServoFeedforward(model, config.servo_feedforward, compiler)
+        self.robot = robot
+        self.config = config
+        self.mass = model.mass
+        com_offset = np.array([config.planner.zmp_offset[0], 0.0])
+        upright = upright_torso(model, config.walking.torso_lean)
+        self.start_posture = solve_start_posture(model, inverse_kinematics, com_offset, upright)
+        self.torso_rotation = torso_rotation(model, self.start_posture)
+        self.standing_offset = self._standing_offset(feedforward)
+        self.planner = WalkingPlanner(config.planner)
+        self.model_control = _model_control(config)
+        self.whole_body = self._whole_body(inverse_kinematics, feedforward)
+        self.estimator = StateEstimator(model, config.state_estimator, compiler)
+        self.safety = SafetyMonitor(config.safety, so3.tilt(self.start_posture.base_rotation))
+
+    def _standing_offset(self, feedforward: ServoFeedforward):  # type: ignore[no-untyped-def]
+        half_load = 0.5 * self.mass * _GRAVITY
+        lever = self.config.planner.zmp_offset[0]
+        wrench = np.array([0.0, 0.0, half_load, 0.0, -lever * half_load, 0.0])
+        rest = np.zeros(6 + len(self.robot.joints))
+        return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
+
+    def _whole_body(
+        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward
+    ) -> WholeBodyController:
+        if self.config.walking.control is ControlMode.VELOCITY:
+            return VelocityController(inverse_kinematics, self.start_posture)
+        return PositionController(inverse_kinematics, feedforward, self.start_posture)
+
+
+def _model_control(config: WalkingConfig) -> ModelControl:
+    law: DcmLaw = InstantaneousLaw(DcmController(config.dcm_controller))
+    if config.walking.model is SimplifiedModel.DCM_MPC:
+        law = PredictiveLaw(DcmMpc(config.dcm_mpc), law)  # type: ignore[arg-type]
+    zmp_com = config.zmp_com_controller
+    return ModelControl(law, ZmpComController(zmp_com), GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing))

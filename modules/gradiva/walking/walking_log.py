@@ -1,0 +1,36 @@
+"""What the controller saw and decided in one tick."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradiva.common import JointCommand, NDArray, RobotPosture, RobotState, WalkingReference
+from gradiva.walking.model_control import DesiredPendulum
+from gradiva.walking.walking_state import WalkingState
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkingLog:
+    """One tick; the quantities of the loop are None while it does not run (preparing, fault).
+
+    Attributes:
+        time: [s].
+        state: Of the state machine after the tick.
+        reason: Why it is in this state.
+        command: What was sent.
+        reference: What the plan asked for.
+        robot_state: What was estimated.
+        desired: What layer 2 asked of the body.
+        desired_posture: Where the joints were told to be, feed-forward left out.
+        desired_joint_velocities: [rad/s], shape (n,).
+    """
+
+    time: float
+    state: WalkingState
+    reason: str
+    command: JointCommand
+    reference: WalkingReference | None = None
+    robot_state: RobotState | None = None
+    desired: DesiredPendulum | None = None
+    desired_posture: RobotPosture | None = None
+    desired_joint_velocities: NDArray | None = None

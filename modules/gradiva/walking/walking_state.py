@@ -1,0 +1,71 @@
+"""The states of a walk and what may be asked in each."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from gradiva.common import StateError
+
+
+class WalkingState(StrEnum):
+    """Where a walk is."""
+
+    CONFIGURED = "configured"
+    PREPARING = "preparing"
+    PREPARED = "prepared"
+    WALKING = "walking"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    FAULT = "fault"
+
+
+_S = WalkingState
+_ALLOWED = {
+    "prepare": (_S.CONFIGURED, _S.PREPARED, _S.STOPPED, _S.FAULT),
+    "start": (_S.PREPARED, _S.PAUSED),
+    "set a goal": (_S.WALKING, _S.PAUSED),
+    "pause": (_S.WALKING,),
+    "stop": (_S.PREPARED, _S.WALKING, _S.PAUSED),
+}
+_NEXT_STEP = {
+    _S.CONFIGURED: "prepare the robot first",
+    _S.PREPARING: "wait until the robot is prepared",
+    _S.PREPARED: "start the walk first",
+    _S.WALKING: "the robot is already walking: pause or stop it first",
+    _S.PAUSED: "start again or set a goal",
+    _S.STOPPED: "prepare the robot again",
+    _S.FAULT: "prepare the robot again",
+}
+
+
+class WalkingStateMachine:
+    """Holds the state, refuses what it does not allow, remembers why it changed.
+
+    Attributes:
+        state: The present state.
+        reason: Why it is the present state.
+    """
+
+    def __init__(self) -> None:
+        self.state = WalkingState.CONFIGURED
+        self.reason = "configured"
+
+    def require(self, request: str) -> None:
+        """Pass when ``request`` is allowed now.
+
+        Raises:
+            StateError: It is not; the message says what to do.
+        """
+        if self.state not in _ALLOWED[request]:
+            because = f" ({self.reason})" if self.state is WalkingState.FAULT else ""
+            raise StateError(f"cannot {request} while {self.state}{because}: {_NEXT_STEP[self.state]}")
+
+    def to(self, state: WalkingState, reason: str) -> None:
+        """Change the state."""
+        self.state = state
+        self.reason = reason
+
+    @property
+    def is_balancing(self) -> bool:
+        """Whether the control loop runs: the robot stands on its own feet and is held upright."""
+        return self.state in (_S.PREPARED, _S.WALKING, _S.PAUSED, _S.STOPPED)

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from gradiva.common import so3
+
+
+def random_vectors(count, scale, seed=0):
+    return np.random.default_rng(seed).normal(scale=scale, size=(count, 3))
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-9, 1e-4, 0.5, 1.2])
+def test_log_undoes_exp(scale):
+    for vector in random_vectors(20, scale):
+        if np.linalg.norm(vector) < np.pi:
+            np.testing.assert_allclose(so3.log(so3.exp(vector)), vector, atol=1e-12)
+
+
+@pytest.mark.parametrize("angle", [np.pi, np.pi - 1e-7, np.pi - 1e-4])
+def test_log_holds_up_to_half_a_turn(angle):
+    for axis in random_vectors(20, 1.0):
+        rotation = so3.exp(angle * axis / np.linalg.norm(axis))
+        np.testing.assert_allclose(so3.exp(so3.log(rotation)), rotation, atol=1e-7)
+
+
+def test_exp_is_a_rotation():
+    for vector in random_vectors(20, 2.0):
+        rotation = so3.exp(vector)
+        np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-14)
+        assert np.linalg.det(rotation) == pytest.approx(1.0)
+
+
+def test_skew_is_the_cross_product_and_vee_undoes_it():
+    a, b = random_vectors(2, 1.0)
+    np.testing.assert_allclose(so3.skew(a) @ b, np.cross(a, b))
+    np.testing.assert_allclose(so3.cross(a, b), np.cross(a, b))
+    np.testing.assert_allclose(so3.vee(so3.skew(a)), a)
+
+
+def test_yaw_and_tilt_read_a_rotation():
+    rotation = so3.rotation_z(0.7) @ so3.exp(np.array([0.0, 0.2, 0.0]))
+    assert so3.yaw(rotation) == pytest.approx(0.7)
+    assert so3.tilt(rotation) == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(("angle", "wrapped"), [(0.0, 0.0), (4.0, 4.0 - 2 * np.pi), (np.pi, np.pi), (-np.pi, np.pi)])
+def test_wrap_angle_stays_within_half_a_turn(angle, wrapped):
+    assert so3.wrap_angle(angle) == pytest.approx(wrapped)

@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+from gradiva.common import DcmReference, JointCommand, ControlMode, Side, SoleRectangle, ConfigError
+
+
+def test_the_arrays_of_a_value_cannot_be_written():
+    command = JointCommand(ControlMode.POSITION, np.zeros(3))
+    with pytest.raises(ValueError, match="read-only"):
+        command.values[0] = 1.0
+
+
+def test_a_value_keeps_its_own_copy():
+    positions = np.zeros(3)
+    command = JointCommand(ControlMode.POSITION, positions)
+    positions[0] = 1.0
+    assert command.values[0] == 0.0
+
+
+def test_a_wrong_shape_is_named():
+    with pytest.raises(ValueError, match=r"DcmReference.velocity: expected an array of shape \(2,\)"):
+        DcmReference(np.zeros(2), np.zeros(3), 4.3, 4.3)
+
+
+def test_the_zmp_of_a_dcm_reference_pushes_it_away():
+    reference = DcmReference(np.array([0.1, 0.0]), np.array([0.43, 0.0]), 4.3, 4.3)
+    np.testing.assert_allclose(reference.zmp_position, [0.0, 0.0], atol=1e-15)
+
+
+def test_the_right_sole_mirrors_the_left_one():
+    sole = SoleRectangle(x=(-0.05, 0.1), y=(-0.03, 0.04), z=0.0)
+    left, right = sole.corners(Side.LEFT), sole.corners(Side.RIGHT)
+    assert sorted(map(tuple, left * [1, -1])) == sorted(map(tuple, right))
+    np.testing.assert_allclose(sole.corners(Side.LEFT, margin=0.01)[0], [0.09, -0.02])
+    with pytest.raises(ConfigError, match="lower bound"):
+        SoleRectangle(x=(0.1, -0.1), y=(-0.03, 0.04), z=0.0)

@@ -1,0 +1,197 @@
+from functools import lru_cache
+
+import idyntree.bindings as idyn
+import numpy as np
+import pytest
+
+from gradiva.common import (
+    DcmReference,
+    EstimationError,
+    FootReference,
+    ImuMeasurement,
+    Measurement,
+    Side,
+    WalkingReference,
+    so3,
+)
+from gradiva.estimation import LowPass, StateEstimator, StateEstimatorConfig
+from gradiva.robot_model import as_array, as_pose
+from gradiva.setup import GccCompiler, cache_folder
+from tests.conftest import ROBOTS, model_of
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+@lru_cache
+def estimator_of(name, use_imu=False, blend=0.2, zmp_filter=0.0):
+    config = StateEstimatorConfig(use_imu, blend, zmp_filter, 0.0, 20.0)
+    return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
+
+
+class Scene:
+    """A random robot with one sole flat on its planned pose and at rest; iDynTree knows the rest."""
+
+    def __init__(self, model, stance=Side.LEFT, seed=0):
+        rng = np.random.default_rng(seed)
+        d = model.description
+        self.model, self.stance = model, stance
+        self.joints = d.posture + 0.1 * rng.normal(size=len(d.joints))
+        self.rates = rng.normal(size=len(d.joints))
+        self.stance_pose = np.array([0.4, 0.1, 0.0]), so3.rotation_z(0.3)
+        self.kinematics = model.kinematics_and_dynamics()
+        self._place()
+
+    def _place(self):
+        d, k = self.model.description, self.kinematics
+        k.setJointPos(self.joints)
+        sole_position, sole_rotation = as_pose(k.getRelativeTransform(d.base_link, d.foot_frame(self.stance)))
+        position, rotation = self.stance_pose
+        self.base_rotation = rotation @ sole_rotation.T
+        self.base_position = position - self.base_rotation @ sole_position
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = self.base_rotation, self.base_position
+        k.setRobotState(pose, self.joints, np.zeros(6), self.rates, GRAVITY)
+        jacobian = idyn.MatrixDynSize(6, 6 + len(self.joints))
+        k.getFrameFreeFloatingJacobian(d.foot_frame(self.stance), jacobian)
+        jacobian = as_array(jacobian)
+        self.base_twist = -np.linalg.solve(jacobian[:, :6], jacobian[:, 6:] @ self.rates)
+        k.setRobotState(pose, self.joints, self.base_twist, self.rates, GRAVITY)
+
+    def measurement(self, time=0.0, wrenches=None, imu=None):
+        sensors = len(self.model.description.force_torque_sensors)
+        wrenches = np.zeros((sensors, 6)) if wrenches is None else wrenches
+        zero = np.zeros(len(self.joints))
+        return Measurement(time, self.joints, self.rates, zero, wrenches, imu)
+
+    def imu(self, heading_error=0.0):
+        frame = self.model.description.imu_frame
+        _, rotation = as_pose(self.kinematics.getWorldTransform(frame))
+        rate = as_array(self.kinematics.getFrameVel(frame))[3:]
+        return ImuMeasurement(so3.rotation_z(heading_error) @ rotation, rotation.T @ rate)
+
+    def reference(self, stance=None, foot=None):
+        stance = stance or self.stance
+        position, rotation = foot or self.stance_pose
+        planned = FootReference(position, rotation, np.zeros(6), np.zeros(6), True)
+        dcm = DcmReference(np.zeros(2), np.zeros(2), 4.3, 4.3)
+        return WalkingReference(0.0, dcm, np.zeros(3), np.zeros(3), planned, planned, stance, 0.0, True)
+
+
+@pytest.mark.parametrize("stance", list(Side))
+@pytest.mark.parametrize("use_imu", [False, True])
+def test_the_base_hangs_on_the_stance_sole(model, stance, use_imu):
+    scene = Scene(model, stance)
+    estimator = estimator_of(model.description.name, use_imu)
+    estimator.reset()
+    state = estimator.update(scene.measurement(imu=scene.imu(heading_error=1.0)), scene.reference())
+    np.testing.assert_allclose(state.base_position, scene.base_position, atol=1e-12)
+    np.testing.assert_allclose(state.base_rotation, scene.base_rotation, atol=1e-12)
+    np.testing.assert_allclose(state.base_twist, scene.base_twist, atol=1e-10)
+    com = as_array(scene.kinematics.getCenterOfMassPosition())
+    velocity = as_array(scene.kinematics.getCenterOfMassVelocity())
+    np.testing.assert_allclose(state.com_position, com, atol=1e-12)
+    np.testing.assert_allclose(state.com_velocity, velocity, atol=1e-10)
+    np.testing.assert_allclose(state.dcm_position, com[:2] + velocity[:2] / 4.3, atol=1e-10)
+
+
+def test_a_tilted_imu_tilts_the_robot_about_its_stance_sole(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", True)
+    estimator.reset()
+    lean = so3.exp(np.array([0.05, -0.03, 0.0]))
+    imu = scene.imu()
+    tilted = ImuMeasurement(lean @ imu.rotation, imu.angular_velocity)
+    state = estimator.update(scene.measurement(imu=tilted), scene.reference())
+    np.testing.assert_allclose(state.left_foot_position, scene.stance_pose[0], atol=1e-12)
+    np.testing.assert_allclose(so3.log(state.base_rotation @ scene.base_rotation.T)[:2], [0.05, -0.03], atol=2e-3)
+
+
+def test_a_contact_switch_does_not_jump_and_ends_on_the_plan(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", False, blend=0.2)
+    estimator.reset()
+    before = estimator.update(scene.measurement(0.0), scene.reference())
+    landed = before.right_foot_position, before.right_foot_rotation
+    planned = landed[0] + np.array([0.01, -0.005, 0.0]), so3.rotation_z(0.02) @ landed[1]
+    positions = []
+    for tick in range(1, 31):
+        reference = scene.reference(Side.RIGHT, planned)
+        positions.append(estimator.update(scene.measurement(0.01 * tick), reference).base_position)
+    jumps = np.linalg.norm(np.diff([before.base_position, *positions], axis=0), axis=1)
+    assert jumps[0] < 1e-9
+    assert jumps.max() < 0.004
+    last = estimator.update(scene.measurement(0.4), scene.reference(Side.RIGHT, planned))
+    np.testing.assert_allclose(last.right_foot_position, planned[0], atol=1e-12)
+    np.testing.assert_allclose(last.right_foot_rotation, planned[1], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_zmp_is_where_the_ground_pushes(name):
+    model = model_of(name)
+    scene = Scene(model)
+    d, k = model.description, scene.kinematics
+    points, loads, wrenches, total = [], [], [], np.zeros(6)
+    rng = np.random.default_rng(5)
+    origin, _ = as_pose(k.getWorldTransform(d.left_foot_frame))
+    for sensor in d.force_torque_sensors:
+        foot_origin, _ = as_pose(k.getWorldTransform(d.foot_frame(sensor.foot)))
+        point = foot_origin + np.array([*rng.uniform(-0.05, 0.05, 2), 0.0])
+        force = np.array([0.0, 0.0, rng.uniform(50, 200)])
+        position, rotation = as_pose(k.getWorldTransform(sensor.frame))
+        moment = np.cross(point - position, force)
+        wrenches.append(np.concatenate((rotation.T @ force, rotation.T @ moment)))
+        points.append(point[:2])
+        loads.append(force[2])
+        if sensor.foot is Side.LEFT:
+            total += np.concatenate((force, np.cross(point - origin, force)))
+    estimator = estimator_of(name)
+    estimator.reset()
+    state = estimator.update(scene.measurement(wrenches=np.array(wrenches)), scene.reference())
+    np.testing.assert_allclose(state.zmp_position, np.average(points, axis=0, weights=loads), atol=1e-12)
+    np.testing.assert_allclose(state.left_foot_wrench, total, atol=1e-10)
+
+
+def test_a_robot_in_the_air_keeps_its_last_zmp(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7")
+    estimator.reset()
+    wrenches = np.zeros((2, 6))
+    wrenches[:, 2] = 160.0
+    on_ground = estimator.update(scene.measurement(0.0, wrenches), scene.reference()).zmp_position
+    in_air = estimator.update(scene.measurement(0.01), scene.reference()).zmp_position
+    np.testing.assert_array_equal(in_air, on_ground)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"joint_positions": np.full(23, np.nan)}, "joint_positions is not finite"),
+        ({"joint_positions": np.zeros(5)}, r"joint_positions has shape \(5,\), the robot has \(23,\)"),
+        ({"contact_wrenches": np.full((2, 6), np.inf)}, "contact_wrenches is not finite"),
+    ],
+)
+def test_a_measurement_that_cannot_be_used_is_refused_by_name(icub, change, message):
+    scene = Scene(icub)
+    good = scene.measurement()
+    fields = {name: getattr(good, name) for name in Measurement.__dataclass_fields__} | change
+    estimator = estimator_of("icub_v2_7")
+    estimator.reset()
+    with pytest.raises(EstimationError, match=message):
+        estimator.update(Measurement(**fields), scene.reference())
+
+
+def test_an_old_measurement_is_refused(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7")
+    estimator.reset()
+    estimator.update(scene.measurement(1.0), scene.reference())
+    with pytest.raises(EstimationError, match=r"at 0\.500 s is older"):
+        estimator.update(scene.measurement(0.5), scene.reference())
+
+
+def test_a_low_pass_rises_to_63_percent_in_its_time_constant():
+    low_pass = LowPass(0.02)
+    low_pass.update(np.zeros(1), 0.0)
+    for _ in range(20):
+        value = low_pass.update(np.ones(1), 0.001)
+    assert value[0] == pytest.approx(1.0 - np.exp(-1.0))

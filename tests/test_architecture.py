@@ -1,0 +1,83 @@
+"""Imports point down; ports, the engine and files stay in their rooms."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+MODULES = Path(__file__).parents[1] / "modules" / "gradiva"
+LAYERS = {"planner", "simplified_model", "whole_body", "estimation"}
+GROUND = {"common", "robot_model", "contacts"}
+MAY_IMPORT = {
+    "common": set(),
+    "robot_model": {"common"},
+    "contacts": {"common"},
+    **{layer: GROUND for layer in LAYERS},
+    "simulation": GROUND,
+    "middleware": {"common"},
+    "telemetry": {"common", "robot_model"},
+    "walking": GROUND | LAYERS,
+    "setup": GROUND | LAYERS | {"walking", "simulation"},
+    "experiments": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup"},
+    "yarp_modules": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "cli": None,  # everything
+}
+ONLY_IN = {
+    "mujoco": {"simulation"},
+    "yarp": {"middleware", "yarp_modules"},
+    "viser": {"telemetry"},
+    "casadi": {"robot_model", "whole_body", "estimation", "reduced_model", "setup"},
+}
+TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
+MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
+FILMS = {"simulation/film.py", "simulation/offscreen.py"}  # pictures are files
+SOURCES = sorted(MODULES.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(MODULES).parts[0]
+
+
+def imported_names(path: Path) -> list[str]:
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            names.append(node.module or "")
+    return names
+
+
+def sources_in_rooms() -> list[Path]:
+    return [path for path in SOURCES if path.parent != MODULES]
+
+
+@pytest.mark.parametrize("path", sources_in_rooms(), ids=lambda path: str(path.relative_to(MODULES)))
+def test_a_room_imports_only_what_lies_below_it(path):
+    room = room_of(path)
+    assert room in MAY_IMPORT, f"{room}: a new room needs its place in the order"
+    allowed = MAY_IMPORT[room]
+    for name in imported_names(path):
+        parts = name.split(".")
+        if parts[0] == "gradiva" and len(parts) > 1 and allowed is not None:
+            assert parts[1] in allowed | {room}, f"{path}: {room} must not import {name}"
+
+
+@pytest.mark.parametrize("path", sources_in_rooms(), ids=lambda path: str(path.relative_to(MODULES)))
+def test_engines_ports_and_files_stay_in_their_rooms(path):
+    room = room_of(path)
+    relative = str(path.relative_to(MODULES))
+    for name in imported_names(path):
+        top = name.split(".")[0]
+        if top in ONLY_IN:
+            assert room in ONLY_IN[top], f"{relative}: {top} is imported only in {sorted(ONLY_IN[top])}"
+        if top in MACHINE_MODULES and room not in TOUCHES_THE_MACHINE:
+            assert relative in FILMS, f"{relative}: {top} touches the machine, which {room} must not"
+
+
+def test_every_room_has_a_readme_and_hands_on_its_nouns():
+    for room in sorted({room_of(path) for path in sources_in_rooms()}):
+        assert (MODULES / room / "README.md").is_file(), f"{room} has no README.md"
+        text = (MODULES / room / "__init__.py").read_text(encoding="utf-8")
+        assert "__all__" in text or room == "cli", f"{room}/__init__.py exports nothing"

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from gradiva.common import NoSolutionFound
+from gradiva.whole_body import QuadraticProgram, SolverName, make_solver
+
+
+def problem():
+    """Minimise (x0 - 2)² + (x1 - 1)² with x0 + x1 = 2, x0 ≤ 1: the optimum is (1, 1)."""
+    return QuadraticProgram(
+        hessian=2.0 * np.eye(2),
+        gradient=np.array([-4.0, -2.0]),
+        rows=np.array([[1.0, 1.0]]),
+        lower=np.array([-1.0, 2.0]),
+        upper=np.array([1.0, 2.0]),
+        equalities=1,
+    )
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_both_solvers_find_the_optimum_on_the_bound(solver):
+    np.testing.assert_allclose(make_solver(solver, "toy", problem()).solve(), [1.0, 1.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_data_may_change_between_solutions(solver):
+    program = problem()
+    toy = make_solver(solver, "toy", program)
+    toy.solve()
+    program.upper[0] = 5.0
+    np.testing.assert_allclose(toy.solve(), [1.5, 0.5], atol=1e-6)
+    program.hessian[0, 0] = 20.0
+    np.testing.assert_allclose(toy.solve(), [6.0 / 22.0, 2.0 - 6.0 / 22.0], atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_contradicting_constraints_are_told_by_the_problems_name(solver):
+    program = problem()
+    program.lower[0] = 3.0
+    program.upper[0] = 4.0
+    program.rows[0] = [1.0, 0.0]
+    with pytest.raises(NoSolutionFound, match="toy: the solver answered"):
+        make_solver(solver, "toy", program).solve()
+
+
+def test_the_violation_is_that_of_the_worst_constraint():
+    assert problem().violation(np.array([1.3, 1.0])) == pytest.approx(0.3)
+    assert problem().violation(np.array([1.0, 1.0])) == 0.0
