@@ -1,0 +1,53 @@
+import math
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.simplified_model import ZmpComController, ZmpComControllerConfig, ZmpComGains
+
+GAINS = ZmpComGains(zmp=4.0, com=3.0)
+ZERO = np.zeros(2)
+FORWARD, LEFT = np.array([0.01, 0.0]), np.array([0.0, 0.01])
+
+
+def velocity(reference_velocity=ZERO, reference_com=ZERO, com=ZERO, desired_zmp=ZERO, zmp=ZERO):
+    return ZmpComController().velocity(reference_velocity, reference_com, com, desired_zmp, zmp, GAINS)
+
+
+def test_without_error_the_velocity_is_the_reference():
+    here = np.array([0.3, -0.2])
+    np.testing.assert_array_equal(velocity(here, here, here, here, here), here)
+
+
+@pytest.mark.parametrize("direction", [FORWARD, LEFT, -FORWARD, -LEFT])
+def test_a_com_that_lags_is_hurried_and_a_zmp_that_lags_is_pushed_by_slowing_down(direction):
+    np.testing.assert_allclose(velocity(reference_com=direction), 3.0 * direction)
+    np.testing.assert_allclose(velocity(com=direction), -3.0 * direction)
+    np.testing.assert_allclose(velocity(desired_zmp=direction), -4.0 * direction)
+    np.testing.assert_allclose(velocity(zmp=direction), 4.0 * direction)
+
+
+def test_moving_and_turning_the_world_only_turns_the_velocity():
+    rng, shift, angle = np.random.default_rng(4), np.array([40.0, -25.0]), 1.1
+    turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+    speed, *points = rng.normal(size=(5, 2))
+    moved = [turn @ point + shift for point in points]
+    np.testing.assert_allclose(velocity(turn @ speed, *moved), turn @ velocity(speed, *points), atol=1e-12)
+
+
+@pytest.mark.parametrize(("zmp", "com"), [(3.5, 10.6), (0.0, 0.0), (1.0, 4.0)])
+def test_walking_gains_that_fall_are_refused(zmp, com):
+    with pytest.raises(ConfigError, match="falls"):
+        ZmpComControllerConfig(walking=ZmpComGains(zmp, com), standing=GAINS)
+
+
+def test_the_same_ratio_may_stand():
+    standing = ZmpComGains(0.9, 6.0)
+    assert ZmpComControllerConfig(walking=GAINS, standing=standing).standing is standing
+
+
+@pytest.mark.parametrize(("zmp", "com"), [(-1.0, 1.0), (1.0, -1.0), (math.nan, 1.0), (1.0, math.inf)])
+def test_negative_and_infinite_gains_are_refused(zmp, com):
+    with pytest.raises(ConfigError, match="zero or more"):
+        ZmpComGains(zmp, com)
