@@ -8,7 +8,9 @@ from gradiva.robot_model import IdynTreeModel
 from tests.conftest import ROBOTS, description_of, model_of
 
 
-@pytest.mark.parametrize(("name", "joints", "mass"), [("icub_v2_7", 23, 33.06), ("icub_v3", 23, 52.47), ("talos", 32, 90.27)])
+@pytest.mark.parametrize(
+    ("name", "joints", "mass"), [("icub_v2_7", 23, 33.06), ("icub_v3", 23, 52.47), ("talos", 32, 90.27)]
+)
 def test_the_robots_have_their_joints_and_their_mass(name, joints, mass):
     model = model_of(name)
     assert len(model.description.joints) == joints

@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import FootReference
 from gradiva.setup import GccCompiler, cache_folder
-from gradiva.whole_body import InverseKinematics, InverseKinematicsConfig, WholeBodyReference
+from gradiva.whole_body import InverseKinematics, InverseKinematicsConfig, WholeBodyReference, forward_base_rotation
 from tests.conftest import model_of
 
 
@@ -19,6 +19,7 @@ def config_for(model, **changes):
         "torso_gain": 5.0,
         "posture_gain": 5.0,
         "torso_weight": 100.0,
+        "pelvis_weight": 30.0,
         "posture_weights": dict.fromkeys(model.description.joint_groups, 1.0),
     }
     return InverseKinematicsConfig(**(values | changes))
@@ -45,7 +46,8 @@ def reference_for(model, torso_rotation, **changes):
         "com_position": np.array([0.0, 0.0, description.com_height]),
         "com_velocity": np.zeros(3),
         "torso_rotation": torso_rotation,
-        "torso_angular_velocity": np.zeros(3),
+        "pelvis_rotation": forward_base_rotation(model),
+        "trunk_angular_velocity": np.zeros(3),
         "posture": description.posture,
         "left_foot_wrench": np.zeros(6),
         "right_foot_wrench": np.zeros(6),

@@ -3,7 +3,14 @@ import pytest
 
 from gradiva.common import ConfigError, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model import as_array, as_pose
-from gradiva.whole_body import InverseKinematics, integrate, solve_start_posture, torso_rotation, upright_torso
+from gradiva.whole_body import (
+    InverseKinematics,
+    forward_base_rotation,
+    integrate,
+    solve_start_posture,
+    torso_rotation,
+    upright_torso,
+)
 from tests.whole_body.conftest import config_for, foot, inverse_kinematics_of, reference_for
 
 PERIOD = 0.01
@@ -44,7 +51,12 @@ def test_the_start_posture_stands_on_level_soles_with_the_com_at_its_height(mode
 
 
 def test_where_all_is_as_asked_nothing_moves(model, inverse_kinematics, standing):
-    reference = reference_for(model, torso_rotation(model, standing), posture=standing.joint_positions)
+    reference = reference_for(
+        model,
+        torso_rotation(model, standing),
+        pelvis_rotation=standing.base_rotation,
+        posture=standing.joint_positions,
+    )
     velocity = inverse_kinematics.solve(standing, reference, PERIOD)
     np.testing.assert_allclose(velocity, 0.0, atol=1e-4)
 
@@ -72,13 +84,12 @@ def test_a_turned_and_moved_world_turns_and_moves_the_answer(model, inverse_kine
     torso = upright_torso(model)
     before = inverse_kinematics.solve(standing, reference_for(model, torso, com_velocity=wanted), PERIOD)
     half = 0.5 * model.description.step_width
-    moved = RobotPosture(
-        turn @ standing.base_position + shift, turn @ standing.base_rotation, standing.joint_positions
-    )
+    moved = RobotPosture(turn @ standing.base_position + shift, turn @ standing.base_rotation, standing.joint_positions)
     reference = reference_for(
         model,
         turn @ torso,
         com_velocity=turn @ wanted,
+        pelvis_rotation=turn @ forward_base_rotation(model),
         com_position=turn @ np.array([0.0, 0.0, model.description.com_height]) + shift,
         left_foot=foot(turn @ np.array([0.0, half, 0.0]) + shift, turn),
         right_foot=foot(turn @ np.array([0.0, -half, 0.0]) + shift, turn),
@@ -126,9 +137,7 @@ def test_an_unknown_posture_group_is_named(icub):
         InverseKinematics(icub, config_for(icub, posture_weights=weights))
 
 
-@pytest.mark.parametrize(
-    "changes", [{"com_gain": -1.0}, {"torso_weight": -1.0}, {"posture_weights": {"torso": 0.0}}]
-)
+@pytest.mark.parametrize("changes", [{"com_gain": -1.0}, {"torso_weight": -1.0}, {"posture_weights": {"torso": 0.0}}])
 def test_gains_that_make_no_sense_are_refused(icub, changes):
     with pytest.raises(ConfigError):
         config_for(icub, **changes)

@@ -63,11 +63,11 @@ def state_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
         outputs[f"{side}_foot_position"] = base.point(foot.position)
         outputs[f"{side}_foot_rotation"] = base.rotation @ foot.rotation
         outputs[f"{side}_foot_wrench"] = wrenches[side]
-    outputs["load"] = sum(wrench[2] for wrench in wrenches.values())
-    outputs["zmp_moment"] = sum(
-        wrench[2] * outputs[f"{side}_foot_position"][:2] + cs.vertcat(-wrench[4], wrench[3])
-        for side, wrench in wrenches.items()
-    )
+    load, moment = cs.SX(1, 1), cs.SX(2, 1)
+    for side, wrench in wrenches.items():
+        load += wrench[2]
+        moment += wrench[2] * outputs[f"{side}_foot_position"][:2] + cs.vertcat(-wrench[4], wrench[3])
+    outputs |= {"load": load, "zmp_moment": moment}
     return FlatFunction(f"state_estimate_{description.name}", inputs, outputs, compiler)
 
 

@@ -23,6 +23,7 @@ class SimulatedWalk:
 
     Attributes:
         setup: What it was built from.
+        layers: The layers of the controller.
         robot: The plant.
         controller: The walking controller.
         recorder: What happened.
@@ -52,7 +53,7 @@ class SimulatedWalk:
         layers = WalkingLayers(setup.robot, setup.walking, compiler or GccCompiler(cache_folder()))
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
-        self.start_posture = layers.start_posture
+        self.layers = layers
         self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed)
         self.recorder = WalkingRecorder(setup.robot.joints)
         self.fault_reasons: list[str] = []

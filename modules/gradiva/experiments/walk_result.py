@@ -158,7 +158,7 @@ def _goal_error(command: Command, truth: Any) -> float | None:
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """What the plots need beside the figures."""
     robot = outcome.walk.setup.robot
-    lower, upper = outcome.walk.joint_limits
+    lower, upper = outcome.walk.layers.joint_limits
     return {
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),

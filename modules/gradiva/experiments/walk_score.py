@@ -13,7 +13,6 @@ from gradiva.experiments.stopwatch import PARTS
 from gradiva.telemetry import SignalLog
 
 _GRAVITY = 9.81  # [m/s²]
-_STRIDE = 1.6  # [s] averaging over it removes the sway from the body's path
 
 
 def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
@@ -24,9 +23,7 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         duration_after: Of the final stand that still counts, [s].
     """
     window = _window(log, duration_after)
-    truth = log["simulation::root_link::position"][window]
-    times = log.times[window]
-    path = _path(times, truth[:, :2])
+    path = _path(log, window)
     tilt = _tilt(log["simulation::root_link::orientation"])
     return {
         "distance_m": path["length"],
@@ -60,15 +57,15 @@ def _walking_time(log: SignalLog) -> float:
     return float(walking[-1] - walking[0]) if len(walking) else 0.0
 
 
-def _path(times: NDArray, positions: NDArray) -> dict[str, float]:
-    """Length of the body's path with the sway averaged away, and the highest speed along it."""
-    period = times[1] - times[0] if len(times) > 1 else 1.0
-    width = min(len(times), max(1, round(_STRIDE / period)))
-    padded = np.pad(positions, ((width, width), (0, 0)), mode="edge")
-    sums = np.cumsum(padded, axis=0)
-    smooth = (sums[width:] - sums[:-width]) / width
-    steps = np.linalg.norm(np.diff(smooth, axis=0), axis=1)
-    return {"length": float(steps.sum()), "peak_speed": float(steps.max(initial=0.0) / period)}
+def _path(log: SignalLog, window: slice) -> dict[str, float]:
+    """Length of the body's path and the highest speed along it, from stride to stride: so the sway cancels."""
+    left = log["stance_foot::is_left"][window, 0]
+    rises = np.flatnonzero(np.diff(left) > 0.5)
+    rows = np.unique([0, *rises, len(left) - 1])
+    positions = log["simulation::root_link::position"][window][rows, :2]
+    lengths = np.linalg.norm(np.diff(positions, axis=0), axis=1)
+    durations = np.diff(log.times[window][rows])
+    return {"length": float(lengths.sum()), "peak_speed": float(np.max(lengths / durations, initial=0.0))}
 
 
 def _error(log: SignalLog, window: slice, measured: str, desired: str) -> dict[str, float]:

@@ -41,7 +41,8 @@ def _signals(
     log: WalkingLog, measurement: Measurement, truth: SimulatedState, laps: Mapping[str, float]
 ) -> dict[str, float | npt.ArrayLike]:
     reference, state, desired, posture = log.reference, log.robot_state, log.desired, log.desired_posture
-    assert reference and state and desired and posture, "a tick of the control loop has all of them"
+    if reference is None or state is None or desired is None or posture is None:
+        raise ValueError("only ticks of the control loop can be recorded")
     signals: dict[str, float | npt.ArrayLike] = {
         "dcm::position::measured": state.dcm_position,
         "dcm::position::desired": reference.dcm.position,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import casadi as cs
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import NDArray, nearest_name
 
@@ -48,11 +50,12 @@ class FlatFunction:
         self.inputs = _views(self._input, inputs)
         self.outputs = _views(self._output, outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
+        self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
-        self._buffer.set_arg(0, memoryview(self._input))
-        self._buffer.set_res(0, memoryview(self._output))
+        self._buffer.set_arg(0, memoryview(self._input.data))
+        self._buffer.set_res(0, memoryview(self._output.data))
 
-    def set(self, **values: object) -> None:
+    def set(self, **values: npt.ArrayLike) -> None:
         """Write inputs by name; those not named keep their last value."""
         for name, value in values.items():
             try:

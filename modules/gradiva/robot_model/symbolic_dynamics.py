@@ -223,8 +223,9 @@ class SymbolicDynamics:
             composite[link.index] = (link.mass, link.mass * com, self._inertia_in_world(link) + steiner)
         for link in reversed(self._links):
             if link.parent is not None:
-                pairs = zip(composite[link.parent], composite[link.index], strict=True)
-                composite[link.parent] = tuple(a + b for a, b in pairs)  # type: ignore[assignment]
+                mass, moment, inertia = composite[link.parent]
+                more_mass, more_moment, more_inertia = composite[link.index]
+                composite[link.parent] = (mass + more_mass, moment + more_moment, inertia + more_inertia)
         return composite
 
     @cached_property

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
-
-import tomllib
 
 from gradiva.common import ConfigError, from_table, merge, nearest_name
 from gradiva.robot_model import RobotDescription

@@ -23,7 +23,12 @@ class DcmLaw(Protocol):
     failures: int
 
     def zmp(
-        self, dcm_position: NDArray, reference: WalkingReference, polygon: SupportPolygon, preview: Preview, period: float
+        self,
+        dcm_position: NDArray,
+        reference: WalkingReference,
+        polygon: SupportPolygon,
+        preview: Preview,
+        period: float,
     ) -> NDArray:
         """Return the desired ZMP (world, [m], shape (2,))."""
         ...
@@ -45,7 +50,12 @@ class InstantaneousLaw:
         self._controller.reset()
 
     def zmp(
-        self, dcm_position: NDArray, reference: WalkingReference, polygon: SupportPolygon, preview: Preview, period: float
+        self,
+        dcm_position: NDArray,
+        reference: WalkingReference,
+        polygon: SupportPolygon,
+        preview: Preview,
+        period: float,
     ) -> NDArray:
         """See ``DcmLaw.zmp``."""
         return self._controller.zmp(dcm_position, reference.dcm, polygon, period)
@@ -69,12 +79,17 @@ class PredictiveLaw:
         self._fallback.reset()
 
     def zmp(
-        self, dcm_position: NDArray, reference: WalkingReference, polygon: SupportPolygon, preview: Preview, period: float
+        self,
+        dcm_position: NDArray,
+        reference: WalkingReference,
+        polygon: SupportPolygon,
+        preview: Preview,
+        period: float,
     ) -> NDArray:
         """See ``DcmLaw.zmp``."""
         horizon = preview(self._mpc.config.period, self._mpc.config.samples)
         try:
-            return polygon.project(self._mpc.zmp(dcm_position, horizon))
+            return polygon.project(self._mpc.zmp(dcm_position, horizon, period))
         except NoSolutionFound:
             self.failures += 1
             return self._fallback.zmp(dcm_position, reference, polygon, preview, period)

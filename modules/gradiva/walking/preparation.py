@@ -16,9 +16,7 @@ class Preparation:
         duration: [s].
     """
 
-    def __init__(
-        self, start_time: float, start: NDArray, goal: NDArray, shortest: float, highest_speed: float
-    ) -> None:
+    def __init__(self, start_time: float, start: NDArray, goal: NDArray, shortest: float, highest_speed: float) -> None:
         """Plan the move.
 
         Args:

@@ -38,10 +38,13 @@ class SafetyMonitor:
 
     def objection(self, state: RobotState, reference: WalkingReference) -> str | None:
         """Return why the walk cannot go on, or None."""
+        config = self._config
         tilt = abs(so3.tilt(state.base_rotation) - self._upright_tilt)
-        if tilt > self._config.max_tilt:
-            return f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {np.degrees(self._config.max_tilt):.0f}°"
+        if tilt > config.max_tilt:
+            return f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {np.degrees(config.max_tilt):.0f}°"
         error = float(np.linalg.norm(state.dcm_position - reference.dcm.position))
-        if error > self._config.max_dcm_error:
-            return f"the DCM is {100 * error:.0f} cm off its reference, the limit is {100 * self._config.max_dcm_error:.0f} cm"
+        if error > config.max_dcm_error:
+            return (
+                f"the DCM is {100 * error:.0f} cm off its reference, the limit is {100 * config.max_dcm_error:.0f} cm"
+            )
         return None

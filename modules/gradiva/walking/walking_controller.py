@@ -186,7 +186,8 @@ class WalkingController:
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
             torso_rotation=heading @ self._layers.torso_rotation,
-            torso_angular_velocity=np.array([0.0, 0.0, turn]),
+            pelvis_rotation=heading @ self._start_posture.base_rotation,
+            trunk_angular_velocity=np.array([0.0, 0.0, turn]),
             posture=self._start_posture.joint_positions,
             left_foot_wrench=left,
             right_foot_wrench=right,
@@ -259,9 +260,7 @@ class WalkingController:
         if self._preparation is None:
             goal = self._start_posture.joint_positions + self._layers.standing_offset
             start = self._last.values if self._is_holding_positions() else measurement.joint_positions  # type: ignore[union-attr]
-            self._preparation = Preparation(
-                time, start, goal, self._tick.prepare_duration, self._tick.prepare_speed
-            )
+            self._preparation = Preparation(time, start, goal, self._tick.prepare_duration, self._tick.prepare_speed)
         if self._preparation.is_over(time):
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))

@@ -33,6 +33,7 @@ class WalkingLayers:
         robot: The robot's description.
         config: What the layers were built from.
         mass: Of the robot, [kg].
+        joint_limits: Lower and upper joint positions, [rad], each of shape (n,).
         torso_rotation: Reference of the torso when facing x, shape (3, 3).
         start_posture: Where walking begins.
         standing_offset: What the position servos need on top of it to stand there, [rad], shape (n,).
@@ -43,9 +44,7 @@ class WalkingLayers:
         safety: When to give up.
     """
 
-    def __init__(
-        self, robot: RobotDescription, config: WalkingConfig, compiler: Compiler = interpreted
-    ) -> None:
+    def __init__(self, robot: RobotDescription, config: WalkingConfig, compiler: Compiler = interpreted) -> None:
         """Build everything.
 
         Raises:
@@ -58,13 +57,14 @@ class WalkingLayers:
         self.robot = robot
         self.config = config
         self.mass = model.mass
+        self.joint_limits = model.joint_limits()
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)
         self.start_posture = solve_start_posture(model, inverse_kinematics, com_offset, upright)
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control = _model_control(config)
+        self.model_control = _model_control(robot, config)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward)
         self.estimator = StateEstimator(model, config.state_estimator, compiler)
         self.safety = SafetyMonitor(config.safety, so3.tilt(self.start_posture.base_rotation))
@@ -76,17 +76,17 @@ class WalkingLayers:
         rest = np.zeros(6 + len(self.robot.joints))
         return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
 
-    def _whole_body(
-        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward
-    ) -> WholeBodyController:
+    def _whole_body(self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward) -> WholeBodyController:
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
 
 
-def _model_control(config: WalkingConfig) -> ModelControl:
-    law: DcmLaw = InstantaneousLaw(DcmController(config.dcm_controller))
+def _model_control(robot: RobotDescription, config: WalkingConfig) -> ModelControl:
+    instantaneous = InstantaneousLaw(DcmController(config.dcm_controller))
+    law: DcmLaw = instantaneous
     if config.walking.model is SimplifiedModel.DCM_MPC:
-        law = PredictiveLaw(DcmMpc(config.dcm_mpc), law)  # type: ignore[arg-type]
+        law = PredictiveLaw(DcmMpc(config.dcm_mpc, robot.sole), instantaneous)
     zmp_com = config.zmp_com_controller
-    return ModelControl(law, ZmpComController(zmp_com), GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing))
+    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
+    return ModelControl(law, ZmpComController(), gains)

@@ -3,7 +3,8 @@ r"""The kinematics-based whole-body controller (thesis section 7.1).
 Variables
     :math:`\nu = (\dot p_B, \omega_B, \dot s)`, solved with the joints first.
 Objective
-    torso orientation :math:`\|\Psi_T\|^2_{\Lambda_T}` and posture :math:`\|\Psi_s\|^2_{\Lambda_s}`.
+    torso orientation :math:`\|\Psi_T\|^2_{\Lambda_T}`, pelvis orientation (not in the thesis: free, it swings
+    with the legs) and posture :math:`\|\Psi_s\|^2_{\Lambda_s}`.
 Constraints
     both feet on their poses and the centre of mass on its path (equalities, 7.1.16b–d); joint positions and
     velocities within their limits, :math:`(s^- - s)/dt \le \dot s \le (s^+ - s)/dt` (7.1.15).
@@ -38,6 +39,7 @@ class InverseKinematicsConfig:
         torso_gain: [1/s].
         posture_gain: [1/s].
         torso_weight: Against the posture's, [-].
+        pelvis_weight: Against the posture's, [-].
         posture_weights: By joint group, [-].
         position_margin: Kept from each joint limit, [rad].
         solver: ``daqp`` or ``osqp``.
@@ -49,12 +51,13 @@ class InverseKinematicsConfig:
     torso_gain: float
     posture_gain: float
     torso_weight: float
+    pelvis_weight: float
     posture_weights: dict[str, float]
     position_margin: float = 1e-3
     solver: SolverName = SolverName.DAQP
 
     def __post_init__(self) -> None:
-        for name in (*_GAINS, "torso_weight", "position_margin"):
+        for name in (*_GAINS, "torso_weight", "pelvis_weight", "position_margin"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
         for group, weight in self.posture_weights.items():
@@ -90,6 +93,7 @@ class InverseKinematics:
         self._function.set(
             gains=self._gains,
             torso_weight=config.torso_weight,
+            pelvis_weight=config.pelvis_weight,
             posture_weights=weights,
         )
         self._outputs = self._function.outputs
@@ -141,7 +145,8 @@ class InverseKinematics:
             com_position=reference.com_position,
             com_velocity=reference.com_velocity,
             torso_rotation=reference.torso_rotation,
-            torso_angular_velocity=reference.torso_angular_velocity,
+            pelvis_rotation=reference.pelvis_rotation,
+            trunk_angular_velocity=reference.trunk_angular_velocity,
             posture=reference.posture,
         )
         self._function()
@@ -173,19 +178,23 @@ def _problem_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFun
     """Compose the tasks into H, g, A and b, in the solver's order: joints first, then the base."""
     gains = cs.SX.sym("gains", len(_GAINS))
     torso_weight = cs.SX.sym("torso_weight")
+    pelvis_weight = cs.SX.sym("pelvis_weight")
     posture_weights = cs.SX.sym("posture_weights", dynamics.joints)
     description = dynamics.model.description
     left = se3_task(dynamics, description.left_foot_frame, "left_foot", gains[0], gains[1])
     right = se3_task(dynamics, description.right_foot_frame, "right_foot", gains[0], gains[1])
     com = com_task(dynamics, gains[2])
-    torso = so3_task(dynamics, description.torso_frame, "torso", gains[3])
+    trunk_velocity = cs.SX.sym("trunk_angular_velocity", 3)
+    torso = so3_task(dynamics, description.torso_frame, "torso", trunk_velocity, gains[3])
+    pelvis = so3_task(dynamics, description.base_link, "pelvis", trunk_velocity, gains[3])
     posture = posture_task(dynamics, gains[4])
-    soft = [(torso, torso_weight * cs.SX.eye(3)), (posture, cs.diag(posture_weights))]
+    upright = [(torso, torso_weight * cs.SX.eye(3)), (pelvis, pelvis_weight * cs.SX.eye(3))]
+    soft = [*upright, (posture, cs.diag(posture_weights))]
     hessian, gradient = _cost(soft)
     rows = cs.vertcat(left.jacobian, right.jacobian, com.jacobian)
     order = [*range(6, 6 + dynamics.joints), *range(6)]
     parameters: dict[str, cs.SX] = {}
-    for task in (left, right, com, torso, posture):
+    for task in (left, right, com, torso, pelvis, posture):
         parameters |= task.parameters
     return FlatFunction(
         f"inverse_kinematics_{description.name}",
@@ -194,8 +203,10 @@ def _problem_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFun
             "base_rotation": dynamics.base_rotation,
             "joint_positions": dynamics.joint_positions,
             **parameters,
+            "trunk_angular_velocity": trunk_velocity,
             "gains": gains,
             "torso_weight": torso_weight,
+            "pelvis_weight": pelvis_weight,
             "posture_weights": posture_weights,
         },
         outputs={

@@ -44,14 +44,12 @@ def se3_task(dynamics: SymbolicDynamics, frame: str, name: str, linear_gain: cs.
     return Task(body.jacobian, cs.vertcat(linear, angular), parameters)
 
 
-def so3_task(dynamics: SymbolicDynamics, frame: str, name: str, gain: cs.SX) -> Task:
+def so3_task(dynamics: SymbolicDynamics, frame: str, name: str, angular_velocity: cs.SX, gain: cs.SX) -> Task:
     r"""Orientation of a frame: :math:`\omega^* = \omega_r + k Log(R_r R^T)`, thesis equation (7.1.10)."""
     body = dynamics.frame(frame)
     rotation = cs.SX.sym(f"{name}_rotation", 3, 3)
-    angular_velocity = cs.SX.sym(f"{name}_angular_velocity", 3)
     target = angular_velocity + gain * symbolic_log(rotation @ body.rotation.T)
-    parameters = {f"{name}_rotation": rotation, f"{name}_angular_velocity": angular_velocity}
-    return Task(body.jacobian[3:, :], target, parameters)
+    return Task(body.jacobian[3:, :], target, {f"{name}_rotation": rotation})
 
 
 def com_task(dynamics: SymbolicDynamics, gain: cs.SX) -> Task:

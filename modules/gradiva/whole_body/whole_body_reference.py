@@ -17,7 +17,8 @@ class WholeBodyReference:
         com_position: [m], shape (3,).
         com_velocity: [m/s], shape (3,).
         torso_rotation: Shape (3, 3).
-        torso_angular_velocity: [rad/s], shape (3,).
+        pelvis_rotation: Of the base link, shape (3, 3).
+        trunk_angular_velocity: Of torso and pelvis, [rad/s], shape (3,).
         posture: [rad], shape (n,).
         left_foot_wrench: Ground on foot, about the planned sole origin, [N, N·m], shape (6,).
         right_foot_wrench: The same of the right foot.
@@ -28,7 +29,8 @@ class WholeBodyReference:
     com_position: NDArray
     com_velocity: NDArray
     torso_rotation: NDArray
-    torso_angular_velocity: NDArray
+    pelvis_rotation: NDArray
+    trunk_angular_velocity: NDArray
     posture: NDArray
     left_foot_wrench: NDArray
     right_foot_wrench: NDArray
@@ -39,7 +41,8 @@ class WholeBodyReference:
             com_position=(3,),
             com_velocity=(3,),
             torso_rotation=(3, 3),
-            torso_angular_velocity=(3,),
+            pelvis_rotation=(3, 3),
+            trunk_angular_velocity=(3,),
             posture=(None,),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
