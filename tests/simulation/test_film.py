@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import imageio.v2 as imageio
+import numpy as np
+import pytest
+
+from gradiva.common import ModelError, RobotPosture, WalkingError, so3
+from gradiva.robot_model import RobotDescription
+from gradiva.setup import load_robot
+from gradiva.simulation.film import film, snapshot
+from gradiva.simulation.mesh import Mesh, find_mesh, read_stl, thin_out
+
+from .standing import moved, standing_posture
+
+SIZE = {"width": 160, "height": 128}
+
+
+def draw(description: RobotDescription, posture: RobotPosture, path: Path) -> np.ndarray:
+    try:
+        snapshot(description, posture, path, **SIZE)
+    except WalkingError as error:
+        pytest.skip(str(error))
+    return imageio.imread(path).astype(float)
+
+
+def test_every_robot_is_drawn_whole(description: RobotDescription, tmp_path: Path) -> None:
+    picture = draw(description, standing_posture(description), tmp_path / "robot.png")
+    assert picture.shape == (128, 160, 3)
+    sky = np.abs(picture[:5] - picture[:5].mean(axis=(0, 1))).max()
+    assert sky < 10.0  # the head is below the upper edge
+    middle, side = picture[30:110, 65:95], picture[30:110, :15]
+    assert middle.std() > 1.5 * side.std()
+
+
+def test_the_floor_is_chequered_with_quarter_metre_tiles(tmp_path: Path) -> None:
+    robot = load_robot("icub_v3")
+    posture = standing_posture(robot)
+    here = draw(robot, posture, tmp_path / "here.png")
+    two_tiles_on = draw(robot, moved(posture, np.array([0.5, 0.0, 0.0])), tmp_path / "there.png")
+    one_tile_on = draw(robot, moved(posture, np.array([0.25, 0.0, 0.0])), tmp_path / "between.png")
+    assert np.abs(here - two_tiles_on).mean() < 1.0
+    assert np.abs(here - one_tile_on)[80:].mean() > 3.0
+
+
+def test_the_film_has_a_frame_for_each_instant_and_shows_the_motion(icub: RobotDescription, tmp_path: Path) -> None:
+    posture = standing_posture(icub)
+    times = np.linspace(2.0, 3.0, 11)
+    positions = posture.base_position + np.outer(times - 2.0, [0.0, 0.3, 0.0])
+    rotations = [so3.rotation_z(0.5 * (time - 2.0)) @ posture.base_rotation for time in times]
+    joints = np.tile(posture.joint_positions, (11, 1))
+    path = tmp_path / "walk.mp4"
+    try:
+        film(icub, times, positions, rotations, joints, path, fps=10.0, **SIZE)
+    except WalkingError as error:
+        pytest.skip(str(error))
+    frames = [frame.astype(float) for frame in imageio.get_reader(path)]
+    assert len(frames) == 11
+    assert frames[0].shape == (128, 160, 3)
+    assert np.abs(frames[0] - frames[-1]).mean() > 3.0
+
+
+def test_arrays_of_different_lengths_are_refused(icub: RobotDescription, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="2 times for"):
+        film(icub, [0.0, 1.0], np.zeros((3, 3)), np.zeros((2, 3, 3)), np.zeros((2, 23)), tmp_path / "a.mp4")
+
+
+def test_thinning_keeps_the_shape(icub: RobotDescription) -> None:
+    uri = "package://iCub/meshes/simmechanics/sim_sea_2-5_root_link_prt-binary.stl"
+    mesh = read_stl(find_mesh(uri, icub.model_path))
+    thin = thin_out(mesh, 1000)
+    assert 300 < len(thin.faces) <= 1000 < len(mesh.faces)
+    size = np.ptp(mesh.vertices, axis=0)
+    np.testing.assert_allclose(np.ptp(thin.vertices, axis=0), size, rtol=0.1)
+    assert thin.faces.max() < len(thin.vertices)
+
+
+def test_equal_vertices_are_merged() -> None:
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=float)
+    mesh = thin_out(Mesh(corners, np.arange(6, dtype=np.int32).reshape(2, 3)), 10)
+    assert mesh.vertices.shape == (4, 3)
+    assert len(mesh.faces) == 2
+
+
+def test_meshes_that_cannot_be_drawn_are_named(icub: RobotDescription, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="only STL meshes"):
+        find_mesh("package://robot/arm.dae", icub.model_path)
+    with pytest.raises(ModelError, match="is in no folder above"):
+        find_mesh("package://robot/arm.stl", icub.model_path)
+    (tmp_path / "text.stl").write_text("solid arm")
+    with pytest.raises(ModelError, match="no binary STL"):
+        read_stl(tmp_path / "text.stl")
