@@ -23,12 +23,13 @@ class FootstepPlanner:
     foot moves relative to the other one: the way forward, twice the way sideways, and twice the turn on a lever.
 
     Constraints: :math:`t_{min} \le \Delta_t \le t_{max}`; distance of the feet in double support within
-    :math:`[d_{min}, d_{max}]`; yaw between them at most :math:`\theta_{max}`; lateral distance of the soles, in
-    their mean direction, at least ``min_step_width``. All samples within the time limits are tried at once.
+    :math:`[d_{min}, d_{max}]`; yaw between them at most :math:`\theta_{max}`. All samples within the time limits
+    are tried at once.
 
     The feet are the wheels of the unicycle, with one exception: sideways and in turns the leading foot (the left
     one when moving or turning left) takes the motion of the next step as well, the trailing foot then none; so the
-    feet are never nearer than the step width, and never toe in.
+    feet neither approach each other nor toe in. What still comes too near is moved outward: the lateral distance
+    of the feet, in their mean direction, is at least ``min_step_width`` and what their heels need when toed out.
 
     Args:
         config: Weights and limits.
@@ -91,8 +92,8 @@ class FootstepPlanner:
 
     def _best(self, path: UnicyclePath, index: int, side: Side, stance: FootPose, number: int) -> tuple[int, FootPose]:
         """Return the number of samples until the best impact of ``side``, and where it lands."""
-        poses = self._landings(path, index, side)
-        violations = self._violations(poses, side, stance)
+        poses = self._landings(path, index, side, stance)
+        violations = self._violations(poses, stance)
         feasible = np.all(violations <= 1e-9, axis=0)
         if not feasible.any():
             self._refuse(violations, side, number, path.period * index)
@@ -103,19 +104,34 @@ class FootstepPlanner:
             best = to_end  # the path ends within reach of this step: land there
         return int(self._counts[best]), FootPose(*poses[best].tolist())
 
-    def _landings(self, path: UnicyclePath, index: int, side: Side) -> NDArray:
-        """Return x, y, yaw of the foot for all candidate impacts, shape (m, 3)."""
+    def _landings(self, path: UnicyclePath, index: int, side: Side, stance: FootPose) -> NDArray:
+        """Return x, y, yaw of the foot for all candidate impacts, shape (m, 3).
+
+        The share of the next step is taken only as far as ``max_step_turn`` leaves room for it.
+        """
         now = np.minimum(index + self._counts, path.end_index)
         later = np.minimum(index + 2 * self._counts, path.end_index)
-        turn = path.poses[later, 2] - path.poses[now, 2]
+        turn = side.sign * (path.poses[later, 2] - path.poses[now, 2])
         shift = path.travelled[later, 1] - path.travelled[now, 1]
-        yaw = path.poses[now, 2] + side.sign * np.maximum(0.0, side.sign * turn)
+        room = self._config.max_step_turn + side.sign * (stance.yaw - path.poses[now, 2])
+        yaw = path.poses[now, 2] + side.sign * np.maximum(0.0, np.minimum(turn, room))
         out = 0.5 * self._config.step_width + np.maximum(0.0, side.sign * shift)
         landing = np.empty((len(now), 3))
         landing[:, 0] = path.poses[now, 0] - side.sign * out * np.sin(yaw)
         landing[:, 1] = path.poses[now, 1] + side.sign * out * np.cos(yaw)
         landing[:, 2] = yaw
+        self._make_room(landing, side, stance)
         return landing
+
+    def _make_room(self, landing: NDArray, side: Side, stance: FootPose) -> None:
+        """Move landings that are too near the stance foot outward, in place."""
+        mean = 0.5 * (landing[:, 2] + stance.yaw)
+        c, s = side.sign * np.cos(mean), side.sign * np.sin(mean)
+        width = c * (landing[:, 1] - stance.y) - s * (landing[:, 0] - stance.x)
+        needed = self._config.min_step_width + self._config.heel_length * np.abs(np.sin(landing[:, 2] - stance.yaw))
+        push = np.maximum(0.0, needed - width)
+        landing[:, 0] -= s * push
+        landing[:, 1] += c * push
 
     def _way_cost(self, path: UnicyclePath, index: int) -> NDArray:
         now = np.minimum(index + self._counts, path.end_index)
@@ -123,20 +139,16 @@ class FootstepPlanner:
         turn = self._config.turning_lever * (path.poses[now, 2] - path.poses[index, 2])
         return self._config.position_weight * (way[:, 0] ** 2 + 4.0 * (way[:, 1] ** 2 + turn**2))
 
-    def _violations(self, poses: NDArray, side: Side, stance: FootPose) -> NDArray:
-        """Return by how much each constraint (row, as in ``_LIMITS``) fails for each candidate, shape (4, m)."""
+    def _violations(self, poses: NDArray, stance: FootPose) -> NDArray:
+        """Return by how much each constraint (row, as in ``_LIMITS``) fails for each candidate, shape (3, m)."""
         config = self._config
         dx, dy = poses[:, 0] - stance.x, poses[:, 1] - stance.y
         distance = np.hypot(dx, dy)
-        turn = np.abs(poses[:, 2] - stance.yaw)
-        mean = 0.5 * (poses[:, 2] + stance.yaw)
-        width = side.sign * (np.cos(mean) * dy - np.sin(mean) * dx)
         return np.array(
             [
                 config.min_feet_distance - distance,
                 distance - config.max_feet_distance,
-                turn - config.max_step_turn,
-                config.min_step_width - width,
+                np.abs(poses[:, 2] - stance.yaw) - config.max_step_turn,
             ]
         )
 
@@ -155,4 +167,4 @@ class FootstepPlanner:
         )
 
 
-_LIMITS = ("min_feet_distance", "max_feet_distance", "max_step_turn", "min_step_width")
+_LIMITS = ("min_feet_distance", "max_feet_distance", "max_step_turn")

@@ -33,6 +33,7 @@ class PlannerConfig:
         min_feet_distance: Of the sole origins in double support, [m].
         max_feet_distance: [m].
         min_step_width: Lateral distance of the soles in their mean direction, [m].
+        heel_length: Of the sole behind its frame: how far it must stay away when the feet are toed out, [m].
         max_step_turn: Yaw between the feet in double support, [rad].
         ramp_steps: Over how many steps the speed rises and falls, [-].
         double_support_ratio: Double support over single support, [-].
@@ -70,6 +71,7 @@ class PlannerConfig:
     min_feet_distance: float
     max_feet_distance: float
     min_step_width: float
+    heel_length: float
     max_step_turn: float
     ramp_steps: float
     double_support_ratio: float

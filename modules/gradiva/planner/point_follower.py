@@ -14,8 +14,9 @@ class PointFollower:
               B(\theta) = R(\theta) \begin{bmatrix} 1 & -F_y \\ 0 & F_x \end{bmatrix}
 
     The velocity of F is shortened to v_max first, so that u keeps its direction far from the goal; then ω is
-    kept within its limit; v within [0, v_max / (1 + c |ω|)], so that the robot turns towards what
-    lies behind it and slows down when it turns, and rises no faster than the ramp allows.
+    kept within its limit and v within [0, v_max / (1 + c |ω|)]: the robot turns towards what lies behind it (unless
+    that is nearer than half the way to F: then it goes back), slows down when it turns or
+    has to turn, and speeds up no faster than the ramp allows.
 
     Args:
         config: Reference point, gain and limits.
@@ -45,6 +46,7 @@ class PointFollower:
         desired_velocity: tuple[float, float],
         last_speed: float,
         speed_limit: float,
+        angular_range: tuple[float, float],
     ) -> tuple[float, float]:
         """Return v [m/s] and ω [rad/s].
 
@@ -54,6 +56,7 @@ class PointFollower:
             desired_velocity: [m/s].
             last_speed: v of the sample before, [m/s].
             speed_limit: What the rest of the way allows, [m/s].
+            angular_range: Least and largest ω, within the limit, [rad/s].
         """
         x, y = self.control_point(pose)
         error_x, error_y = x - desired[0], y - desired[1]
@@ -64,8 +67,12 @@ class PointFollower:
         c, s = math.cos(pose[2]), math.sin(pose[2])
         along, across = c * wx + s * wy, c * wy - s * wx
         omega = across / self._point[0]
-        if along < 0.0 and math.hypot(error_x, error_y) > 0.5 * self._point[0]:
+        is_near = math.hypot(error_x, error_y) < 0.5 * self._point[0]
+        if along < 0.0 and not is_near:
             omega = math.copysign(self._max_angular, omega)  # it lies behind: turn, to the left if exactly behind
-        omega = min(self._max_angular, max(-self._max_angular, omega))
+        omega = min(self._max_angular, angular_range[1], max(-self._max_angular, angular_range[0], omega))
         limit = min(self._max_speed / (1.0 + self._slow * abs(omega)), speed_limit, last_speed + self._max_rise)
-        return min(limit, max(0.0, along + self._point[1] * omega)), omega
+        if not is_near:
+            limit *= max(0.0, along) ** 2 / max(wx * wx + wy * wy, 1e-9)  # cos² of the angle still to turn
+        backward = -0.25 * self._max_speed if is_near else 0.0
+        return min(limit, max(backward, along + self._point[1] * omega)), omega

@@ -107,16 +107,19 @@ class UnicyclePlanner:
                 f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than max_duration="
                 f"{config.max_duration} s"
             )
-        pose, last_speed = (start.x, start.y, start.yaw), max(0.0, start.forward)
+        slew = config.max_angular_speed * config.sample_period / config.min_step_duration
+        pose, v = (start.x, start.y, start.yaw), max(0.0, start.forward)
         velocities: list[tuple[float, float, float]] = []
         for _ in range(round(config.max_duration / config.sample_period)):
             desired, desired_velocity, left = target.at(pose, follower)
             if left < ARRIVED:
                 return np.array(velocities).reshape(-1, 3)
             brake = math.sqrt(2.0 * acceleration * left)
-            v, omega = follower.velocity(pose, desired, desired_velocity, last_speed, brake)
+            change = slew * (len(velocities) + 1)  # how far ω may have come from what it was
+            turning = start.angular - change, start.angular + change
+            v, omega = follower.velocity(pose, desired, desired_velocity, v, brake, turning)
             velocities.append((v, 0.0, omega))
-            pose, last_speed = _advance(pose, v, omega, config.sample_period), v
+            pose = _advance(pose, v, omega, config.sample_period)
         raise PlanningError(f"{what}: not reached within max_duration={config.max_duration} s, {left:.3f} m are left")
 
     def _ramp_time(self, speed: float) -> float:
