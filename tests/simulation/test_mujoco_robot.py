@@ -5,8 +5,8 @@ import pytest
 
 from gradiva.common import ConfigError, ControlMode, JointCommand, RobotInterfaceError, RobotPosture, Side, so3
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import data_folder, read_toml
-from gradiva.simulation import MujocoRobot
+from gradiva.setup import data_folder, load_robot, read_toml
+from gradiva.simulation import MujocoRobot, Push
 
 from .conftest import MakeRobot
 from .standing import configured, standing_posture
@@ -270,6 +270,38 @@ def test_a_push_gives_the_robot_its_impulse(make_icub: MakeRobot, icub: RobotDes
     robot.advance(0.2)
     momentum = icub.mass * robot.truth().com_velocity
     np.testing.assert_allclose(momentum, [2.0, -4.0, 1.0], atol=0.002)
+
+
+def test_pushes_to_the_left_and_right_move_the_robot_there_alike() -> None:
+    talos = load_robot("talos")
+    speeds = []
+    for force in (60.0, -60.0):
+        robot = MujocoRobot(talos, configured(), standing_posture(talos))
+        robot.push(Push("torso_2_link", (0.0, force, 0.0), start=0.2, duration=0.1))
+        robot.advance(0.3)
+        speeds.append(robot.truth().com_velocity[1])
+    assert speeds[0] > 0.02
+    assert speeds[1] == pytest.approx(-speeds[0], rel=0.05)
+
+
+def test_a_torque_turns_the_robot(make_icub: MakeRobot) -> None:
+    robot = make_icub(shift=(0, 0, 5), ground={"gravity": 0.0})
+    robot.push(Push("root_link", (0.0, 0.0, 0.0), start=0.0, duration=0.1, torque=(0.0, 0.0, -2.0)))
+    robot.advance(0.1)
+    truth = robot.truth()
+    assert truth.base_twist[5] < -0.1
+    assert np.abs(truth.com_velocity).max() < 1e-3
+
+
+def test_every_robot_stands_with_noise_and_delay(description: RobotDescription) -> None:
+    noise = read_toml(data_folder("config") / "noise.toml")["simulation"]
+    robot = MujocoRobot(description, configured(**noise), standing_posture(description), seed=1)
+    target = positions(robot.truth().joint_positions)
+    for _ in range(100):
+        robot.read()
+        robot.write(target)
+        robot.advance(TICK)
+    assert robot.fall is None
 
 
 def test_a_push_beyond_balance_is_reported_as_a_fall(make_icub: MakeRobot) -> None:

@@ -19,6 +19,7 @@ from gradiva.robot_model import RobotDescription
 from gradiva.simulation.delay_line import DelayLine
 from gradiva.simulation.fall_detector import Fall, FallDetector
 from gradiva.simulation.plant import build_plant, load_tree
+from gradiva.simulation.push import Push
 from gradiva.simulation.pusher import Pusher
 from gradiva.simulation.rigid_ground import RigidGround
 from gradiva.simulation.sensors import Sensors
@@ -65,7 +66,7 @@ class MujocoRobot:
         self._data = mujoco.MjData(self._model)
         self._reader = StateReader(description, self._model, config.ground.world_rotation)
         self._servos = ServoBank(description, config.servo, self._model)
-        self._pusher = Pusher(config.pushes, tree, self._model)
+        self._pusher = Pusher(tree, self._model)
         self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), seed)
         self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
         self._slip = SlipMeter(config.slip)
@@ -75,6 +76,8 @@ class MujocoRobot:
         self._step = 0
         self._fall: Fall | None = None
         self._energy = self._positive_work = 0.0
+        for push in config.pushes:
+            self.push(push)
         self._start(description, posture)
 
     @property
@@ -137,6 +140,14 @@ class MujocoRobot:
             raise RobotInterfaceError(f"{duration} s is no multiple of the step {self._config.timestep} s")
         for _ in range(steps):
             self._advance_step()
+
+    def push(self, push: Push) -> None:
+        """Apply a push, beside those of the configuration; its start counts from the robot's start.
+
+        Raises:
+            ModelError: The model has no such link.
+        """
+        self._pusher.add(push)
 
     def truth(self) -> SimulatedState:
         """Return the state without noise or delay, for scoring."""

@@ -9,19 +9,21 @@ from gradiva.common import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class Push:
-    """A constant force at the centre of mass of a link.
+    """A constant force at the centre of mass of a link, and a torque.
 
     Attributes:
         link: Of the model.
         force: World, [N].
         start: [s].
         duration: [s].
+        torque: World, [N·m].
     """
 
     link: str
     force: tuple[float, float, float]
     start: float
     duration: float
+    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         if self.duration <= 0.0:

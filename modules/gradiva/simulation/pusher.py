@@ -2,40 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from gradiva.common import so3
+from gradiva.common import NDArray, so3
 from gradiva.simulation.push import Push
 from gradiva.simulation.rigid_tree import RigidTree
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Action:
+    """A push as the engine needs it; the arm leads from the body's to the link's centre of mass."""
+
+    steps: range
+    body: int
+    force: NDArray
+    torque: NDArray
+    arm_in_body: NDArray
 
 
 class Pusher:
     """Knows where on its rigid body each push acts; the first to write ``data.xfrc_applied`` in each step."""
 
-    def __init__(self, pushes: Sequence[Push], tree: RigidTree, model: mujoco.MjModel) -> None:
-        """Find the links.
+    def __init__(self, tree: RigidTree, model: mujoco.MjModel) -> None:
+        self._tree = tree
+        self._model = model
+        self._actions: list[_Action] = []
+
+    def add(self, push: Push) -> None:
+        """Take a push, now or later.
 
         Raises:
             ModelError: The model has no such link.
         """
-        self._pushes = []
-        for push in pushes:
-            body = tree.body_of(push.link)
-            inertial = body.inertials.get(push.link)
-            point = body.frames[push.link][:3, 3] if inertial is None else inertial.centre
-            arm = point - body.inertial.centre  # from the body's to the link's centre of mass, body frame
-            first = round(push.start / model.opt.timestep)
-            steps = range(first, first + round(push.duration / model.opt.timestep))
-            self._pushes.append((steps, model.body(body.name).id, np.array(push.force), arm))
+        body = self._tree.body_of(push.link)
+        inertial = body.inertials.get(push.link)
+        point = body.frames[push.link][:3, 3] if inertial is None else inertial.centre
+        first = round(push.start / self._model.opt.timestep)
+        steps = range(first, first + round(push.duration / self._model.opt.timestep))
+        arm = point - body.inertial.centre
+        number = self._model.body(body.name).id
+        self._actions.append(_Action(steps, number, np.array(push.force), np.array(push.torque), arm))
 
     def apply(self, data: mujoco.MjData, step: int) -> None:
         """Set the external forces of a physics step."""
         data.xfrc_applied[:] = 0.0
-        for steps, body, force, arm in self._pushes:
-            if step in steps:
-                lever = data.xmat[body].reshape(3, 3) @ arm
-                data.xfrc_applied[body, :3] += force
-                data.xfrc_applied[body, 3:] += so3.cross(lever, force)
+        for action in self._actions:
+            if step in action.steps:
+                arm = data.xmat[action.body].reshape(3, 3) @ action.arm_in_body
+                data.xfrc_applied[action.body, :3] += action.force
+                data.xfrc_applied[action.body, 3:] += action.torque + so3.cross(arm, action.force)

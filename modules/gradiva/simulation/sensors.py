@@ -68,7 +68,6 @@ class Sensors:
         self._offsets = self._random.uniform(-1.0, 1.0, joints) * config.encoder_offset
         scale = np.repeat([config.force_bias, config.torque_bias], 3)
         self._biases = self._random.uniform(-1.0, 1.0, (wrenches, 6)) * scale
-        self._wrench_noise = np.repeat([config.force_noise, config.torque_noise], 3)
         self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
 
     def measure(self, truth: Measurement) -> Measurement:
@@ -79,9 +78,7 @@ class Sensors:
             joint_positions=positions,
             joint_velocities=self._velocities(truth, positions),
             joint_torques=truth.joint_torques,
-            contact_wrenches=truth.contact_wrenches
-            + self._biases
-            + self._noise(self._wrench_noise, self._biases.shape),
+            contact_wrenches=self._wrenches(truth.contact_wrenches),
             imu=None if truth.imu is None else self._imu(truth.imu),
         )
 
@@ -104,11 +101,19 @@ class Sensors:
         self._last = (truth.time, positions, velocities)
         return velocities
 
+    def _wrenches(self, true_wrenches: NDArray) -> NDArray:
+        wrenches = true_wrenches + self._biases
+        shape = (len(wrenches), 3)
+        wrenches[:, :3] += self._noise(self._config.force_noise, shape)
+        wrenches[:, 3:] += self._noise(self._config.torque_noise, shape)
+        return wrenches
+
     def _imu(self, truth: ImuMeasurement) -> ImuMeasurement:
-        tilt = self._noise(self._config.tilt_noise, (3,))
-        tilt[2] = 0.0  # gravity tells nothing of the heading, and the heading here is exact
+        """Gravity tells nothing of the heading, and the heading here is exact: only the tilt is noisy."""
+        tilt = np.zeros(3)
+        tilt[:2] = self._noise(self._config.tilt_noise, (2,))
         gyro = self._noise(self._config.gyro_noise, (3,))
         return ImuMeasurement(so3.exp(tilt) @ truth.rotation, truth.angular_velocity + gyro)
 
-    def _noise(self, deviation: float | NDArray, shape: tuple[int, ...]) -> NDArray:
-        return deviation * self._random.standard_normal(shape)
+    def _noise(self, deviation: float, shape: tuple[int, ...]) -> NDArray | float:
+        return deviation * self._random.standard_normal(shape) if deviation > 0.0 else 0.0
