@@ -1,0 +1,194 @@
+"""The robot in the browser."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+
+import numpy as np
+import numpy.typing as npt
+import viser
+import viser.transforms
+
+from gradiva.common import NDArray
+from gradiva.robot_model import RobotDescription
+from gradiva.telemetry.footprint import Footprint
+from gradiva.telemetry.link_poses import LinkPoses
+from gradiva.telemetry.plot_style import COM, DCM, FOOT, ZMP
+from gradiva.telemetry.robot_meshes import load_meshes
+
+DEFAULT_PORT = 8080
+
+Colour = tuple[float, float, float]
+BodyMeshes = dict[tuple[str, Colour], tuple[NDArray, npt.NDArray[np.int64]]]
+
+_POINTS = {"com": COM, "dcm": DCM, "zmp": ZMP}
+_POINT_RADIUS = 0.012  # m
+_LIFT = 0.002  # m, footprints lie above the floor, not in it
+_FOLLOW_SHARE = 0.06  # of the way to the robot that the scene moves at each picture: smooths the sway away
+_FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
+
+
+class RobotView:
+    """A robot, its footprints and the points that it balances with, shown by a server of this process.
+
+    The scene moves under the robot, so that the robot stays in the middle of the picture wherever it walks;
+    a switch on the page stops that.
+    """
+
+    def __init__(self, description: RobotDescription, port: int = DEFAULT_PORT, host: str = "127.0.0.1") -> None:
+        """Load the robot and start the server.
+
+        Args:
+            description: Of the robot.
+            port: Where to listen; the next free one is taken if it is in use.
+            host: Interface to listen on; only this machine can connect by default.
+
+        Raises:
+            ModelError: The model or a mesh of it cannot be loaded.
+        """
+        self._description = description
+        self._links = LinkPoses(description)
+        meshes = self._body_meshes()
+        self._wanted_port = port
+        with redirect_stdout(io.StringIO()):  # viser greets, whatever one asks of it
+            self.server = viser.ViserServer(host=host, port=port, label=description.title, verbose=False)
+        self.server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
+        self._follows = self.server.gui.add_checkbox("Follow the robot", True)
+        self._middle = np.zeros(2)
+        self._world = self.server.scene.add_frame("/world", show_axes=False)
+        self._frames = self._add_robot(meshes)
+        self._points = self._add_points()
+        self._footprints: list[viser.MeshHandle] = []
+        self._ground_height = 0.0
+        self._floor = self._add_floor()
+        self._place_camera()
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f"http://{self.server.get_host()}:{self.server.get_port()}"
+
+    def show(
+        self,
+        base_position: NDArray,
+        base_rotation: NDArray,
+        joint_positions: NDArray,
+        points: Mapping[str, NDArray] | None = None,
+    ) -> None:
+        """Show the robot in one configuration.
+
+        Args:
+            base_position: World, [m], shape (3,).
+            base_rotation: Shape (3, 3).
+            joint_positions: [rad], shape (n,), in the order of the description.
+            points: Any of ``com``, ``dcm`` and ``zmp``: world, [m], shape (2,) on the ground or (3,).
+        """
+        poses = self._links.poses(base_position, base_rotation, joint_positions)
+        stacked = np.stack([poses[body] for body in self._frames])
+        quaternions = viser.transforms.SO3.from_matrix(stacked[:, :3, :3]).wxyz
+        with self.server.atomic():
+            self._follow(base_position[:2])
+            for handle, pose, quaternion in zip(self._frames.values(), stacked, quaternions, strict=True):
+                handle.position, handle.wxyz = pose[:3, 3], quaternion
+            for name, ball in self._points.items():
+                point = (points or {}).get(name)
+                ball.visible = point is not None and bool(np.isfinite(point).all())
+                if point is not None and ball.visible:
+                    on_ground = np.append(point[:2], self._ground_height + _POINT_RADIUS)
+                    ball.position = on_ground if len(point) == 2 else point
+
+    def footprints(self, footprints: Sequence[Footprint]) -> None:
+        """Show soles instead of those shown before; the floor moves to the height of the lowest."""
+        sole_height = self._description.sole.z
+        self._ground_height = min((one.position[2] + sole_height for one in footprints), default=0.0)
+        with self.server.atomic():
+            self._floor.position = (0.0, 0.0, self._ground_height)
+            for handle in self._footprints:
+                handle.remove()
+            self._footprints = [self._add_footprint(index, one) for index, one in enumerate(footprints)]
+
+    def close(self) -> None:
+        """Stop the server."""
+        with redirect_stdout(io.StringIO()):
+            self.server.stop()
+
+    def announce(self) -> None:
+        """Print the address of the page, and whether the wanted port was in use."""
+        is_elsewhere = self._wanted_port not in (0, self.server.get_port())
+        busy = f" (port {self._wanted_port} is in use)" if is_elsewhere else ""
+        print(f"{self._description.title} is shown at {self.url}{busy}")
+
+    def _body_meshes(self) -> BodyMeshes:
+        """Return one mesh for each moving link and colour: vertices and faces, in the frame of that link."""
+        parts = defaultdict(list)
+        for mesh in load_meshes(self._description.model_path):
+            place = self._links.attachment(mesh.link)
+            parts[place.body, mesh.colour].append((mesh.vertices @ place.rotation.T + place.position, mesh.faces))
+        merged: BodyMeshes = {}
+        for key, shapes in parts.items():
+            starts = np.cumsum([0, *(len(vertices) for vertices, _ in shapes)])
+            faces = np.vstack([faces + start for (_, faces), start in zip(shapes, starts, strict=False)])
+            merged[key] = (np.vstack([vertices for vertices, _ in shapes]), faces)
+        return merged
+
+    def _add_robot(self, meshes: BodyMeshes) -> dict[str, viser.FrameHandle]:
+        scene, frames = self.server.scene, dict[str, viser.FrameHandle]()
+        for number, ((body, colour), (vertices, faces)) in enumerate(meshes.items()):
+            if body not in frames:
+                frames[body] = scene.add_frame(f"/world/robot/{body}", show_axes=False)
+            name = f"/world/robot/{body}/{number}"
+            # Shells of an STL share no vertices across sharp edges once they are decimated: flat shading is truer.
+            scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=True, side="double")
+        return frames
+
+    def _add_points(self) -> dict[str, viser.IcosphereHandle]:
+        return {
+            name: self.server.scene.add_icosphere(f"/world/{name}", _POINT_RADIUS, color=_rgb(colour), visible=False)
+            for name, colour in _POINTS.items()
+        }
+
+    def _add_footprint(self, index: int, footprint: Footprint) -> viser.MeshHandle:
+        corners = footprint.corners(self._description.sole)
+        height = footprint.position[2] + self._description.sole.z + _LIFT
+        return self.server.scene.add_mesh_simple(
+            f"/world/footprints/{index}",
+            np.column_stack([corners, np.full(4, height)]),
+            np.array([[0, 1, 2], [0, 2, 3]]),
+            color=_rgb(FOOT[footprint.side]),
+            opacity=0.45,
+            side="double",
+            cast_shadow=False,
+        )
+
+    def _add_floor(self) -> viser.GridHandle:
+        return self.server.scene.add_grid(
+            "/world/floor",
+            infinite_grid=True,
+            cell_size=0.1,
+            section_size=1.0,
+            cell_color=(222, 226, 231),
+            section_color=(178, 186, 196),
+            fade_distance=14.0,
+            plane_color=(247, 248, 250),
+            plane_opacity=1.0,
+        )
+
+    def _place_camera(self) -> None:
+        size = self._description.com_height
+        self.server.initial_camera.position = (1.7 * size, -2.1 * size, 1.7 * size)
+        self.server.initial_camera.look_at = (0.0, 0.0, 0.75 * size)
+        self.server.scene.set_up_direction("+z")
+
+    def _follow(self, base: NDArray) -> None:
+        if not self._follows.value:
+            return
+        way = base - self._middle
+        self._middle = self._middle + way * (1.0 if np.hypot(*way) > _FOLLOW_JUMP else _FOLLOW_SHARE)
+        self._world.position = (-self._middle[0], -self._middle[1], 0.0)
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
