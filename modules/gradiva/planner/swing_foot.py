@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from functools import lru_cache
 
 import numpy as np
 
@@ -24,11 +23,11 @@ class SwingFoot:
               R(t) = \mathrm{Exp}(s(\sigma) \mathrm{Log}(R_N R_0^T)) R_0, \qquad \sigma = (t - t_0) / (t_N - t_0)
 
     ``s`` is the minimum-acceleration (third order) or minimum-jerk (fifth order) law; ``b`` rises from 0 to its
-    maximum 1 at the apex and returns to 0, in two pieces of that order. Velocity (and for minimum jerk the
-    acceleration) vanish at both ends. The thesis leaves the velocity at the apex to the minimiser, which for an
-    apex off the middle makes the foot rise above the apex height (2.4 times at 0.8); here it is zero, so that the
-    apex is the top. Minimum jerk is then continuous up to the third derivative, minimum acceleration up to the
-    first; with the apex in the middle both formulations agree (fourth and second).
+    maximum 1 at the apex and returns to 0, one polynomial of that order on each side. Velocity (and for minimum
+    jerk the acceleration) vanish at both ends. The thesis leaves the velocity at the apex to the minimiser, which
+    for an apex off the middle lifts the foot above the apex height (2.4 times at 0.8); here it is zero. The
+    acceleration there is what minimises the jerk, but never so large that the foot would dip below the ground.
+    With the apex in the middle both formulations agree: continuous up to the fourth (second) derivative.
     The angular velocity is :math:`\dot s\, \mathrm{Log}(R_N R_0^T)`: its axis is constant.
 
     Args:
@@ -55,7 +54,7 @@ class SwingFoot:
         self._rate = 1.0 / (end_time - start_time)
         self._law = minimum_jerk if profile is SwingProfile.MINIMUM_JERK else minimum_acceleration
         self._apex = apex_fraction
-        self._rise, self._fall = apex_pieces(apex_fraction, profile)
+        self._powers = _apex_powers(apex_fraction, profile)
         self._position, self._rotation = start
         self._rotation_vector = so3.log(end[1] @ start[1].T)
         self._motion = np.concatenate((end[0] - start[0], self._rotation_vector))
@@ -84,41 +83,31 @@ class SwingFoot:
         """Return b and its first two derivatives with respect to σ, by Horner's rule."""
         if ratio <= 0.0 or ratio >= 1.0:
             return 0.0, 0.0, 0.0
+        side = 0 if ratio < self._apex else 1
+        slope = 1.0 / self._apex if side == 0 else -1.0 / (1.0 - self._apex)
+        h = ratio * slope if side == 0 else (ratio - 1.0) * slope  # 0 on the ground, 1 at the apex
         value = rate = acceleration = 0.0
-        for coefficient in self._rise if ratio < self._apex else self._fall:
-            acceleration = acceleration * ratio + 2.0 * rate
-            rate = rate * ratio + value
-            value = value * ratio + coefficient
-        return value, rate, acceleration
+        for coefficient in self._powers[side]:
+            acceleration = acceleration * h + 2.0 * rate
+            rate = rate * h + value
+            value = value * h + coefficient
+        return value, rate * slope, acceleration * slope * slope
 
 
-@lru_cache(maxsize=32)
-def apex_pieces(apex: float, profile: SwingProfile) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Return the two pieces of b(σ), highest power first.
+def _apex_powers(apex: float, profile: SwingProfile) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    r"""Return the coefficients, highest power first, of the polynomials in h that rise to and fall from the apex.
 
-    Conditions: position and n derivatives (n = 1 or 2) vanish at both ends, b = 1 and b' = 0 on both sides of the
-    apex; minimum jerk adds continuous second and third derivatives there, which is what its minimiser gives.
+    Minimum jerk: with :math:`a` the apex fraction, :math:`c = 1 - a` and :math:`A` the downward acceleration at the
+    apex, the jerk is continuous there for :math:`A = \frac{20}{3} (1/a^2 - 1/(ac) + 1/c^2)`; a quintic of length
+    :math:`l` stays above the ground for :math:`A l^2 \le 20`.
     """
-    n = 2 if profile is SwingProfile.MINIMUM_JERK else 1
-    size = 2 * n + 2
-    nothing = np.zeros(size)
-    rows = [np.concatenate((_derivative(0.0, k, size), nothing)) for k in range(n + 1)]
-    rows += [np.concatenate((nothing, _derivative(1.0, k, size))) for k in range(n + 1)]
-    for k in (0, 1):
-        at_apex = _derivative(apex, k, size)
-        rows += [np.concatenate((at_apex, nothing)), np.concatenate((nothing, at_apex))]
-    for k in range(2, 2 * n):
-        at_apex = _derivative(apex, k, size)
-        rows.append(np.concatenate((at_apex, -at_apex)))
-    right = np.zeros(2 * size)
-    right[2 * n + 2 : 2 * n + 4] = 1.0
-    coefficients = np.linalg.solve(np.array(rows), right)
-    return tuple(coefficients[:size][::-1].tolist()), tuple(coefficients[size:][::-1].tolist())
-
-
-def _derivative(at: float, order: int, size: int) -> NDArray:
-    """Row that takes the coefficients (lowest power first) to the ``order``-th derivative at ``at``."""
-    row = np.zeros(size)
-    for power in range(order, size):
-        row[power] = np.prod(np.arange(power - order + 1, power + 1)) * at ** (power - order)
-    return row
+    if profile is SwingProfile.MINIMUM_ACCELERATION:
+        return (-2.0, 3.0, 0.0, 0.0), (-2.0, 3.0, 0.0, 0.0)
+    lengths = apex, 1.0 - apex
+    smoothest = 20.0 / 3.0 * (lengths[0] ** -2 - 1.0 / (lengths[0] * lengths[1]) + lengths[1] ** -2)
+    acceleration = min(smoothest, 20.0 / max(lengths) ** 2)
+    rise, fall = (
+        (6.0 - 0.5 * bend, bend - 15.0, 10.0 - 0.5 * bend, 0.0, 0.0, 0.0)
+        for bend in (acceleration * length**2 for length in lengths)
+    )
+    return rise, fall

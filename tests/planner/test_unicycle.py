@@ -1,0 +1,141 @@
+import math
+
+import numpy as np
+import pytest
+
+from gradiva.common import PlanningError
+from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.planner.point_follower import PointFollower
+from gradiva.planner.polyline import Polyline
+from gradiva.planner.speed_profile import ramped_velocities, turn_velocities
+from gradiva.planner.unicycle import UnicyclePath, UnicycleState
+from gradiva.planner.unicycle_planner import UnicyclePlanner
+
+from .planning import config_of
+
+
+def test_a_constant_twist_is_integrated_to_the_exact_arc():
+    v, w, count, period = 0.3, 0.7, 100, 0.02
+    path = UnicyclePath.from_velocities(UnicycleState(1.0, 2.0, 0.5), np.tile([v, 0.0, w], (count, 1)), period)
+    yaw = 0.5 + w * count * period
+    radius = v / w
+    exact = [1.0 + radius * (math.sin(yaw) - math.sin(0.5)), 2.0 - radius * (math.cos(yaw) - math.cos(0.5)), yaw]
+    np.testing.assert_allclose(path.poses[-1], exact, atol=1e-12)
+
+
+def test_a_lateral_velocity_moves_to_the_left_of_the_body():
+    path = UnicyclePath.from_velocities(UnicycleState(0.0, 0.0, math.pi / 2), np.tile([0.0, 0.1, 0.0], (50, 1)), 0.02)
+    np.testing.assert_allclose(path.poses[-1], [-0.1, 0.0, math.pi / 2], atol=1e-12)
+    np.testing.assert_allclose(path.travelled[-1], [0.0, 0.1], atol=1e-12)
+
+
+def test_the_speed_rises_stays_and_falls():
+    profile = ramped_velocities(np.zeros(3), np.array([0.4, 0.0, 0.2]), 1.0, 2.0, 6.0, 0.01)
+    assert len(profile) == 600
+    np.testing.assert_allclose(profile[99:400], [[0.4, 0.0, 0.2]] * 301, rtol=0.01)
+    assert profile[0, 0] == pytest.approx(0.002)
+    assert profile[-1, 0] == pytest.approx(0.001)
+    assert profile[:, 0].sum() * 0.01 == pytest.approx(0.4 * 4.5)
+
+
+@pytest.mark.parametrize("angle", [-2.5, -0.01, 0.3, 3.0])
+def test_a_turn_on_the_spot_ends_at_exactly_its_angle(angle):
+    turn = turn_velocities(angle, max_rate=0.5, acceleration=0.3, period=0.02)
+    assert turn[:, 2].sum() * 0.02 == pytest.approx(angle)
+    assert np.abs(turn[:, 2]).max() <= 0.53
+    assert len(turn_velocities(0.0, 0.5, 0.3, 0.02)) == 0
+
+
+def test_the_law_gives_the_reference_point_the_velocity_it_asks_for():
+    config = config_of(reference_point=[0.12, 0.03])
+    follower = PointFollower(config, max_speed=9.0, acceleration=1e6)
+    pose = (0.3, -0.2, 0.8)
+    point = np.array(follower.control_point(pose))
+    target = point + 0.004 * np.array([math.cos(0.9), math.sin(0.9)])
+    v, w = follower.velocity(pose, tuple(target), (0.0, 0.0), 9.0, 9.0, (-9.0, 9.0))
+    step = 1e-6
+    moved = (pose[0] + step * v * math.cos(pose[2]), pose[1] + step * v * math.sin(pose[2]), pose[2] + step * w)
+    velocity = (np.array(follower.control_point(moved)) - point) / step
+    np.testing.assert_allclose(velocity, config.unicycle_gain * (target - point), atol=1e-5)
+
+
+def test_what_lies_to_the_left_turns_left_and_what_lies_behind_is_turned_to_without_walking():
+    follower = PointFollower(config_of(), max_speed=0.2, acceleration=1e6)
+    free = (-9.0, 9.0)
+    assert follower.velocity((0.0, 0.0, 0.0), (1.0, 0.5), (0.0, 0.0), 0.2, 9.0, free)[1] > 0.0
+    assert follower.velocity((0.0, 0.0, 0.0), (1.0, -0.5), (0.0, 0.0), 0.2, 9.0, free)[1] < 0.0
+    v, w = follower.velocity((0.0, 0.0, 0.0), (-1.0, 0.0), (0.0, 0.0), 0.2, 9.0, free)
+    assert v == 0.0
+    assert abs(w) == config_of().max_angular_speed
+
+
+@pytest.mark.parametrize("goal", [(2.0, 1.0), (-1.0, 0.0), (0.0, 0.4), (0.3, -0.4), (0.05, 0.0)])
+@pytest.mark.parametrize("yaw", [None, -2.0])
+def test_the_unicycle_ends_within_three_centimetres_of_the_goal(goal, yaw):
+    path = UnicyclePlanner(config_of()).path(GoalCommand(*goal, yaw=yaw), UnicycleState(0.0, 0.0, 0.0))
+    assert math.dist(path.poses[-1, :2], goal) < 0.03
+    if yaw is not None:
+        assert math.remainder(path.poses[-1, 2] - yaw, 2 * math.pi) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_the_unicycle_follows_a_path_and_stays_near_it():
+    points = np.array([[1.0, 0.0], [1.0, 1.0], [2.0, 1.0]])
+    path = UnicyclePlanner(config_of()).path(PathCommand(points, 0.2), UnicycleState(0.0, 0.0, 0.0))
+    assert math.dist(path.poses[-1, :2], points[-1]) < 0.01
+    x, y = path.poses[:, 0], path.poses[:, 1]
+    distances = np.minimum.reduce(
+        [
+            np.hypot(np.maximum(0.0, x - 1.0), y),
+            np.hypot(x - 1.0, np.maximum(0.0, np.maximum(-y, y - 1.0))),
+            np.hypot(np.maximum(0.0, 1.0 - x), y - 1.0),
+        ]
+    )
+    assert distances.max() < 0.06
+    assert np.abs(path.velocities[:, 0]).max() <= 0.2 + 1e-12
+
+
+def test_stopping_is_a_path_without_motion():
+    path = UnicyclePlanner(config_of()).path(StopCommand(), UnicycleState(1.0, 2.0, 3.0))
+    assert path.duration == 0.0
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (VelocityCommand(0.7, duration=5.0), "forward speed 0.7 .*0.6"),
+        (VelocityCommand(-0.4), "forward speed -0.4 .*-0.3"),
+        (VelocityCommand(0.1, lateral=-0.2), "lateral speed -0.2 .*0.15"),
+        (VelocityCommand(0.1, angular=0.6), "angular speed 0.6 .*0.53"),
+        (VelocityCommand(0.1, duration=500.0), "duration 500.0 .*120"),
+        (GoalCommand(100.0, 0.0), "goal .100.000, 0.000. m.*max_duration=120"),
+        (GoalCommand(1.0, 0.0, speed=0.9), "speed of the goal.*0.9 .*0.6"),
+        (PathCommand(np.array([[1.0, 0.0]]), 0.0), "0.0 m/s, must be positive"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_value_and_limit(command, message):
+    with pytest.raises(PlanningError, match=message):
+        UnicyclePlanner(config_of()).path(command, UnicycleState(0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: VelocityCommand(math.nan),
+        lambda: VelocityCommand(0.1, duration=-1.0),
+        lambda: GoalCommand(math.inf, 0.0),
+        lambda: PathCommand(np.array([[math.nan, 0.0]]), 0.1),
+        lambda: PathCommand(np.zeros((0, 2)), 0.1),
+        lambda: PathCommand(np.zeros(3), 0.1),
+    ],
+)
+def test_commands_that_are_not_numbers_are_refused(build):
+    with pytest.raises(PlanningError):
+        build()
+
+
+def test_a_polyline_is_addressed_by_its_length():
+    line = Polyline(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), extension=0.5)
+    assert line.length == 3.5
+    assert line.at(0.25) == ((0.25, 0.0), (1.0, 0.0))
+    assert line.at(2.0) == ((1.0, 1.0), (0.0, 1.0))
+    assert line.at(3.5) == ((1.0, 2.5), (0.0, 1.0))

@@ -1,0 +1,226 @@
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+from gradiva.common import ConfigError, PlanningError, Side, so3
+from gradiva.planner import (
+    FootPose,
+    GoalCommand,
+    PathCommand,
+    PlanningState,
+    VelocityCommand,
+    WalkingPlanner,
+)
+
+from .planning import (
+    ROBOTS,
+    config_of,
+    corners,
+    gap,
+    middle_of_feet,
+    sole_of,
+    start_of,
+    state_vector,
+    times_of,
+    yaw_of,
+)
+
+WALKS = [
+    VelocityCommand(0.34, duration=5.0),
+    VelocityCommand(-0.25, 0.0, 0.3, duration=5.0),
+    VelocityCommand(0.0, 0.1, duration=5.0),
+    VelocityCommand(0.0, -0.1, 0.5, duration=5.0),
+    VelocityCommand(0.0, 0.0, -0.5, duration=5.0),
+    VelocityCommand(0.25, 0.05, -0.3, duration=6.0),
+    GoalCommand(0.6, -0.8, yaw=1.0),
+    PathCommand(np.array([[0.5, 0.0], [0.5, 0.6]]), 0.2),
+]
+
+
+@pytest.fixture
+def config():
+    return config_of()
+
+
+@pytest.fixture
+def planner(config):
+    return WalkingPlanner(config)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_the_shipped_configurations_load(robot):
+    assert config_of(robot).natural_frequency == pytest.approx(math.sqrt(9.81 / config_of(robot).com_height))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("swing_height", 0.0),
+        ("apex_fraction", 0.95),
+        ("min_step_duration", 1.0),
+        ("reference_point", [-0.1, 0.0]),
+        ("unicycle_gain", 60.0),
+        ("com_height_amplitude", 0.1),
+        ("swing_profile", "minimum_snap"),
+        ("last_step_share", 1.5),
+        ("cruise_speed", 0.9),
+        ("step_width", 0.05),
+    ],
+)
+def test_a_wrong_setting_is_refused_by_its_name(key, value):
+    with pytest.raises(ConfigError, match=key):
+        config_of(**{key: value})
+
+
+def test_standing_stands_for_ever(config, planner):
+    plan = planner.standing(start_of(config, 1.0, 2.0, 0.5, time=3.0))
+    for time in (3.0, 3.5, 1e4):
+        reference = plan.at(time)
+        np.testing.assert_allclose(reference.com_velocity, 0.0, atol=1e-12)
+        np.testing.assert_allclose(reference.dcm.zmp_position, reference.com_position[:2], atol=1e-12)
+        assert reference.is_double_support
+        assert not reference.is_walking
+        assert reference.heading == 0.5
+    assert plan.end_time == plan.start_time == 3.0
+
+
+def test_standing_off_the_middle_goes_there(config, planner):
+    start = start_of(config)
+    off = dataclasses.replace(start, dcm_position=[0.04, 0.02], com_position=[0.04, 0.01, 0.53])
+    plan = planner.standing(off)
+    np.testing.assert_allclose(plan.at(0.0).dcm.position, [0.04, 0.02])
+    np.testing.assert_allclose(plan.at(9.0).dcm.position, [0.03, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("command", WALKS)
+def test_the_soles_never_touch_and_the_zmp_stays_in_the_support_polygon(robot, command):
+    config, sole = config_of(robot), sole_of(robot)
+    plan = WalkingPlanner(config).walk(command, start_of(config))
+    for time in times_of(plan, 0.06, after=0.0):
+        reference = plan.at(time)
+        soles = {side: corners(sole, side, reference.foot(side)) for side in Side}
+        assert gap(soles[Side.LEFT], soles[Side.RIGHT]) > 0.005
+        loaded = np.vstack([soles[side] for side in Side if reference.foot(side).in_contact])
+        inside = ConvexHull(loaded).equations @ np.append(reference.dcm.zmp_position, 1.0)
+        assert inside.max() < -0.02
+
+
+@pytest.mark.parametrize("command", WALKS)
+def test_a_walk_is_continuous_and_ends_side_by_side(config, planner, command):
+    plan = planner.walk(command, start_of(config))
+    for phase in plan.phases[1:]:
+        before, after = (state_vector(plan.at(phase.start_time + k * 1e-7)) for k in (-1, 1))
+        np.testing.assert_allclose(before, after, atol=1e-5)
+    end = plan.at(plan.end_time)
+    apart = end.left_foot.position - end.right_foot.position
+    np.testing.assert_allclose(end.right_foot.rotation.T @ apart, [0.0, config.step_width, 0.0], atol=1e-9)
+    assert yaw_of(end.left_foot) == pytest.approx(yaw_of(end.right_foot), abs=1e-9)
+
+
+def test_the_robot_arrives_at_its_goal_with_its_heading(config, planner):
+    plan = planner.walk(GoalCommand(-0.7, 0.9, yaw=2.0), start_of(config))
+    end = plan.at(plan.end_time)
+    assert math.dist(middle_of_feet(end), (-0.7, 0.9)) < 0.03
+    assert yaw_of(end.left_foot) == pytest.approx(2.0, abs=1e-9)
+
+
+def test_a_goal_underfoot_needs_no_step(config, planner):
+    plan = planner.walk(GoalCommand(0.0, 0.0), start_of(config))
+    assert plan.footsteps == ()
+    assert not plan.at(5.0).is_walking
+
+
+def test_walking_begins_with_the_weight_shift_and_ends_with_the_last_one(config, planner):
+    plan = planner.walk(VelocityCommand(0.2, duration=3.0), start_of(config, time=1.0))
+    assert plan.at(1.0).is_walking
+    assert plan.at(1.0).is_double_support
+    assert plan.steps[0].lift_off == pytest.approx(1.0 + config.first_double_support)
+    assert plan.at(plan.end_time - 1e-6).is_walking
+    assert not plan.at(plan.end_time + 1e-6).is_walking
+    assert plan.end_time == pytest.approx(plan.steps[-1].touch_down + config.last_double_support)
+
+
+def test_the_stance_foot_changes_when_the_other_one_lifts(config, planner):
+    plan = planner.walk(VelocityCommand(0.2, duration=4.0), start_of(config))
+    assert plan.at(0.0).stance_foot is Side.RIGHT
+    for one, following in zip(plan.steps[:-1], plan.steps[1:], strict=True):
+        stance = one.footstep.side.other
+        assert plan.at(one.lift_off + 1e-6).stance_foot is stance
+        assert plan.at(following.lift_off - 1e-6).stance_foot is stance
+        assert plan.at(following.lift_off + 1e-6).stance_foot is stance.other
+
+
+def test_the_heading_is_the_mean_yaw_of_the_feet_over_several_turns(config, planner):
+    plan = planner.walk(VelocityCommand(0.0, 0.0, 0.5, duration=20.0), start_of(config, yaw=3.0))
+    last = 3.0
+    for time in times_of(plan, 0.05):
+        reference = plan.at(time)
+        mean = so3.yaw(reference.left_foot.rotation + reference.right_foot.rotation)
+        assert so3.wrap_angle(reference.heading - mean) == pytest.approx(0.0, abs=1e-9)
+        assert abs(reference.heading - last) < 0.1
+        last = reference.heading
+    assert last > 3.0 + 2.0 * math.pi
+
+
+@pytest.mark.parametrize("amplitude", [0.0, 0.01])
+def test_moving_and_turning_the_world_moves_and_turns_the_plan(amplitude):
+    planner = WalkingPlanner(config_of(com_height_amplitude=amplitude))
+    command = VelocityCommand(0.2, 0.05, 0.2, duration=4.0)
+    plain = planner.walk(command, start_of(planner.config))
+    moved = planner.walk(command, start_of(planner.config, 4.0, -2.5, 2.2, time=10.0))
+    R, shift = so3.rotation_z(2.2), np.array([4.0, -2.5, 0.0])
+    for time in times_of(plain, 0.13):
+        a, b = plain.at(time), moved.at(time + 10.0)
+        np.testing.assert_allclose(b.com_position, R @ a.com_position + shift, atol=1e-9)
+        np.testing.assert_allclose(b.dcm.zmp_position, R[:2, :2] @ a.dcm.zmp_position + shift[:2], atol=1e-9)
+        np.testing.assert_allclose(b.left_foot.position, R @ a.left_foot.position + shift, atol=1e-9)
+        assert b.heading == pytest.approx(a.heading + 2.2, abs=1e-9)
+
+
+def test_the_preview_obeys_the_dcm_dynamics_and_agrees_with_the_plan(config, planner):
+    plan = planner.walk(VelocityCommand(0.3, 0.0, 0.2, duration=5.0), start_of(config))
+    preview = plan.preview(2.03, 0.02, 100)
+    growth = np.exp(0.02 * preview.divergence_rates)[:, None]
+    following = growth * preview.dcm_positions[:-1] + (1.0 - growth) * preview.zmp_positions
+    np.testing.assert_allclose(following, preview.dcm_positions[1:], atol=1e-12)
+    for k in range(0, 100, 7):
+        reference = plan.at(2.03 + 0.02 * k)
+        np.testing.assert_allclose(preview.dcm_positions[k], reference.dcm.position, atol=1e-12)
+        np.testing.assert_allclose(preview.zmp_positions[k], reference.dcm.zmp_position, atol=0.02)
+        assert preview.left_in_contact[k] == reference.left_foot.in_contact
+        assert preview.right_in_contact[k] == reference.right_foot.in_contact
+        if reference.left_foot.in_contact:
+            np.testing.assert_allclose(preview.left_foot_poses[k, :2], reference.left_foot.position[:2])
+            assert preview.left_foot_poses[k, 2] == pytest.approx(yaw_of(reference.left_foot))
+
+
+def test_before_its_start_a_plan_holds_its_start(config, planner):
+    plan = planner.walk(VelocityCommand(0.2, duration=3.0), start_of(config, time=5.0))
+    np.testing.assert_array_equal(plan.at(0.0).com_position, plan.at(5.0).com_position)
+
+
+def test_a_landing_height_is_kept_until_the_next_lift_off():
+    config = config_of(landing_height=0.004)
+    plan = WalkingPlanner(config).walk(VelocityCommand(0.2, duration=4.0), start_of(config))
+    for step, following in zip(plan.steps[:-2], plan.steps[2:], strict=True):
+        side = step.footstep.side
+        for time in (step.touch_down, following.lift_off - 1e-9, following.lift_off + 1e-9):
+            assert plan.at(time).foot(side).position[2] == pytest.approx(0.004, abs=1e-9)
+
+
+def test_a_start_that_is_not_finite_is_refused(config):
+    start = start_of(config)
+    with pytest.raises(PlanningError, match="not finite"):
+        dataclasses.replace(start, dcm_position=[math.nan, 0.0])
+    with pytest.raises(PlanningError, match="not finite"):
+        PlanningState.at_rest(0.0, FootPose(math.inf, 0.0, 0.0), start.right_foot, start.com_position)
+
+
+def test_the_yaw_of_the_right_foot_is_counted_near_the_left_one(config):
+    start = start_of(config)
+    turned = dataclasses.replace(start, left_foot=FootPose(0, 0.08, 3.1), right_foot=FootPose(0, -0.08, -3.1))
+    assert turned.right_foot.yaw == pytest.approx(2.0 * math.pi - 3.1)
