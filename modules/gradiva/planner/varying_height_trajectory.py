@@ -188,14 +188,14 @@ def _dcm(
 def _com(dcm: NDArray, dcm_velocity: NDArray, com_position: NDArray, turns: NDArray, steps: NDArray) -> NDArray:
     r"""Return the CoM at the grid points, shape (n, 2).
 
-    With y = x − ξ: :math:`\dot y = -y / \eta - \dot\xi`, solved exactly for a :math:`\dot\xi` linear over an interval;
-    ``turns`` are the integrals of 1/η.
+    With y = x − ξ: :math:`\dot y = -y / \eta - \dot\xi`, Simpson's rule for the second term; ``turns`` are the
+    integrals of 1/η.
     """
-    rate = turns / steps
-    decay = np.exp(-turns)
-    first = (1.0 - decay) / rate
-    second = (1.0 - first / steps) / rate
-    push = dcm_velocity[:-1] * (first - second)[:, None] + dcm_velocity[1:] * second[:, None]
+    h = steps[:, None]
+    decay, half_decay = np.exp(-turns), np.exp(-0.5 * turns)
+    begin, end = dcm_velocity[:-1], dcm_velocity[1:]
+    middle = 1.5 * np.diff(dcm, axis=0) / h - 0.25 * (begin + end)
+    push = h / 6.0 * (decay[:, None] * begin + 4.0 * half_decay[:, None] * middle + end)
     gap = com_position - dcm[0]
     x, y = float(gap[0]), float(gap[1])
     gaps = [(x, y)]
