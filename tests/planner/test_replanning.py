@@ -150,3 +150,13 @@ def test_a_refused_command_leaves_the_plan_as_it_was(config, planner):
     with pytest.raises(PlanningError, match="forward speed"):
         planner.replan(plan, VelocityCommand(5.0), 1.0)
     np.testing.assert_array_equal(state_vector(plan.at(3.0)), before)
+
+
+def test_replanning_for_minutes_does_not_grow_the_plan(config, planner):
+    plan, sizes = planner.walk(VelocityCommand(0.2, duration=5.0), start_of(config)), []
+    for time in np.arange(1.0, 120.0, 1.7):
+        plan = planner.replan(plan, VelocityCommand(0.2, duration=5.0), time)
+        sizes.append(len(plan.phases))
+    assert max(sizes[-20:]) <= max(sizes[20:40]) + 1
+    assert 119.0 - 35.0 < plan.start_time < 119.0 - 29.0
+    assert plan.at(119.0).is_walking

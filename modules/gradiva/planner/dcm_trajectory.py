@@ -18,6 +18,6 @@ class DcmTrajectory(Protocol):
         """Return the DCM ([m], shape (n, 2)) and the divergence rate σ ([rad/s], shape (n,)) at ``times`` (n,)."""
         ...
 
-    def spliced(self, time: float, continuation: Self) -> Self:
-        """Return the trajectory that is this one before ``time``, a segment's start, and ``continuation`` after it."""
+    def spliced(self, since: float, time: float, continuation: Self) -> Self:
+        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``."""
         ...

@@ -96,14 +96,15 @@ class PendulumTrajectory:
         cubic = C[:, 0] + tau[:, None] * (C[:, 1] + tau[:, None] * (C[:, 2] + tau[:, None] * C[:, 3]))
         return cubic + growth[:, None] * C[:, 4], np.full(len(times), self._frequency)
 
-    def spliced(self, time: float, continuation: Self) -> Self:
-        """Return this trajectory up to ``time`` and ``continuation`` from there on."""
-        keep = int(np.searchsorted(self._starts, time - 1e-9))
+    def spliced(self, since: float, time: float, continuation: Self) -> Self:
+        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""
+        first = max(0, int(np.searchsorted(self._starts, since, side="right")) - 1)
+        keep = slice(first, int(np.searchsorted(self._starts, time - 1e-9)))
         return type(self)(
-            np.concatenate((self._starts[:keep], continuation._starts)),
-            np.concatenate((self._durations[:keep], continuation._durations)),
-            np.concatenate((self._rates[:keep], continuation._rates)),
-            np.concatenate((self._matrices[:keep], continuation._matrices)),
+            np.concatenate((self._starts[keep], continuation._starts)),
+            np.concatenate((self._durations[keep], continuation._durations)),
+            np.concatenate((self._rates[keep], continuation._rates)),
+            np.concatenate((self._matrices[keep], continuation._matrices)),
             self._frequency,
             self._height,
         )

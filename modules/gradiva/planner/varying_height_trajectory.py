@@ -98,13 +98,14 @@ class VaryingHeightTrajectory:
         eta_rate = ((r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step)[:, 2]
         return value[:, :2], (eta_rate + 1.0) / value[:, 2]
 
-    def spliced(self, time: float, continuation: Self) -> Self:
-        """Return this trajectory up to ``time`` and ``continuation`` from there on."""
-        keep = int(np.searchsorted(self._times, time - 1e-9))
+    def spliced(self, since: float, time: float, continuation: Self) -> Self:
+        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""
+        first = max(0, int(np.searchsorted(self._times, since, side="right")) - 1)
+        keep = slice(first, int(np.searchsorted(self._times, time - 1e-9)))
         return type(self)(
-            np.concatenate((self._times[:keep], continuation._times)),
-            np.concatenate((self._values[:keep], continuation._values)),
-            np.concatenate((self._rates[:keep], continuation._rates)),
+            np.concatenate((self._times[keep], continuation._times)),
+            np.concatenate((self._values[keep], continuation._values)),
+            np.concatenate((self._rates[keep], continuation._rates)),
         )
 
 

@@ -79,13 +79,17 @@ class WalkingPlan:
         in_contact, poses = ~self._swings[index], self._poses[index]
         return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
 
-    def spliced(self, time: float, continuation: WalkingPlan) -> WalkingPlan:
-        """Return this plan before ``time`` [s] and ``continuation``, which starts there, after it."""
-        keep = [phase for phase in self.phases if phase.start_time < time - 1e-9]
-        kept_steps = [step for step in self.steps if step.touch_down < time + 1e-9]
+    def spliced(self, since: float, time: float, continuation: WalkingPlan) -> WalkingPlan:
+        """Return this plan between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``.
+
+        What ended before ``since`` is forgotten, so that replanning for hours does not grow the plan.
+        """
+        first = max(0, bisect_right(self._starts, since) - 1)
+        keep = [phase for phase in self.phases[first:] if phase.start_time < time - 1e-9]
+        kept_steps = [step for step in self.steps if since <= step.touch_down < time + 1e-9]
         return WalkingPlan(
             (*keep, *continuation.phases),
-            self.trajectory.spliced(time, continuation.trajectory),
+            self.trajectory.spliced(since, time, continuation.trajectory),
             (*kept_steps, *continuation.steps),
             continuation.end_time,
         )

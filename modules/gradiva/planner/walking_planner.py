@@ -22,6 +22,8 @@ from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import WalkingPlan
 from gradiva.planner.weight_shift import weight_shift_duration
 
+HISTORY = 30.0  # [s] of the past that a replan keeps
+
 
 class WalkingPlanner:
     """Trajectory optimisation: unicycle, footsteps, DCM and CoM, swing feet (thesis 10.1, 10.2.1, 10.2.2).
@@ -58,7 +60,8 @@ class WalkingPlanner:
         """Return ``plan`` up to its next touch-down after ``time`` [s], and from there on a walk to ``command``.
 
         It continues the reference state there: DCM and CoM with their velocities, feet, velocity of the unicycle.
-        Where no touch-down is left, the new walk starts when the plan stands.
+        Where no touch-down is left, the new walk starts when the plan stands. What lies further back than 30 s is
+        forgotten.
 
         Raises:
             PlanningError: As :meth:`walk`; ``plan`` stays valid.
@@ -79,13 +82,13 @@ class WalkingPlanner:
         usual = steps[0].duration - self.config.single_support(steps[0].duration)
         shift = weight_shift_duration(schedule_gait(steps, start, usual, self.config), start, self.config)
         stance_foot = plan.phase_at(merge).stance_foot
-        return plan.spliced(merge, self._walking(steps, start, shift, feet, stance_foot, before))
+        return plan.spliced(time - HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):
             return plan
         start, feet, before = _state_of(plan, merge)
-        return plan.spliced(merge, self._from_rest(command, start, feet, before))
+        return plan.spliced(merge - HISTORY, merge, self._from_rest(command, start, feet, before))
 
     def _from_rest(
         self,
