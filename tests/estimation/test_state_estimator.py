@@ -14,7 +14,7 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.estimation import LowPass, StateEstimator, StateEstimatorConfig
+from gradiva.estimation import StateEstimator, StateEstimatorConfig
 from gradiva.robot_model import as_array, as_pose
 from gradiva.setup import GccCompiler, cache_folder
 from tests.conftest import ROBOTS, model_of
@@ -187,11 +187,3 @@ def test_an_old_measurement_is_refused(icub):
     estimator.update(scene.measurement(1.0), scene.reference())
     with pytest.raises(EstimationError, match=r"at 0\.500 s is older"):
         estimator.update(scene.measurement(0.5), scene.reference())
-
-
-def test_a_low_pass_rises_to_63_percent_in_its_time_constant():
-    low_pass = LowPass(0.02)
-    low_pass.update(np.zeros(1), 0.0)
-    for _ in range(20):
-        value = low_pass.update(np.ones(1), 0.001)
-    assert value[0] == pytest.approx(1.0 - np.exp(-1.0))

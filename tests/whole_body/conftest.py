@@ -20,6 +20,7 @@ def config_for(model, **changes):
         "posture_gain": 5.0,
         "torso_weight": 100.0,
         "pelvis_weight": 30.0,
+        "angular_momentum_weights": [0.0, 0.0, 0.0],
         "posture_weights": dict.fromkeys(model.description.joint_groups, 1.0),
     }
     return InverseKinematicsConfig(**(values | changes))

@@ -14,7 +14,7 @@ def state_of(model, seed=0):
 
 
 def test_the_torques_are_those_of_idyntree(model):
-    feedforward = ServoFeedforward(model, ServoFeedforwardConfig(1.0, 0.0, 1.0))
+    feedforward = ServoFeedforward(model, ServoFeedforwardConfig(1.0, 0.0, 1.0, 0.02))
     state, rng = state_of(model), np.random.default_rng(1)
     joints = len(state.joint_positions)
     acceleration, left, right = rng.normal(size=6 + joints), 50 * rng.normal(size=6), 50 * rng.normal(size=6)
@@ -43,7 +43,7 @@ def test_the_torques_are_those_of_idyntree(model):
 
 
 def test_a_servo_told_the_offset_gives_the_torque(icub):
-    feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(1.0, 1.0, 0.0))
+    feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(1.0, 1.0, 0.0, 0.02))
     state, joints = state_of(icub), len(icub.description.joints)
     velocity = np.concatenate((np.zeros(6), np.linspace(-1.0, 1.0, joints)))
     rest, wrench = np.zeros(6 + joints), np.array([0.0, 0.0, 160.0, 0.0, 0.0, 0.0])
@@ -54,7 +54,7 @@ def test_a_servo_told_the_offset_gives_the_torque(icub):
 
 
 def test_shares_of_zero_leave_it_to_the_servo(icub):
-    feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(0.0, 0.0, 0.0))
+    feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(0.0, 0.0, 0.0, 0.02))
     joints = len(icub.description.joints)
     offset = feedforward.offset(state_of(icub), np.ones(6 + joints), np.ones(6 + joints), np.ones(6), np.ones(6))
     np.testing.assert_array_equal(offset, np.zeros(joints))
@@ -62,4 +62,4 @@ def test_shares_of_zero_leave_it_to_the_servo(icub):
 
 def test_a_share_beyond_all_is_refused():
     with pytest.raises(ConfigError, match=r"velocity=1.5, must be in \[0, 1\]"):
-        ServoFeedforwardConfig(1.0, 1.5, 0.0)
+        ServoFeedforwardConfig(1.0, 1.5, 0.0, 0.02)

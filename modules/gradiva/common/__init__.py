@@ -17,6 +17,7 @@ from gradiva.common.errors import (
 )
 from gradiva.common.foot_reference import FootReference
 from gradiva.common.joint_command import ControlMode, JointCommand
+from gradiva.common.low_pass import LowPass
 from gradiva.common.measurement import ImuMeasurement, Measurement
 from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
 from gradiva.common.robot_interface import RobotInterface
@@ -35,6 +36,7 @@ __all__ = [
     "FootReference",
     "ImuMeasurement",
     "JointCommand",
+    "LowPass",
     "Measurement",
     "ModelError",
     "NDArray",

@@ -23,9 +23,7 @@ def skew(vector: NDArray) -> NDArray:
 
 def vee(matrix: NDArray) -> NDArray:
     """Return the vector, shape (3,), of the skew part of a 3 × 3 matrix."""
-    return 0.5 * np.array(
-        [matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]
-    )
+    return 0.5 * np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]])
 
 
 def cross(a: NDArray, b: NDArray) -> NDArray:

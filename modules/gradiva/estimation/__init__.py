@@ -1,5 +1,5 @@
 """From sensors to the robot's state."""
 
-from gradiva.estimation.state_estimator import LowPass, StateEstimator, StateEstimatorConfig
+from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
-__all__ = ["LowPass", "StateEstimator", "StateEstimatorConfig"]
+__all__ = ["StateEstimator", "StateEstimatorConfig"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from gradiva.common import (
     ConfigError,
     EstimationError,
+    LowPass,
     Measurement,
     NDArray,
     RobotState,
@@ -47,26 +47,6 @@ class StateEstimatorConfig:
         for name in ("anchor_blend_time", "minimum_load"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-
-
-class LowPass:
-    """First-order low pass; its first sample passes unchanged."""
-
-    def __init__(self, time_constant: float) -> None:
-        self._time_constant = time_constant
-        self._value: NDArray | None = None
-
-    def reset(self) -> None:
-        """Forget the past."""
-        self._value = None
-
-    def update(self, sample: NDArray, period: float) -> NDArray:
-        """Return the filtered value after ``sample``, ``period`` [s] after the last."""
-        if self._value is None or self._time_constant == 0.0:
-            self._value = np.array(sample)
-        else:
-            self._value = self._value + (1.0 - math.exp(-period / self._time_constant)) * (sample - self._value)
-        return self._value
 
 
 class StateEstimator:

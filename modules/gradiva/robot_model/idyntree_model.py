@@ -63,6 +63,12 @@ class IdynTreeModel:
         lower, upper = np.array(bounds, dtype=float).T
         return lower, upper
 
+    def velocity_limits(self) -> NDArray:
+        """Return the joint velocity limits: the lower of the URDF's and the description's, [rad/s], shape (n,)."""
+        joints = [self.model.getJoint(i) for i in range(self.model.getNrOfJoints())]
+        of_urdf = [joint.getVelocityLimit(0) if joint.hasVelocityLimits() else np.inf for joint in joints]
+        return np.minimum(of_urdf, self.description.per_joint("velocity_limit"))
+
     def kinematics_and_dynamics(self) -> idyn.KinDynComputations:
         """Return a fresh iDynTree computation object in mixed representation, for what is not in the tick."""
         computations = idyn.KinDynComputations()

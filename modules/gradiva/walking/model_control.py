@@ -137,6 +137,7 @@ class ModelControl:
         polygon: SupportPolygon,
         preview: Preview,
         period: float,
+        zmp_shift: NDArray,
     ) -> DesiredPendulum:
         """Return what the body should do for the coming ``period`` [s].
 
@@ -152,7 +153,7 @@ class ModelControl:
             reference.com_velocity[:2],
             reference.com_position[:2],
             state.com_position[:2],
-            desired_zmp,
+            desired_zmp + zmp_shift,
             state.zmp_position,
             self._gains.update(reference.is_walking, period),
         )

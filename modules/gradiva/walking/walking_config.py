@@ -10,7 +10,7 @@ from gradiva.estimation import StateEstimatorConfig
 from gradiva.planner import PlannerConfig
 from gradiva.simplified_model import DcmControllerConfig, DcmMpcConfig, GainScheduleConfig, ZmpComControllerConfig
 from gradiva.walking.safety import SafetyConfig
-from gradiva.whole_body import InverseKinematicsConfig, ServoFeedforwardConfig
+from gradiva.whole_body import InverseKinematicsConfig, ServoFeedforwardConfig, SwingMomentumConfig
 
 
 class SimplifiedModel(StrEnum):
@@ -64,6 +64,7 @@ class WalkingConfig:
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         state_estimator: Estimation.
+        swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
         safety: When to give up.
     """
 
@@ -76,4 +77,5 @@ class WalkingConfig:
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     state_estimator: StateEstimatorConfig
+    swing_momentum: SwingMomentumConfig
     safety: SafetyConfig

@@ -162,8 +162,9 @@ class WalkingController:
             self._machine.to(WalkingState.FAULT, objection)
             return self._log(time, self._frozen(measurement), reference, state)
         polygon = self._polygon(reference)
+        zmp_shift = layers.swing_momentum.zmp_shift(reference)
         desired = layers.model_control.update(
-            state, reference, polygon, lambda sample, count: plan.preview(time, sample, count), period
+            state, reference, polygon, lambda sample, count: plan.preview(time, sample, count), period, zmp_shift
         )
         self._lap("model_control")
         body = self._body_reference(plan.at(time + period), desired)
@@ -199,7 +200,8 @@ class WalkingController:
         frequency = reference.dcm.natural_frequency
         push = frequency**2 * (reference.com_position[:2] - desired.zmp_position)
         force = self._layers.mass * np.array([*push, _GRAVITY])
-        return pendulum_wrenches(force, desired.zmp_position, (reference.left_foot, reference.right_foot), points)
+        zmp = desired.zmp_position + self._layers.swing_momentum.zmp_shift(reference)
+        return pendulum_wrenches(force, zmp, (reference.left_foot, reference.right_foot), points)
 
     # -- plans -------------------------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from gradiva.whole_body import (
     InverseKinematics,
     PositionController,
     ServoFeedforward,
+    SwingMomentum,
     VelocityController,
     WholeBodyController,
     solve_start_posture,
@@ -41,6 +42,7 @@ class WalkingLayers:
         model_control: Layer 2.
         whole_body: Layer 3.
         estimator: From sensors to state.
+        swing_momentum: How the swinging foot moves the ZMP.
         safety: When to give up.
     """
 
@@ -67,6 +69,9 @@ class WalkingLayers:
         self.model_control = _model_control(robot, config)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward)
         self.estimator = StateEstimator(model, config.state_estimator, compiler)
+        self.swing_momentum = SwingMomentum(
+            config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
+        )
         self.safety = SafetyMonitor(config.safety, so3.tilt(self.start_posture.base_rotation))
 
     def _standing_offset(self, feedforward: ServoFeedforward):  # type: ignore[no-untyped-def]

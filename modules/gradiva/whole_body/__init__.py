@@ -8,7 +8,14 @@ from gradiva.whole_body.kinematic_controllers import (
 )
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.servo_feedforward import ServoFeedforward, ServoFeedforwardConfig
-from gradiva.whole_body.start_posture import forward_base_rotation, solve_start_posture, torso_rotation, upright_torso
+from gradiva.whole_body.start_posture import (
+    forward_base_rotation,
+    solve_start_posture,
+    standing_reference,
+    torso_rotation,
+    upright_torso,
+)
+from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 __all__ = [
@@ -19,6 +26,8 @@ __all__ = [
     "ServoFeedforward",
     "ServoFeedforwardConfig",
     "SolverName",
+    "SwingMomentum",
+    "SwingMomentumConfig",
     "VelocityController",
     "WholeBodyController",
     "WholeBodyReference",
@@ -26,6 +35,7 @@ __all__ = [
     "integrate",
     "make_solver",
     "solve_start_posture",
+    "standing_reference",
     "torso_rotation",
     "upright_torso",
 ]

@@ -22,7 +22,7 @@ from gradiva.robot_model.flat_function import Compiler, FlatFunction, interprete
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.tasks import Task, com_task, posture_task, se3_task, so3_task
+from gradiva.whole_body.tasks import Task, angular_momentum_task, com_task, posture_task, se3_task, so3_task
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain", "torso_gain", "posture_gain")
@@ -40,6 +40,8 @@ class InverseKinematicsConfig:
         posture_gain: [1/s].
         torso_weight: Against the posture's, [-].
         pelvis_weight: Against the posture's, [-].
+        angular_momentum_weights: Of the centroidal angular momentum about x, y and z, [1/(kg·m²)²]; about z it swings
+            the arms against the legs.
         posture_weights: By joint group, [-].
         position_margin: Kept from each joint limit, [rad].
         solver: ``daqp`` or ``osqp``.
@@ -52,6 +54,7 @@ class InverseKinematicsConfig:
     posture_gain: float
     torso_weight: float
     pelvis_weight: float
+    angular_momentum_weights: tuple[float, float, float]
     posture_weights: dict[str, float]
     position_margin: float = 1e-3
     solver: SolverName = SolverName.DAQP
@@ -94,13 +97,14 @@ class InverseKinematics:
             gains=self._gains,
             torso_weight=config.torso_weight,
             pelvis_weight=config.pelvis_weight,
+            angular_momentum_weights=config.angular_momentum_weights,
             posture_weights=weights,
         )
         self._outputs = self._function.outputs
         lower, upper = model.joint_limits()
         self.lower_limits = lower + config.position_margin
         self.upper_limits = upper - config.position_margin
-        self._velocity_limits = description.per_joint("velocity_limit")
+        self._velocity_limits = model.velocity_limits()
         self.problem = self._make_problem()
         self._solver = make_solver(config.solver, "inverse kinematics", self.problem)
 
@@ -179,6 +183,7 @@ def _problem_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFun
     gains = cs.SX.sym("gains", len(_GAINS))
     torso_weight = cs.SX.sym("torso_weight")
     pelvis_weight = cs.SX.sym("pelvis_weight")
+    momentum_weights = cs.SX.sym("angular_momentum_weights", 3)
     posture_weights = cs.SX.sym("posture_weights", dynamics.joints)
     description = dynamics.model.description
     left = se3_task(dynamics, description.left_foot_frame, "left_foot", gains[0], gains[1])
@@ -189,7 +194,8 @@ def _problem_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFun
     pelvis = so3_task(dynamics, description.base_link, "pelvis", trunk_velocity, gains[3])
     posture = posture_task(dynamics, gains[4])
     upright = [(torso, torso_weight * cs.SX.eye(3)), (pelvis, pelvis_weight * cs.SX.eye(3))]
-    soft = [*upright, (posture, cs.diag(posture_weights))]
+    momentum = angular_momentum_task(dynamics)
+    soft = [*upright, (momentum, cs.diag(momentum_weights)), (posture, cs.diag(posture_weights))]
     hessian, gradient = _cost(soft)
     rows = cs.vertcat(left.jacobian, right.jacobian, com.jacobian)
     order = [*range(6, 6 + dynamics.joints), *range(6)]
@@ -207,6 +213,7 @@ def _problem_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFun
             "gains": gains,
             "torso_weight": torso_weight,
             "pelvis_weight": pelvis_weight,
+            "angular_momentum_weights": momentum_weights,
             "posture_weights": posture_weights,
         },
         outputs={

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState
+from gradiva.common import ControlMode, JointCommand, LowPass, NDArray, RobotPosture, RobotState
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.servo_feedforward import ServoFeedforward
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
@@ -50,17 +50,18 @@ class PositionController:
         """See ``WholeBodyController.reset``."""
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+        self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
 
     def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
         """See ``WholeBodyController.command``."""
         velocity = self._inverse_kinematics.solve(self.desired_posture, reference, period)
-        acceleration = (velocity - self.desired_velocity) / period
+        self._acceleration.update((velocity - self.desired_velocity) / period, period)
         self.desired_posture = integrate(self.desired_posture, velocity, period)
         self.desired_velocity = velocity
         offset = self._feedforward.offset(
             self.desired_posture,
             velocity,
-            acceleration,
+            self._acceleration.value,
             reference.left_foot_wrench,
             reference.right_foot_wrench,
         )

@@ -30,27 +30,35 @@ class ServoFeedforwardConfig:
         gravity_and_contact: Of the static torques, [-].
         velocity: Of the servo's damping torque, [-].
         acceleration: Of the inertial torques, [-].
+        acceleration_time_constant: Of the low pass on the desired accelerations, [s].
     """
 
     gravity_and_contact: float
     velocity: float
     acceleration: float
+    acceleration_time_constant: float
 
     def __post_init__(self) -> None:
         for name in ("gravity_and_contact", "velocity", "acceleration"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
+        if self.acceleration_time_constant < 0.0:
+            raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
 
 
 class ServoFeedforward:
-    """Turns desired joint positions into the positions to send to the servos."""
+    """Turns desired joint positions into the positions to send to the servos.
+
+    Attributes:
+        acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
+    """
 
     def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
         self._config = config
         self._stiffness = model.description.per_joint("stiffness")
         self._damping_ratio = model.description.per_joint("damping") / self._stiffness
         self._function = _torque_function(SymbolicDynamics(model), compiler)
-        self._joints = len(self._stiffness)
+        self.acceleration_time_constant = config.acceleration_time_constant
 
     def offset(
         self,

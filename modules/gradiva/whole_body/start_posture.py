@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import FootReference, ModelError, NDArray, RobotPosture, so3
-from gradiva.robot_model.idyntree_model import IdynTreeModel, as_pose
+from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -54,20 +54,9 @@ def solve_start_posture(
         ModelError: The posture cannot be reached; the message says by how much it is missed.
     """
     description = model.description
-    half_width = 0.5 * description.step_width
     height = description.com_height if com_height is None else com_height
-    reference = WholeBodyReference(
-        left_foot=_level_sole(half_width),
-        right_foot=_level_sole(-half_width),
-        com_position=np.array([com_offset[0], com_offset[1], height]),
-        com_velocity=np.zeros(3),
-        torso_rotation=torso,
-        pelvis_rotation=forward_base_rotation(model),
-        trunk_angular_velocity=np.zeros(3),
-        posture=description.posture,
-        left_foot_wrench=np.zeros(6),
-        right_foot_wrench=np.zeros(6),
-    )
+    wanted = RobotPosture(np.zeros(3), forward_base_rotation(model), description.posture)
+    reference = standing_reference(model, wanted, torso, np.array([com_offset[0], com_offset[1], height]))
     state = _first_guess(model)
     for _ in range(_ITERATIONS):
         state = integrate(state, inverse_kinematics.solve(state, reference, _STEP), _STEP)
@@ -77,6 +66,40 @@ def solve_start_posture(
             f"{description.name}: no start posture with the CoM at {height} m: missed by {1e3 * missed:.1f} mm"
         )
     return state
+
+
+def standing_reference(
+    model: IdynTreeModel, posture: RobotPosture, torso: NDArray, com_position: NDArray | None = None
+) -> WholeBodyReference:
+    """Return what the body is asked to do when it stands, facing x, the world between its soles.
+
+    Args:
+        model: The robot.
+        posture: Joints and pelvis are asked to be as in it.
+        torso: Rotation of the torso frame, world, shape (3, 3).
+        com_position: World, [m], shape (3,); where it is in ``posture`` when None.
+    """
+    half_width = 0.5 * model.description.step_width
+    return WholeBodyReference(
+        left_foot=_level_sole(half_width),
+        right_foot=_level_sole(-half_width),
+        com_position=_com_position(model, posture) if com_position is None else com_position,
+        com_velocity=np.zeros(3),
+        torso_rotation=torso,
+        pelvis_rotation=posture.base_rotation,
+        trunk_angular_velocity=np.zeros(3),
+        posture=posture.joint_positions,
+        left_foot_wrench=np.zeros(6),
+        right_foot_wrench=np.zeros(6),
+    )
+
+
+def _com_position(model: IdynTreeModel, posture: RobotPosture) -> NDArray:
+    kinematics = model.kinematics_and_dynamics()
+    pose, rest = np.eye(4), np.zeros(len(posture.joint_positions))
+    pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
+    kinematics.setRobotState(pose, posture.joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -9.81]))
+    return as_array(kinematics.getCenterOfMassPosition())
 
 
 def _level_sole(y: float) -> FootReference:

@@ -60,6 +60,11 @@ def com_task(dynamics: SymbolicDynamics, gain: cs.SX) -> Task:
     return Task(dynamics.com_jacobian, target, {"com_position": position, "com_velocity": velocity})
 
 
+def angular_momentum_task(dynamics: SymbolicDynamics) -> Task:
+    """Centroidal angular momentum, asked to be zero: what the legs swing, the arms swing back."""
+    return Task(dynamics.centroidal_momentum_matrix[3:, :], cs.SX(3, 1))
+
+
 def posture_task(dynamics: SymbolicDynamics, gain: cs.SX) -> Task:
     r"""Joints: :math:`\dot s^* = k (s_r - s)`, thesis equations (7.1.11) and (7.1.12)."""
     posture = cs.SX.sym("posture", dynamics.joints)
