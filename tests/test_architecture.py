@@ -1,9 +1,14 @@
 """Imports point down; ports, the engine and files stay in their rooms."""
 
 import ast
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 MODULES = Path(__file__).parents[1] / "modules" / "gradiva"
 LAYERS = {"planner", "simplified_model", "whole_body", "estimation"}
@@ -12,7 +17,7 @@ MAY_IMPORT = {
     "common": set(),
     "robot_model": {"common"},
     "contacts": {"common"},
-    **{layer: GROUND for layer in LAYERS},
+    **dict.fromkeys(LAYERS, GROUND),
     "simulation": GROUND,
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},
@@ -31,6 +36,11 @@ ONLY_IN = {
 TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
 FILMS = {"simulation/film.py", "simulation/offscreen.py"}  # pictures are files
+NEVER_IMPORTED = {
+    "example-robot-data",  # URDF and meshes of TALOS
+    "imageio-ffmpeg",  # writes imageio's films
+    "fast-simplification",  # decimates trimesh's meshes
+}
 SOURCES = sorted(MODULES.rglob("*.py"))
 
 
@@ -81,3 +91,18 @@ def test_every_room_has_a_readme_and_hands_on_its_nouns():
         assert (MODULES / room / "README.md").is_file(), f"{room} has no README.md"
         text = (MODULES / room / "__init__.py").read_text(encoding="utf-8")
         assert "__all__" in text or room == "cli", f"{room}/__init__.py exports nothing"
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
+    project = tomllib.loads((MODULES.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {canonicalize_name(Requirement(line).name) for line in project["dependencies"]}
+    distributions = packages_distributions()
+    imported = set()
+    for path in SOURCES:
+        for name in imported_names(path):
+            top = name.split(".")[0]
+            if top not in sys.stdlib_module_names and top != "gradiva":
+                found = {canonicalize_name(found) for found in distributions.get(top, [top])}
+                assert found & declared, f"{path}: {top} is no dependency in pyproject.toml"
+                imported |= found
+    assert declared - imported == NEVER_IMPORTED

@@ -1,0 +1,114 @@
+"""What is written about Gradiva is true: links lead somewhere, files are named, nothing tells of one machine."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+MODULES = ROOT / "modules" / "gradiva"
+ROOMS = sorted(path.parent for path in MODULES.glob("*/__init__.py"))
+DOCUMENTS = sorted(
+    path for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md") for path in ROOT.glob(pattern)
+)
+MACHINE_PATH = re.compile(r"(?<![\w.$~}/-])/(home|root|Users|work|workspace|workspaces|mnt|media|scratch)/[\w.-]+")
+REGISTRY = re.compile(r"index[-]url|find[-]links|trusted[-]host|file:/{3}", re.IGNORECASE)
+PINNED = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+")
+
+
+def tracked_files() -> list[Path]:
+    done = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        pytest.skip("not a git checkout")
+    return [path for name in done.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def text_of(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        return ""  # a picture
+
+
+def tracked_documents() -> list[Path]:
+    return [path for path in tracked_files() if path.suffix == ".md"]
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_rooms_readme_names_every_file(room):
+    readme = room / "README.md"
+    assert readme.is_file(), f"{room.name} has no README.md"
+    text = readme.read_text(encoding="utf-8")
+    for source in room.glob("*.py"):
+        noun = "".join(word.capitalize() for word in source.stem.split("_"))
+        named = source.name == "__init__.py" or source.stem in text or noun in text
+        assert named, f"{room.name}/README.md does not name {source.name}"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_rooms_readme_names_no_file_that_is_gone(room):
+    readme = room / "README.md"
+    text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
+    for name in re.findall(r"`(\w+\.py)`", text):
+        assert (room / name).is_file() or list(MODULES.rglob(name)), f"{room.name}/README.md: there is no {name}"
+
+
+def test_every_robot_and_the_configuration_have_a_readme():
+    robots = [path.parent for path in ROOT.glob("robots/*/robot.toml")]
+    assert robots
+    for folder in [ROOT / "robots", ROOT / "config", *robots]:
+        assert (folder / "README.md").is_file(), f"{folder.relative_to(ROOT)} has no README.md"
+    overview = (ROOT / "robots" / "README.md").read_text(encoding="utf-8")
+    for robot in robots:
+        assert f"{robot.name}/README.md" in overview, f"robots/README.md does not link {robot.name}"
+
+
+def test_the_readme_of_the_configuration_names_every_file_and_table():
+    text = (ROOT / "config" / "README.md").read_text(encoding="utf-8")
+    for path in (ROOT / "config").glob("*.toml"):
+        assert f"`{path.name}`" in text, f"config/README.md does not name {path.name}"
+        for table in tomllib.loads(path.read_text(encoding="utf-8")):
+            assert f"[{table}" in text, f"config/README.md does not name [{table}] of {path.name}"
+
+
+def test_links_lead_somewhere():
+    for document in tracked_documents():
+        for target in re.findall(r"\]\(([^)#\s]+)", document.read_text(encoding="utf-8")):
+            if not target.startswith(("http", "mailto:")):
+                assert (document.parent / target).exists(), f"{document.relative_to(ROOT)}: no {target}"
+
+
+def test_no_file_tells_of_the_machine_it_was_written_on():
+    for path in tracked_files():
+        text = text_of(path)
+        for pattern in (MACHINE_PATH, REGISTRY):
+            found = pattern.search(text)
+            assert found is None, f"{path.relative_to(ROOT)}: {found.group()}"
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-dev.lock"])
+def test_lock_files_hold_names_and_versions_alone(name):
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert len(pins) > 10
+    for line in pins:
+        assert PINNED.fullmatch(line), f"{name}: {line}"
+
+
+def test_lock_files_satisfy_the_declared_ranges():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    locked = {}
+    for name in ("requirements.lock", "requirements-dev.lock"):
+        for line in (ROOT / name).read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                package, _, version = line.partition("==")
+                locked[canonicalize_name(package)] = version
+    for declared in project["dependencies"] + project["optional-dependencies"]["dev"]:
+        requirement = Requirement(declared)
+        version = locked.get(canonicalize_name(requirement.name))
+        assert version is not None, f"{requirement.name} is not locked: run scripts/lock"
+        assert version in requirement.specifier, f"{requirement.name} {version}: run scripts/lock"
