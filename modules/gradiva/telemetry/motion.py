@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray, nearest_name
 from gradiva.robot_model import RobotDescription
@@ -58,7 +59,8 @@ class Motion:
             if name not in log:
                 raise ConfigError(f"the log has no {name}: nothing to replay")
         times = np.arange(0.0, log.times[-1] - log.times[0] + 1e-9, 1.0 / rate)
-        rows = np.minimum(np.searchsorted(log.times - log.times[0], times), len(log) - 1)
+        halfway = 0.5 * (log.times[1:] + log.times[:-1]) - log.times[0]
+        rows = np.searchsorted(halfway, times)
         position, orientation, joints = (log[name][rows] for name in names)
         order = _order_of_joints(record.joints, description.joints, joints.shape[1])
         return cls(times, position, rotations_from_rpy(orientation), joints[:, order], _points(log, rows, position))
@@ -82,7 +84,7 @@ def rotations_from_rpy(rpy: NDArray) -> NDArray:
     return np.moveaxis(np.array(rows), -1, 0)
 
 
-def _points(log: SignalLog, rows: NDArray, base: NDArray) -> dict[str, NDArray]:
+def _points(log: SignalLog, rows: npt.NDArray[np.intp], base: NDArray) -> dict[str, NDArray]:
     """Return the estimated points, moved along with the base: the drift is not theirs to show."""
     points = {key: log[name][rows].copy() for key, name in _POINTS.items() if name in log}
     if _ESTIMATE[0] in log:

@@ -14,7 +14,7 @@ import trimesh
 
 from gradiva.common import ModelError, NDArray
 
-MAX_FACES = 1500  # per mesh file; a joint's shell keeps its look down to about a thousand
+MAX_FACES = 1500  # per mesh file, what decimation aims at: shells keep their look down to a thousand
 _DEFAULT_COLOUR = (0.75, 0.75, 0.78)
 
 

@@ -26,7 +26,7 @@ BodyMeshes = dict[tuple[str, Colour], tuple[NDArray, npt.NDArray[np.int64]]]
 
 _POINTS = {"com": COM, "dcm": DCM, "zmp": ZMP}
 _POINT_RADIUS = 0.012  # m
-_LIFT = 0.002  # m, footprints lie above the floor, not in it
+_LIFT = 0.004  # m, footprints lie above the floor, not in it
 _FOLLOW_SHARE = 0.06  # of the way to the robot that the scene moves at each picture: smooths the sway away
 _FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
 
@@ -172,8 +172,6 @@ class RobotView:
             cell_color=(222, 226, 231),
             section_color=(178, 186, 196),
             fade_distance=14.0,
-            plane_color=(247, 248, 250),
-            plane_opacity=1.0,
         )
 
     def _place_camera(self) -> None:

@@ -1,0 +1,151 @@
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from synthetic_walk import JOINTS, walk_log, walk_result
+
+from gradiva.common import ConfigError, Side
+from gradiva.telemetry import RunFolder, SignalLog, write_report
+from gradiva.telemetry.plot_style import thin
+from gradiva.telemetry.plots import PLOTS
+from gradiva.telemetry.report_page import heading, number, tiles
+from gradiva.telemetry.walk_record import WalkRecord
+
+
+class Outline(HTMLParser):
+    """Collects what a page asks for and whether its elements close."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.requests, self.open, self.headings = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br", "use", "path", "rect", "line"):
+            self.open.append(tag)
+        self.requests += [value for name, value in attributes if name in ("src", "href", "xlink:href", "data")]
+
+    def handle_endtag(self, tag):
+        if tag in self.open:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "h3":
+            self.headings.append(data)
+
+
+def new_run(folder, log, result):
+    run = RunFolder.create(folder, "walk", {"walking": {"speed": 0.15}})
+    run.write_result(result)
+    run.write_log(log, JOINTS, "icub_v2_7")
+    return run
+
+
+def test_the_page_has_all_plots_and_asks_for_nothing(run):
+    text = write_report(run).read_text()
+    outline = Outline(text)
+    assert outline.headings == [plot.title for plot in PLOTS]
+    assert outline.open == []
+    assert all(request.startswith("#") for request in outline.requests)
+    assert "<script" not in text
+    assert "url(http" not in text
+    assert "@import" not in text
+
+
+def test_the_page_tells_outcome_figures_and_configuration(run):
+    text = write_report(run).read_text()
+    for part in ("walked", "stood for two seconds after the last step", "3.61", "15.3", "speed = 0.15"):
+        assert part in text
+
+
+def test_the_page_of_a_long_run_is_small(tmp_path):
+    page = write_report(new_run(tmp_path, walk_log(25.0), walk_result()))
+    assert page.stat().st_size < 2_000_000
+
+
+def test_plots_without_signals_are_left_out_and_say_so(tmp_path):
+    lacking = ("zmp::desired", *(name for name in walk_log(1.0) if name.startswith("simulation")))
+    text = write_report(new_run(tmp_path, walk_log(2.0, without=lacking), walk_result())).read_text()
+    assert "“Zero moment point” is left out: the log has no zmp::desired." in text
+    assert "“Estimate against truth” is left out" in text
+    assert "Zero moment point" not in Outline(text).headings
+
+
+@pytest.mark.parametrize("ticks", [0, 1])
+def test_a_run_that_never_began_has_a_report(tmp_path, ticks):
+    log = SignalLog()
+    for _ in range(ticks):
+        log.append(0.0, {name: samples[0] for name, samples in ((n, walk_log(1.0)[n]) for n in walk_log(1.0))})
+    text = write_report(new_run(tmp_path, log, {"outcome": "failed", "reason": "no solution"})).read_text()
+    assert "no solution" in text
+    assert Outline(text).headings == []
+
+
+def test_a_result_without_figures_is_no_hindrance(tmp_path):
+    outline = Outline(write_report(new_run(tmp_path, walk_log(2.0), {})).read_text())
+    assert "Joints" in outline.headings
+
+
+def test_a_fall_with_not_a_numbers_is_drawn(tmp_path):
+    whole = walk_log(4.0)
+    signals = {name: whole[name].copy() for name in whole}
+    for samples in signals.values():
+        samples[300:] = np.nan
+    outline = Outline(write_report(new_run(tmp_path, SignalLog.from_arrays(whole.times, signals), {})).read_text())
+    assert outline.headings == [plot.title for plot in PLOTS]
+
+
+def test_text_of_a_run_cannot_become_markup(tmp_path):
+    result = walk_result() | {"reason": "<script>alert(1)</script>", "safety_events": ["a < b"]}
+    text = write_report(new_run(tmp_path, walk_log(1.0), result)).read_text()
+    assert "<script" not in text
+    assert "a &lt; b" in text
+
+
+def test_a_run_without_log_is_refused_by_name(run):
+    run.log_path.unlink()
+    with pytest.raises(ConfigError, match="there is no log"):
+        write_report(run)
+
+
+def test_the_badge_tells_good_from_bad():
+    assert 'class="outcome good">walked' in heading({"outcome": "walked"}, "run")
+    assert 'class="outcome bad">fell' in heading({"outcome": "fell"}, "run")
+    assert 'class="outcome open">stopped' in heading({"outcome": "stopped"}, "run")
+
+
+def test_numbers_are_written_for_people():
+    assert number(0.0215, 1e3, 1) == "21.5"
+    assert number(-1204.0, 1.0, 0) == "−1\u202f204"
+    assert number(None, 1.0, 0) == "–"
+    assert tiles({"max_tilt_rad": np.pi / 180}).count("1.0") == 1
+
+
+def test_thinning_keeps_the_peaks_and_the_ends():
+    times = np.arange(20000.0)
+    samples = np.sin(times / 300.0)
+    samples[12345] = 9.0
+    thin_times, thin_samples = thin(times, samples)
+    assert len(thin_times) <= 1002
+    assert thin_samples.max() == 9.0
+    assert thin_times[[0, -1]].tolist() == [0.0, 19999.0]
+    assert np.all(np.diff(thin_times) > 0.0)
+
+
+def test_contact_comes_from_the_plan_or_else_from_the_forces(log):
+    from_plan = WalkRecord(log, JOINTS)
+    unknown = ("walking::is_double_support", "stance_foot::is_left")
+    from_forces = WalkRecord(walk_log(6.0, without=unknown), JOINTS)
+    for side in Side:
+        np.testing.assert_array_equal(from_plan.in_contact(side), from_forces.in_contact(side))
+    assert from_forces.in_double_support() is None
+
+
+def test_sole_and_limits_come_from_the_result(run):
+    record = WalkRecord.read(run)
+    assert record.sole.x == (-0.0535, 0.1065)
+    assert record.joint_limits[0].shape == (len(JOINTS),)
+    run.write_result({"sole": {"x": [1.0]}, "joint_limits": {"lower": [0.0]}})
+    record = WalkRecord.read(run)
+    assert record.joint_limits is None
+    assert record.sole.x[0] < 0.0 < record.sole.x[1]

@@ -1,0 +1,136 @@
+import dataclasses
+import socket
+
+import numpy as np
+import pytest
+
+from gradiva.common import ModelError, Side
+from gradiva.setup import load_robot
+from gradiva.telemetry import Footprint, RobotView
+from gradiva.telemetry.link_poses import LinkPoses
+from gradiva.telemetry.robot_meshes import MAX_FACES, load_meshes
+
+ROBOTS = ("icub_v2_7", "icub_v3", "talos")
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return load_robot("icub_v2_7")
+
+
+@pytest.fixture(scope="module")
+def view(robot):
+    view = RobotView(robot, port=0)
+    yield view
+    view.close()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_shape_is_light_and_has_a_carrier(name):
+    description = load_robot(name)
+    meshes, links = load_meshes(description.model_path), LinkPoses(description)
+    assert len(links.bodies) == len(description.joints) + 1
+    assert {links.attachment(mesh.link).body for mesh in meshes} <= set(links.bodies)
+    for mesh in meshes:
+        assert 0 < len(mesh.faces) <= 1.25 * MAX_FACES
+        assert mesh.faces.max() < len(mesh.vertices)
+        assert np.abs(mesh.vertices).max() < 1.0  # m: scales are applied
+        assert all(0.0 <= channel <= 1.0 for channel in mesh.colour)
+
+
+def test_meshes_are_loaded_once(robot):
+    assert load_meshes(robot.model_path) is load_meshes(robot.model_path)
+
+
+def test_a_missing_mesh_is_named(tmp_path):
+    urdf = tmp_path / "robot.urdf"
+    mesh = '<visual><geometry><mesh filename="package://r/foot.stl"/></geometry></visual>'
+    urdf.write_text(f'<robot name="r"><link name="foot">{mesh}</link></robot>')
+    with pytest.raises(ModelError, match=r"package://r/foot\.stl"):
+        load_meshes(urdf)
+    urdf.write_text("no XML")
+    with pytest.raises(ModelError, match="cannot read"):
+        load_meshes(urdf)
+
+
+def test_boxes_are_placed_and_coloured(tmp_path):
+    urdf = tmp_path / "robot.urdf"
+    urdf.write_text(
+        '<robot name="r"><material name="blue"><color rgba="0 0 1 1"/></material><link name="foot"><visual>'
+        '<origin xyz="1 0 0" rpy="0 0 1.5707963267948966"/><geometry><box size="0.4 0.2 0.1"/></geometry>'
+        '<material name="blue"/></visual></link></robot>'
+    )
+    (mesh,) = load_meshes(urdf)
+    np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), [0.2, 0.4, 0.1], atol=1e-12)
+    np.testing.assert_allclose(mesh.vertices.mean(axis=0), [1.0, 0.0, 0.0], atol=1e-12)
+    assert mesh.colour == (0.0, 0.0, 1.0)
+
+
+def test_the_links_move_with_the_world(robot):
+    links = LinkPoses(robot)
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    shift = np.array([40.0, -25.0, 0.6])
+    here = links.poses(np.zeros(3), np.eye(3), robot.posture)
+    there = links.poses(shift, turn, robot.posture)
+    for body in links.bodies:
+        np.testing.assert_allclose(there[body][:3, 3], turn @ here[body][:3, 3] + shift, atol=1e-9)
+        np.testing.assert_allclose(there[body][:3, :3], turn @ here[body][:3, :3], atol=1e-9)
+
+
+def test_a_joint_turns_its_link_and_no_other(robot):
+    links = LinkPoses(robot)
+    straight, bent = np.zeros(len(robot.joints)), np.zeros(len(robot.joints))
+    bent[robot.joints.index("l_ankle_roll")] = 0.1
+    before = links.poses(np.zeros(3), np.eye(3), straight)
+    after = links.poses(np.zeros(3), np.eye(3), bent)
+    moved = {body for body in links.bodies if not np.allclose(before[body], after[body])}
+    assert moved == {links.attachment(robot.left_foot_frame).body}
+
+
+def test_unknown_links_and_models_are_refused_by_name(robot):
+    with pytest.raises(ModelError, match="no link 'tail'"):
+        LinkPoses(robot).attachment("tail")
+    with pytest.raises(ModelError, match="no link 'tail'"):
+        LinkPoses(dataclasses.replace(robot, base_link="tail"))
+
+
+def test_the_view_puts_the_links_where_the_kinematics_says(robot, view):
+    position = np.array([0.3, 0.1, 0.6])
+    view.show(position, np.eye(3), robot.posture, {"zmp": np.array([0.3, 0.08])})
+    poses = LinkPoses(robot).poses(position, np.eye(3), robot.posture)
+    scene = view.server.scene
+    for body in ("root_link", "l_foot", "chest"):
+        handle = scene.get_handle_by_name(f"/world/robot/{LinkPoses(robot).attachment(body).body}")
+        np.testing.assert_allclose(handle.position, poses[LinkPoses(robot).attachment(body).body][:3, 3], atol=1e-9)
+    assert scene.get_handle_by_name("/world/zmp").visible
+    assert not scene.get_handle_by_name("/world/dcm").visible
+
+
+def test_the_scene_follows_the_robot(robot, view):
+    view.show(np.array([5.0, -2.0, 0.6]), np.eye(3), robot.posture)
+    np.testing.assert_allclose(view.server.scene.get_handle_by_name("/world").position, [-5.0, 2.0, 0.0])
+    view.show(np.array([5.1, -2.0, 0.6]), np.eye(3), robot.posture)
+    x = view.server.scene.get_handle_by_name("/world").position[0]
+    assert -5.1 < x < -5.0
+
+
+def test_footprints_replace_each_other(robot, view):
+    prints = [Footprint(side, np.array([0.0, side.sign * 0.08, 0.0105]), 0.0, 0.0) for side in Side]
+    view.footprints(prints)
+    names = [f"/world/footprints/{index}" for index in range(2)]
+    assert all(view.server.scene.get_handle_by_name(name) is not None for name in names)
+    view.footprints(prints[:1])
+    assert view.server.scene.get_handle_by_name(names[1]) is None
+    np.testing.assert_allclose(view.server.scene.get_handle_by_name("/world/floor").position, 0.0, atol=1e-12)
+
+
+def test_a_port_in_use_is_passed_over(robot, capsys):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        view = RobotView(robot, port=port)
+        view.announce()
+        view.close()
+    assert view.url.startswith("http://127.0.0.1:")
+    assert capsys.readouterr().out == f"iCub v2.7 is shown at {view.url} (port {port} is in use)\n"
