@@ -1,1 +1,5 @@
-"""To come."""
+"""The ``gradiva`` command."""
+
+from gradiva.cli.main import main
+
+__all__ = ["main"]

@@ -2,70 +2,86 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from gradiva.common import NDArray
+from gradiva.common import NDArray, Side
 from gradiva.telemetry import SignalLog
+
+_DEGREES = 180.0 / np.pi
+_TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WatchedQuantity:
+    """A quantity that stays small while the robot walks well.
+
+    Attributes:
+        name: For people.
+        values: Its size over the log, shape (T,).
+        bound: What healthy walks stay below.
+        unit: In which it is told.
+        scale: From the values to that unit.
+    """
+
+    name: str
+    values: NDArray
+    bound: float
+    unit: str
+    scale: float
+
+    def departure(self) -> int | None:
+        """Return the row at which the quantity left its bound for good; None when it did not."""
+        outside = self.values > self.bound
+        if not outside[-_TAIL:].any():
+            return None
+        inside = np.flatnonzero(~outside[:-_TAIL])
+        return int(inside[-1]) + 1 if len(inside) else 0
 
 
 def diagnose(log: SignalLog) -> str:
     """Return "; first sign: …" for a walk that ended badly, or an empty string.
 
-    The quantities of a healthy walk stay within known bounds; the one that left its bound first and did not come
-    back is named, with its time and the support phase in which it happened.
+    Of the quantities that are outside the bounds of a healthy walk at the end, the one that left first is named,
+    with its value then, the time and the support phase.
     """
     if len(log) == 0:
         return ""
-    signs = [sign for sign in (_last_departure(log, *watched) for watched in _watched(log)) if sign is not None]
-    if not signs:
+    departures = [(row, watched) for watched in _watched(log) if (row := watched.departure()) is not None]
+    if not departures:
         return ""
-    when, text = min(signs)
-    return f"; first sign: {text} at {when:.2f} s, {_phase(log, when)}"
+    row, first = min(departures, key=lambda departure: departure[0])
+    value = first.scale * first.values[row]
+    return f"; first sign: {first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
 
 
-def _watched(log: SignalLog) -> list[tuple[str, NDArray, float, str, float]]:
-    """Name, values, bound, unit and its scale of what is watched."""
-    return [
-        ("DCM error", _gap(log, "dcm::position::measured", "dcm::position::desired"), 0.06, "cm", 100.0),
-        ("ZMP error", _gap(log, "zmp::measured", "zmp::desired"), 0.08, "cm", 100.0),
-        ("CoM error", _gap(log, "com::position::measured", "com::position::desired"), 0.04, "cm", 100.0),
-        ("left foot off its path", _foot_gap(log, "left"), 0.04, "cm", 100.0),
-        ("right foot off its path", _foot_gap(log, "right"), 0.04, "cm", 100.0),
-        ("left foot turned", _foot_turn(log, "left"), np.radians(6.0), "°", 180.0 / np.pi),
-        ("right foot turned", _foot_turn(log, "right"), np.radians(6.0), "°", 180.0 / np.pi),
+def _watched(log: SignalLog) -> list[WatchedQuantity]:
+    quantities = [
+        WatchedQuantity("DCM error", _gap(log, "dcm::position"), 0.06, "cm", 100.0),
+        WatchedQuantity("ZMP error", _gap(log, "zmp"), 0.08, "cm", 100.0),
+        WatchedQuantity("CoM error", _gap(log, "com::position"), 0.04, "cm", 100.0),
     ]
+    for side in Side:
+        path, turn = _gap(log, f"{side}_foot::position"), _foot_turn(log, side)
+        quantities += [
+            WatchedQuantity(f"{side} foot off its path by", path, 0.04, "cm", 100.0),
+            WatchedQuantity(f"{side} foot turned by", turn, np.radians(6.0), "°", _DEGREES),
+        ]
+    return quantities
 
 
-def _last_departure(
-    log: SignalLog, name: str, values: NDArray, bound: float, unit: str, scale: float
-) -> tuple[float, str] | None:
-    outside = values > bound
-    if not outside[-5:].any():
-        return None
-    inside = np.flatnonzero(~outside)
-    first = int(inside[-6]) + 1 if len(inside) > 5 and inside[-1] == len(values) - 1 else None
-    if first is None:
-        first = int(inside[-1]) + 1 if len(inside) else 0
-    first = min(first, len(values) - 1)
-    return float(log.times[first]), f"{name} {scale * values[first]:.0f} {unit}"
-
-
-def _phase(log: SignalLog, when: float) -> str:
-    row = int(np.searchsorted(log.times, when))
+def _phase(log: SignalLog, row: int) -> str:
     if log["walking::is_double_support"][row, 0] > 0.5:
         return "in double support"
-    stance = "left" if log["stance_foot::is_left"][row, 0] > 0.5 else "right"
+    stance = Side.LEFT if log["stance_foot::is_left"][row, 0] > 0.5 else Side.RIGHT
     return f"while the {stance} foot carried the robot"
 
 
-def _gap(log: SignalLog, measured: str, desired: str) -> NDArray:
-    return np.linalg.norm(log[measured] - log[desired], axis=1)
+def _gap(log: SignalLog, quantity: str) -> NDArray:
+    return np.linalg.norm(log[f"{quantity}::measured"] - log[f"{quantity}::desired"], axis=1)
 
 
-def _foot_gap(log: SignalLog, side: str) -> NDArray:
-    return _gap(log, f"{side}_foot::position::measured", f"{side}_foot::position::desired")
-
-
-def _foot_turn(log: SignalLog, side: str) -> NDArray:
+def _foot_turn(log: SignalLog, side: Side) -> NDArray:
     turn = log[f"{side}_foot::orientation::measured"][:, 2] - log[f"{side}_foot::orientation::desired"][:, 2]
     return np.abs(np.arctan2(np.sin(turn), np.cos(turn)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from gradiva.common import Measurement, RobotPosture
+from gradiva.common import ConfigError, Measurement, RobotPosture
 from gradiva.experiments.stopwatch import Stopwatch
 from gradiva.experiments.walking_recorder import WalkingRecorder
 from gradiva.planner import Command
@@ -48,7 +48,12 @@ class SimulatedWalk:
             compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
             start: Where the robot starts; by default in its start posture.
             observers: Called after each tick: views, progress bars.
+
+        Raises:
+            ConfigError: The period of the controller is no whole number of physics steps.
+            ModelError: The model does not fit the description, or a push names a link that it lacks.
         """
+        _check_period(setup)
         self.setup = setup
         layers = WalkingLayers(setup.robot, setup.walking, compiler or GccCompiler(cache_folder()))
         self.stopwatch = Stopwatch()
@@ -122,3 +127,10 @@ class SimulatedWalk:
         self.controller.walk(command)
         done = self.run_until(lambda: self.controller.state is not WalkingState.WALKING, float("inf"))
         return done and self.run(settle)
+
+
+def _check_period(setup: Setup) -> None:
+    period, timestep = setup.walking.walking.period, setup.simulation.timestep
+    steps = round(period / timestep)
+    if steps < 1 or abs(steps * timestep - period) > 1e-9:
+        raise ConfigError(f"walking.period={period}: must be a multiple of simulation.timestep={timestep}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import so3
+from gradiva.common import RobotInterfaceError
 from gradiva.experiments.fall_diagnosis import diagnose
+from gradiva.experiments.planned_walk import Pose, middle_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command, GoalCommand, PathCommand
@@ -41,10 +43,12 @@ class WalkOutcome:
     """How a walk went.
 
     Attributes:
+        request: What was asked for.
         result: The figures, in the shape of ``result.json``.
         walk: The simulation with its log.
     """
 
+    request: WalkRequest
     result: dict[str, Any]
     walk: SimulatedWalk
 
@@ -65,34 +69,60 @@ def run_walk(
         PlanningError: The command cannot be planned.
         WalkingError: The configuration or the model is wrong.
     """
-    walk = SimulatedWalk(request.setup, request.seed, compiler, observers=observers)
+    plan_from_start(request.setup, request.command)
+    return finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers))
+
+
+def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
+    """Do with a robot on the ground what ``run_walk`` does; what goes wrong from here on is an outcome."""
     started = time.perf_counter()
-    stands = walk.get_ready() and walk.follow(request.command)
+    failure = ""
+    try:
+        stands = walk.get_ready() and walk.follow(request.command)
+    except RobotInterfaceError as error:
+        stands, failure = False, str(error)
+    except KeyboardInterrupt:
+        stands, failure = False, "interrupted"
     wall = time.perf_counter() - started
-    return WalkOutcome(_result(request, walk, stands, wall), walk)
+    return WalkOutcome(request, _result(request, walk, _outcome(walk, stands, failure), wall), walk)
 
 
-def save_walk(outcome: WalkOutcome, request: WalkRequest, parent: Path) -> RunFolder:
-    """Write the run's folder: configuration, log, result, report; the result then names the report."""
-    setup = request.setup
-    tables = {**setup.tables, "run": {"seed": request.seed, "command": repr(request.command)}}
-    folder = RunFolder.create(parent, request.name, tables)
-    outcome.result["report"] = str(folder.report_path)
-    folder.write_log(outcome.walk.recorder.log, setup.robot.joints, setup.robot.name)
+def create_run(request: WalkRequest, parent: Path) -> RunFolder:
+    """Make the run's folder below ``parent`` and write its configuration.
+
+    Raises:
+        ConfigError: The folder cannot be written.
+    """
+    tables = {**request.setup.tables, "run": {"seed": request.seed, "command": repr(request.command)}}
+    return RunFolder.create(parent, request.name, tables)
+
+
+def save_walk(outcome: WalkOutcome, folder: RunFolder) -> None:
+    """Fill the run's folder with log, result and report; the result then names the report.
+
+    A robot that fell before it balanced has left no log, and gets no report.
+    """
+    robot = outcome.request.setup.robot
+    log = outcome.walk.recorder.log
+    if len(log):
+        outcome.result["report"] = str(folder.report_path)
+        folder.write_log(log, robot.joints, robot.name)
     folder.write_result(outcome.result | _for_the_report(outcome))
-    write_report(folder)
-    return folder
+    if len(log):
+        write_report(folder)
 
 
-def _result(request: WalkRequest, walk: SimulatedWalk, stands: bool, wall: float) -> dict[str, Any]:
+def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str], wall: float) -> dict[str, Any]:
     setup = request.setup
     figures = score(walk.recorder.log)
     truth = walk.robot.truth()
-    outcome, reason = _outcome(walk, stands)
-    energy = walk.robot.mechanical_energy_j
+    cost = specific_energetic_cost(walk.robot.mechanical_energy_j, setup.robot.mass, figures["distance_m"])
+    pose = middle_pose(
+        truth.left_foot_position, truth.left_foot_rotation, truth.right_foot_position, truth.right_foot_rotation
+    )
     return {
-        "outcome": outcome,
-        "reason": reason,
+        "outcome": outcome[0],
+        "reason": outcome[1],
         "robot": setup.robot.name,
         "control": str(setup.walking.walking.control),
         "model": str(setup.walking.walking.model),
@@ -102,8 +132,8 @@ def _result(request: WalkRequest, walk: SimulatedWalk, stands: bool, wall: float
         "distance_m": figures["distance_m"],
         "mean_speed_mps": figures["mean_speed_mps"],
         "peak_speed_mps": figures["peak_speed_mps"],
-        "final_pose": [*_between_feet(truth), _heading(truth)],
-        "goal_error_m": _goal_error(request.command, truth),
+        "final_pose": list(pose),
+        "goal_error_m": _goal_error(request.command, pose),
         "com_error_m": figures["com_error_m"],
         "dcm_error_m": figures["dcm_error_m"],
         "zmp_error_m": figures["zmp_error_m"],
@@ -111,7 +141,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, stands: bool, wall: float
         "foot_slip_m": truth.foot_slip_m,
         "odometry_drift_m": figures["odometry_drift_m"],
         "max_tilt_rad": figures["max_tilt_rad"],
-        "specific_energetic_cost": specific_energetic_cost(energy, setup.robot.mass, figures["distance_m"]),
+        "specific_energetic_cost": cost,
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": list(walk.fault_reasons),
         "tick_us": figures["tick_us"],
@@ -121,38 +151,32 @@ def _result(request: WalkRequest, walk: SimulatedWalk, stands: bool, wall: float
     }
 
 
-def _outcome(walk: SimulatedWalk, stands: bool) -> tuple[str, str]:
+def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]:
+    """Return the outcome and its reason."""
+    if stands:
+        return "walked", walk.controller.reason
     if walk.robot.fall is not None:
-        first_sign = diagnose(walk.recorder.log)
-        return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{first_sign}"
-    if not stands:
-        return "stopped", f"{walk.controller.reason} at {walk.time:.2f} s{diagnose(walk.recorder.log)}"
-    return "walked", walk.controller.reason
+        return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{diagnose(walk.recorder.log)}"
+    if failure == "interrupted":
+        return "stopped", f"interrupted at {walk.time:.2f} s"
+    why = failure or walk.controller.reason
+    return "stopped", f"{why} at {walk.time:.2f} s{diagnose(walk.recorder.log)}"
 
 
 def _deadline_misses(walk: SimulatedWalk) -> int:
+    log = walk.recorder.log
     period = 1e6 * walk.setup.walking.walking.period
-    return int(np.count_nonzero(walk.recorder.log["tick::total"] > period))
+    return int(np.count_nonzero(log["tick::total"] > period)) if len(log) else 0
 
 
-def _between_feet(truth: Any) -> list[float]:
-    middle = 0.5 * (truth.left_foot_position + truth.right_foot_position)
-    return [float(middle[0]), float(middle[1])]
-
-
-def _heading(truth: Any) -> float:
-    left, right = so3.yaw(truth.left_foot_rotation), so3.yaw(truth.right_foot_rotation)
-    return left + 0.5 * so3.wrap_angle(right - left)
-
-
-def _goal_error(command: Command, truth: Any) -> float | None:
+def _goal_error(command: Command, pose: Pose) -> float | None:
     if isinstance(command, GoalCommand):
-        goal = (command.x, command.y)
+        goal = command.x, command.y
     elif isinstance(command, PathCommand):
-        goal = tuple(command.points[-1])
+        goal = float(command.points[-1, 0]), float(command.points[-1, 1])
     else:
         return None
-    return float(np.hypot(*(np.array(_between_feet(truth)) - goal)))
+    return math.hypot(pose[0] - goal[0], pose[1] - goal[1])
 
 
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:

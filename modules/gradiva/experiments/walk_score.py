@@ -22,6 +22,8 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         log: Recorded by ``WalkingRecorder``.
         duration_after: Of the final stand that still counts, [s].
     """
+    if len(log) == 0:
+        return _nothing()
     window = _window(log, duration_after)
     path = _path(log, window)
     tilt = _tilt(log["simulation::root_link::orientation"])
@@ -36,6 +38,20 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         "odometry_drift_m": _drift(log, window),
         "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
         "tick_us": {part: _spread(log[f"tick::{part}"][window][:, 0]) for part in PARTS},
+    }
+
+
+def _nothing() -> dict[str, Any]:
+    """The figures of a robot that went down before it balanced."""
+    errors = ("com_error_m", "dcm_error_m", "zmp_error_m", "foot_error_m")
+    return {
+        "distance_m": 0.0,
+        "mean_speed_mps": 0.0,
+        "peak_speed_mps": 0.0,
+        **{name: {"rms": None, "max": None} for name in errors},
+        "odometry_drift_m": None,
+        "max_tilt_rad": None,
+        "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
     }
 
 

@@ -1,0 +1,51 @@
+"""``gradiva bench``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+
+def bench(
+    robot: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Only this robot; may be repeated. All by default.")
+    ] = None,
+    json_to: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
+    ] = None,
+) -> int:
+    """Time the layers of the controller, each alone and all together. About ten seconds a robot."""
+    from gradiva.cli.output import JsonTarget, console_beside
+    from gradiva.experiments import run_benchmark
+    from gradiva.setup import robot_names
+
+    target = JsonTarget(json_to)
+    console = console_beside(target)
+    try:
+        with console.status("starting") as status:
+            result = run_benchmark(robot or robot_names(), status.update)
+    except RuntimeError as error:
+        console.print(f"failed: {error}", markup=False)
+        return 1
+    target.write(result)
+    console.print(_table(result))
+    for name, factor in result["real_time_factor"].items():
+        console.print(f"real_time_factor/{name}: {factor:.1f}", markup=False)
+    return 0
+
+
+def _table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    machine = result["machine"]
+    title = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, CasADi {machine['casadi']}"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("what")
+    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples"):
+        table.add_column(heading, justify="right")
+    for row in result["results"]:
+        violation = "–" if row["max_violation"] is None else f"{row['max_violation']:.0e}"
+        times = [f"{row[key]:.0f}" for key in ("median_us", "p99_us", "max_us")]
+        table.add_row(row["name"], *times, violation, str(row["samples"]))
+    return table

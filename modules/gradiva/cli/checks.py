@@ -1,0 +1,129 @@
+"""What ``gradiva doctor`` looks at."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from gradiva.cli.version_range import allows, parse_requirement
+from gradiva.common import WalkingError
+from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
+from gradiva.setup import GccCompiler, cache_folder, load_robot, load_setup, robot_names
+from gradiva.simulation.film import snapshot
+from gradiva.walking import WalkingLayers
+
+OLDEST_PYTHON = (3, 11)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        verdict: ``ok``, ``warn`` (Gradiva works with less comfort) or ``fail``.
+        text: One line.
+        remedy: What to do, or empty.
+    """
+
+    verdict: str
+    text: str
+    remedy: str = ""
+
+
+Check = Callable[[], Finding]
+
+
+def all_checks() -> list[Check]:
+    """Return the checks in the order of a newcomer's troubles."""
+    robots = robot_names()
+    return [
+        check_python,
+        *(partial(check_package, line) for line in _requirements()),
+        check_cache_folder,
+        check_compiler,
+        *(partial(check_robot, robot) for robot in robots),
+        check_rendering,
+    ]
+
+
+def check_python() -> Finding:
+    """Python itself."""
+    text = f"Python {platform.python_version()}"
+    if sys.version_info < OLDEST_PYTHON:
+        return Finding("fail", text, "install Python 3.11 or newer")
+    return Finding("ok", text)
+
+
+def check_package(requirement: str) -> Finding:
+    """One package that Gradiva depends on, against the range it is tested with."""
+    name, versions = parse_requirement(requirement)
+    try:
+        installed = importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("fail", f"{name} is missing", f"pip install '{name}{versions}'")
+    if not allows(versions, installed):
+        return Finding("warn", f"{name} {installed}, tested with {versions}", f"pip install '{name}{versions}'")
+    return Finding("ok", f"{name} {installed}")
+
+
+def check_cache_folder() -> Finding:
+    """Where compiled functions are kept."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        remedy = "set XDG_CACHE_HOME to a folder that can be written; until then nothing is compiled"
+        return Finding("warn", f"cannot write {folder}: {error.strerror}", remedy)
+    return Finding("ok", f"compiled functions are kept in {folder}")
+
+
+def check_compiler() -> Finding:
+    """A C compiler that makes a library this process can load."""
+    remedy = "install gcc (apt-get install gcc libc6-dev); until then the controller is slower, but works"
+    try:
+        dynamics = SymbolicDynamics(IdynTreeModel(load_robot(robot_names()[0])))
+    except WalkingError:
+        return Finding("warn", "C compiler: not tried, there is no robot model to try it on")
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = GccCompiler(Path(folder))
+        joints = dynamics.joint_positions
+        FlatFunction("doctor", {"joints": joints}, {"doubled": 2.0 * joints}, compiler)
+    if compiler.failure is not None:
+        return Finding("warn", f"C compiler: {compiler.failure}", remedy)
+    return Finding("ok", "C compiler works")
+
+
+def check_robot(name: str) -> Finding:
+    """A robot's model, and whether its start posture can be reached."""
+    try:
+        setup = load_setup(name)
+        layers = WalkingLayers(setup.robot, setup.walking)
+    except WalkingError as error:
+        return Finding("fail", f"{name}: {error}")
+    return Finding("ok", f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg")
+
+
+def check_rendering() -> Finding:
+    """Films without a display."""
+    remedy = "films need it, walking does not: apt-get install libegl1 libgl1-mesa-dri"
+    try:
+        setup = load_setup(robot_names()[0])
+        posture = WalkingLayers(setup.robot, setup.walking).start_posture
+        with tempfile.TemporaryDirectory() as folder:
+            snapshot(setup.robot, posture, Path(folder, "picture.png"))
+    except (WalkingError, OSError) as error:
+        return Finding("warn", f"drawing without a display: {error}", remedy)
+    return Finding("ok", "drawing without a display works")
+
+
+def _requirements() -> list[str]:
+    """What this installation of Gradiva says it needs, extras left out."""
+    return [line for line in importlib.metadata.requires("gradiva") or [] if "extra ==" not in line]

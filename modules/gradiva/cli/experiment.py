@@ -1,0 +1,129 @@
+"""``gradiva experiment``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from gradiva.cli.walk import DEFAULT_ROBOT
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun
+    from gradiva.experiments.experiment import Row
+
+
+def experiment(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Tell what there is.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")] = False,
+    robot: Annotated[str, typer.Option(metavar="NAME", help="As in: gradiva robots.")] = DEFAULT_ROBOT,
+    out: Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")] = "runs",
+    json_to: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
+    ] = None,
+) -> int:
+    """Repeat a table or figure of the sources, or run a campaign.
+
+    Exit status: 0 all walked, 1 a walk fell or missed its goal, 2 wrong input. Ctrl-C leaves what is done so far.
+    """
+    from gradiva.cli.output import JsonTarget, console_beside
+    from gradiva.common import ConfigError
+    from gradiva.experiments import ExperimentOptions, find_experiment
+    from gradiva.setup import load_setup
+
+    target = JsonTarget(json_to)
+    console = console_beside(target)
+    if list_all:
+        return _list(console)
+    if name is None:
+        raise ConfigError("which experiment? gradiva experiment --list tells what there is")
+    chosen = find_experiment(name)
+    load_setup(robot)
+    run, is_complete = _carry_out(console, chosen, ExperimentOptions(robot, quick), Path(out))
+    target.write(run.result())
+    _print(console, run)
+    if not is_complete:
+        console.print("interrupted: these are the rows so far", style="yellow")
+        return 130
+    return 0 if all(row["outcome"] == "walked" for row in run.rows) else 1
+
+
+def _list(console: Console) -> int:
+    from rich.table import Table
+
+    from gradiva.experiments import EXPERIMENTS
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for heading in ("name", "source", "what"):
+        table.add_column(heading, no_wrap=heading == "name")
+    for each in EXPERIMENTS.values():
+        table.add_row(each.name, each.source, each.description)
+    console.print(table)
+    return 0
+
+
+def _carry_out(
+    console: Console, chosen: Experiment, options: ExperimentOptions, out: Path
+) -> tuple[ExperimentRun, bool]:
+    """Run an experiment; return it and whether it came to its end."""
+    from gradiva.cli.output import progress_bar
+    from gradiva.experiments import TrialPool
+
+    console.print(f"{chosen.description} ({chosen.source})", markup=False)
+    with TrialPool() as pool, progress_bar(console, chosen.name, None) as update:
+
+        def report(done: int, total: int | None, text: str) -> None:
+            update(done, text, total)
+            if not console.is_terminal:
+                console.print(text, markup=False)
+
+        run = chosen.start(options, out, pool, report)
+        try:
+            chosen.run(run)
+        except KeyboardInterrupt:
+            return run, False
+        finally:
+            run.save()
+    return run, True
+
+
+def _print(console: Console, run: ExperimentRun) -> None:
+    from gradiva.experiments.experiment import as_text
+
+    if run.rows:
+        common, names = _columns(run.rows)
+        if common:
+            console.print(", ".join(f"{name} {as_text(run.rows[0][name])}" for name in common), markup=False)
+        console.print(_table(run.rows, names))
+    for path in (run.folder.result_path, run.table_path, *run.figures):
+        console.print(str(path), markup=False, soft_wrap=True)
+
+
+def _columns(rows: list[Row]) -> tuple[list[str], list[str]]:
+    """Return the names of the inputs that are the same in all rows, and the columns worth a place on a terminal."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    shown = [name for name in names if any(row.get(name) is not None for row in rows)]
+    common = [
+        name for name in shown[: shown.index("outcome")] if all(row.get(name) == rows[0].get(name) for row in rows)
+    ]
+    common = [] if len(rows) == 1 else [name for name in common if name not in ("paper", "value")]
+    return common, [name for name in shown if name not in common and not isinstance(rows[0].get(name), list)]
+
+
+def _table(rows: list[Row], names: list[str]) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from gradiva.experiments.experiment import as_text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(escape(as_text(row.get(name))) for name in names))
+    return table

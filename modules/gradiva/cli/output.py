@@ -1,0 +1,77 @@
+"""Where the command line writes: people read the terminal, programs read JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from gradiva.common import ConfigError
+from gradiva.telemetry.plain_values import plain
+
+STDOUT = "-"
+
+
+class JsonTarget:
+    """Where a result goes as JSON: a file, standard output alone, or nowhere."""
+
+    def __init__(self, where: str | None) -> None:
+        """Check that the file can be written, before anybody works for it.
+
+        Raises:
+            ConfigError: It cannot.
+        """
+        self._path = None if where in (None, STDOUT) else Path(str(where))
+        self.is_stdout = where == STDOUT
+        if self._path is not None:
+            check_writable(self._path)
+
+    def write(self, result: Mapping[str, Any]) -> None:
+        """Write ``result``; NaN and infinity become null."""
+        text = json.dumps(plain(result), indent=2) + "\n"
+        if self.is_stdout:
+            sys.stdout.write(text)
+            sys.stdout.flush()
+        elif self._path is not None:
+            self._path.write_text(text, encoding="utf-8")
+
+
+def console_beside(target: JsonTarget) -> Console:
+    """Return the console for people: standard error when standard output carries JSON."""
+    return Console(stderr=target.is_stdout, highlight=False)
+
+
+def check_writable(path: Path) -> None:
+    """Pass when a file can be written.
+
+    Raises:
+        ConfigError: It cannot; the message says why.
+    """
+    existed = path.exists()
+    try:
+        with path.open("a", encoding="utf-8"):
+            pass
+        if not existed:
+            os.unlink(path)
+    except OSError as error:
+        raise ConfigError(f"cannot write {path}: {error.strerror}") from None
+
+
+@contextmanager
+def progress_bar(console: Console, text: str, total: float | None) -> Iterator[Any]:
+    """Show a bar that leaves nothing behind; yields a function of what is done, a text and the total."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(text, total=total)
+
+        def update(done: float, text: str, total: float | None = total) -> None:
+            progress.update(task, completed=done, description=text, total=total)
+
+        yield update

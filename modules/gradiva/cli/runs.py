@@ -1,0 +1,44 @@
+"""``gradiva report`` and ``gradiva view``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run.")]
+
+
+def report(run: Run) -> int:
+    """Write the report of a run again."""
+    from gradiva.telemetry import RunFolder, write_report
+
+    print(write_report(RunFolder(Path(run))))
+    return 0
+
+
+def view(
+    run: Run,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; the next free one if in use.")] = 8080,
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Write a page that replays by itself instead.")
+    ] = None,
+) -> int:
+    """Replay a run in the browser."""
+    from gradiva.cli.output import check_writable
+    from gradiva.common import ConfigError
+    from gradiva.setup import load_robot
+    from gradiva.telemetry import RunFolder, replay, save_replay_page
+
+    folder = RunFolder(Path(run))
+    name = folder.read_config().get("robot")
+    if not isinstance(name, str):
+        raise ConfigError(f"{folder.config_path} does not tell which robot walked")
+    robot = load_robot(name)
+    if save is None:
+        replay(folder, robot, port)
+    else:
+        check_writable(Path(save))
+        print(save_replay_page(folder, robot, Path(save)))
+    return 0

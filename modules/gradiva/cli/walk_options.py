@@ -1,0 +1,191 @@
+"""From the options of ``gradiva walk`` to a request."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_SPEED
+from gradiva.common import ConfigError, NDArray, merge, nearest_name
+from gradiva.experiments import WalkRequest
+from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
+from gradiva.setup import Setup, load_setup
+from gradiva.simulation import Push
+
+_PUSH = "LINK,FX,FY,FZ,START,DURATION"
+_CHOICES = {"control": ("position", "velocity"), "model": ("dcm", "dcm_mpc"), "ground": ("rigid",)}
+_NOT_YET = {"control": ("torque",), "model": ("centroidal_mpc",), "ground": ("soft",)}
+
+
+@dataclass(frozen=True, slots=True)
+class WalkOptions:
+    """The options as they were written; ``gradiva walk --help`` tells what they mean."""
+
+    robot: str
+    speed: float | None = None
+    lateral: float | None = None
+    turn: float | None = None
+    goal: str | None = None
+    path: str | None = None
+    duration: float | None = None
+    control: str | None = None
+    model: str | None = None
+    ground: str = "rigid"
+    files: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    pushes: tuple[str, ...] = ()
+    noise: bool = False
+    seed: int = 0
+
+    def request(self) -> WalkRequest:
+        """Return what is asked for.
+
+        Raises:
+            WalkingError: An option is wrong, or does not go with another.
+        """
+        setup = self._setup()
+        name = f"{setup.robot.name}-{setup.walking.walking.model}-{setup.walking.walking.control}"
+        return WalkRequest(setup, self._command(setup), self.seed, name)
+
+    def _setup(self) -> Setup:
+        for option in ("control", "model", "ground"):
+            _check_choice(option, getattr(self, option))
+        chosen = [("walking.control", self.control), ("walking.model", self.model)]
+        settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
+        if self._has_destination and self.duration is not None:
+            settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
+        files = [Path(name) for name in self.files]
+        setup = load_setup(self.robot, [*settings, *self.settings], files, self.noise)
+        return with_pushes(setup, [parse_push(text) for text in self.pushes])
+
+    @property
+    def _has_destination(self) -> bool:
+        return self.goal is not None or self.path is not None
+
+    def _command(self, setup: Setup) -> Command:
+        if not self._has_destination:
+            return self._velocity()
+        if self.goal is not None and self.path is not None:
+            raise ConfigError("--goal and --path exclude each other")
+        for option in ("lateral", "turn"):
+            if getattr(self, option) is not None:
+                raise ConfigError(f"--{option} does not go with --goal or --path, which choose the way themselves")
+        if self.goal is not None:
+            return parse_goal(self.goal, self.speed)
+        speed = setup.walking.planner.cruise_speed if self.speed is None else self.speed
+        return PathCommand(read_path(Path(str(self.path))), _number("speed", speed))
+
+    def _velocity(self) -> VelocityCommand:
+        """Forward by default only when no other motion is asked for."""
+        given = {"speed": self.speed, "lateral": self.lateral, "turn": self.turn}
+        numbers = {name: _number(name, value) for name, value in given.items() if value is not None}
+        forward = numbers.get("speed", 0.0 if numbers else DEFAULT_SPEED)
+        duration = DEFAULT_DURATION if self.duration is None else _number("duration", self.duration)
+        return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
+
+
+def parse_goal(text: str, speed: float | None = None) -> GoalCommand:
+    """Return the goal "x,y" or "x,y,yaw" in metres and degrees.
+
+    Raises:
+        ConfigError: It is neither.
+    """
+    numbers = _numbers("goal", text.split(","), "X,Y or X,Y,YAW")
+    if len(numbers) not in (2, 3):
+        raise ConfigError(f"--goal {text}: expected X,Y or X,Y,YAW")
+    yaw = math.radians(numbers[2]) if len(numbers) == 3 else None
+    return GoalCommand(numbers[0], numbers[1], yaw, None if speed is None else _number("speed", speed))
+
+
+def parse_push(text: str) -> Push:
+    """Return a push from "link,fx,fy,fz,start,duration".
+
+    Raises:
+        ConfigError: It is not one.
+    """
+    link, *rest = text.split(",")
+    numbers = _numbers("push", rest, _PUSH)
+    if len(numbers) != 5 or not link:
+        raise ConfigError(f"--push {text}: expected {_PUSH}")
+    fx, fy, fz, start, duration = numbers
+    if start < 0.0:
+        raise ConfigError(f"--push {text}: starts before the simulation")
+    return Push(link=link.strip(), force=(fx, fy, fz), start=start, duration=duration)
+
+
+def with_pushes(setup: Setup, pushes: Sequence[Push]) -> Setup:
+    """Return a configuration with more pushes."""
+    if not pushes:
+        return setup
+    together = (*setup.simulation.pushes, *pushes)
+    simulation = dataclasses.replace(setup.simulation, pushes=together)
+    tables = merge(setup.tables, {"simulation": {"pushes": [dataclasses.asdict(push) for push in together]}})
+    return dataclasses.replace(setup, simulation=simulation, tables=tables)
+
+
+def read_path(file: Path) -> NDArray:
+    """Return the points of a CSV file with the columns x and y, [m], shape (k, 2).
+
+    Empty lines, lines that begin with # and a first line without numbers are passed over.
+
+    Raises:
+        ConfigError: The file cannot be read, or a line of it is no point.
+    """
+    try:
+        with file.open(encoding="utf-8", newline="") as lines:
+            rows = [(number, row) for number, row in enumerate(csv.reader(lines), 1) if _has_content(row)]
+    except OSError as error:
+        raise ConfigError(f"cannot read {file}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"{file} is no CSV file: {error}") from None
+    if rows and not _is_point(rows[0][1]) and not any(_is_number(cell) for cell in rows[0][1]):
+        rows = rows[1:]  # a heading
+    for number, row in rows:
+        if not _is_point(row):
+            raise ConfigError(f"{file}, line {number}: expected two finite numbers x,y, got '{','.join(row)}'")
+    if not rows:
+        raise ConfigError(f"{file} has no points")
+    return np.array([[float(x), float(y)] for _, (x, y) in rows])
+
+
+def _check_choice(option: str, value: str | None) -> None:
+    valid = _CHOICES[option]
+    if value is None or value in valid:
+        return
+    if value in _NOT_YET[option]:
+        raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
+    raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}")
+
+
+def _number(option: str, value: float) -> float:
+    if not math.isfinite(value):
+        raise ConfigError(f"--{option} {value}: expected a finite number")
+    return value
+
+
+def _numbers(option: str, cells: Sequence[str], form: str) -> list[float]:
+    for cell in cells:
+        if not _is_number(cell):
+            raise ConfigError(f"--{option}: '{cell}' is no finite number, expected {form}")
+    return [float(cell) for cell in cells]
+
+
+def _has_content(row: Sequence[str]) -> bool:
+    return any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#")
+
+
+def _is_point(row: Sequence[str]) -> bool:
+    return len(row) == 2 and all(_is_number(cell) for cell in row)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

@@ -1,0 +1,112 @@
+"""A walk in words: what will be done, how it went."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from gradiva.experiments import WalkRequest
+from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand, WalkingPlan
+
+_COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
+
+
+def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
+    """Return one line about what the robot is going to do."""
+    tick = request.setup.walking.walking
+    steps = len(plan.steps)
+    return (
+        f"{request.setup.robot.title} walks {_words(request.command)}: {steps} step{'s' * (steps != 1)} in"
+        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control"
+    )
+
+
+def outcome_line(result: Mapping[str, Any]) -> str:
+    """Return one line about how it went, with console markup."""
+    outcome = str(result["outcome"])
+    return f"[{_COLOURS[outcome]}]{outcome}[/]: {escape(str(result['reason']))}"
+
+
+def result_table(result: Mapping[str, Any]) -> Table:
+    """Return the key figures."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for _ in range(2):
+        table.add_column(style="dim")
+        table.add_column(justify="right")
+    cells = _figures(result)
+    for (name, value), (name_2, value_2) in zip(cells[::2], cells[1::2], strict=True):
+        table.add_row(name, value, name_2, value_2)
+    return table
+
+
+def _words(command: Command) -> str:
+    if isinstance(command, GoalCommand):
+        yaw = "" if command.yaw is None else f", heading {math.degrees(command.yaw):.0f}°"
+        return f"to ({command.x:g}, {command.y:g}) m{yaw}"
+    if isinstance(command, PathCommand):
+        return f"along a path of {len(command.points)} points at {command.speed:g} m/s"
+    assert isinstance(command, VelocityCommand), "the command line does not ask for a stop"
+    return _velocity_words(command)
+
+
+def _velocity_words(command: VelocityCommand) -> str:
+    parts = []
+    if command.forward:
+        parts.append(f"{'forward' if command.forward > 0 else 'backward'} at {abs(command.forward):g} m/s")
+    if command.lateral:
+        parts.append(f"to the {'left' if command.lateral > 0 else 'right'} at {abs(command.lateral):g} m/s")
+    if command.angular:
+        side = "left" if command.angular > 0 else "right"
+        parts.append(f"turning {side} at {abs(math.degrees(command.angular)):.3g}°/s")
+    return " and ".join(parts) if parts else "on the spot"
+
+
+def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    x, y, yaw = result["final_pose"]
+    goal = result["goal_error_m"]
+    return [
+        ("distance", _metres(result["distance_m"])),
+        ("simulated", f"{result['duration_s']:.1f} s"),
+        ("mean speed", f"{result['mean_speed_mps']:.3f} m/s"),
+        ("peak speed", f"{result['peak_speed_mps']:.3f} m/s"),
+        ("ends at", f"({x:.2f}, {y:.2f}) m, {math.degrees(yaw):.0f}°"),
+        ("from the goal", "–" if goal is None else _millimetres(goal)),
+        ("DCM error rms, max", _pair(result["dcm_error_m"])),
+        ("CoM error rms, max", _pair(result["com_error_m"])),
+        ("ZMP error rms, max", _pair(result["zmp_error_m"])),
+        ("foot error rms, max", _pair(result["foot_error_m"])),
+        ("foot slip", _millimetres(result["foot_slip_m"])),
+        ("odometry drift", _millimetres(result["odometry_drift_m"])),
+        ("largest tilt", _degrees(result["max_tilt_rad"])),
+        ("failed optimisations", str(result["qp_failures"])),
+        ("tick median, p99", _tick(result["tick_us"]["total"])),
+        ("faster than real time", f"{result['real_time_factor']:.1f} ×"),
+    ]
+
+
+def _metres(value: float) -> str:
+    return f"{value:.2f} m"
+
+
+def _millimetres(value: float | None) -> str:
+    return "–" if value is None else f"{1e3 * value:.1f} mm"
+
+
+def _degrees(value: float | None) -> str:
+    return "–" if value is None else f"{math.degrees(value):.1f}°"
+
+
+def _pair(error: Mapping[str, float | None]) -> str:
+    if error["rms"] is None or error["max"] is None:
+        return "–"
+    return f"{1e3 * error['rms']:.0f}, {1e3 * error['max']:.0f} mm"
+
+
+def _tick(spread: Mapping[str, float | None]) -> str:
+    if spread["median"] is None or spread["p99"] is None:
+        return "–"
+    return f"{spread['median']:.0f}, {spread['p99']:.0f} µs"

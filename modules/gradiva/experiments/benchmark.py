@@ -1,0 +1,123 @@
+"""How fast the layers are, each alone on the ticks of a recorded walk, and all together."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import os
+import platform
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gradiva.experiments.planned_walk import plan_from_start
+from gradiva.experiments.recorded_ticks import RecordedTicks, record_ticks
+from gradiva.experiments.timing import benchmark_row, durations
+from gradiva.planner import VelocityCommand
+from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
+from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.walking import SimplifiedModel, WalkingLayers
+from gradiva.whole_body import InverseKinematics
+
+_SPEED = 0.19  # [m/s] of the recorded walk
+_DURATION = 20.0  # [s] of it: more than 2000 ticks
+_PLANS = 40  # [-] each takes tens of milliseconds
+_LOOK_UPS = 4000
+
+Row = dict[str, Any]
+Announce = Callable[[str], None]
+
+
+def run_benchmark(robots: Iterable[str], announce: Announce = lambda text: None) -> dict[str, Any]:
+    """Return the benchmark's JSON.
+
+    Args:
+        robots: Names.
+        announce: Called with what is timed next.
+
+    Raises:
+        WalkingError: A robot is unknown or its model missing.
+        RuntimeError: A robot fell.
+    """
+    setups = [load_setup(robot) for robot in robots]
+    compiler = GccCompiler(cache_folder(), announce)
+    rows: list[Row] = []
+    factors: dict[str, float] = {}
+    for setup in setups:
+        announce(f"{setup.robot.title}: walking {_DURATION:.0f} s")
+        ticks = record_ticks(setup, _SPEED, _DURATION, compiler)
+        factors[setup.robot.name] = ticks.real_time_factor
+        rows += _robot_rows(setup, ticks, compiler, announce)
+    announce("planner")
+    rows += _planner_rows(setups[0])
+    return {"machine": machine(), "results": rows, "real_time_factor": factors}
+
+
+def machine() -> dict[str, Any]:
+    """Return processor, cores, Python and CasADi."""
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "python": platform.python_version(),
+        "casadi": importlib.metadata.version("casadi"),
+    }
+
+
+def _robot_rows(setup: Setup, ticks: RecordedTicks, compiler: Compiler, announce: Announce) -> list[Row]:
+    robot = setup.robot.name
+    announce(f"{setup.robot.title}: layers alone")
+    return [
+        _inverse_kinematics_row(f"whole_body.ik/{robot}", setup, ticks, compiler),
+        _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
+        _estimation_row(setup, ticks, compiler),
+        *(_model_control_row(setup, ticks, compiler, model) for model in SimplifiedModel),
+        benchmark_row(f"tick/{robot}", ticks.tick_us),
+        benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
+    ]
+
+
+def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
+    """Terms, assembly and solution; the violation counts joint velocities [rad/s] and task rows [m/s, rad/s]."""
+    layer = InverseKinematics(IdynTreeModel(setup.robot), setup.walking.inverse_kinematics, compiler)
+    samples = durations(partial(layer.solve, *arguments) for arguments in ticks.inverse_kinematics)
+    violation = 0.0
+    for arguments in ticks.inverse_kinematics:
+        velocity = layer.solve(*arguments)
+        violation = max(violation, layer.problem.violation(np.concatenate((velocity[6:], velocity[:6]))))
+    return benchmark_row(name, samples, violation)
+
+
+def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> Row:
+    estimator = WalkingLayers(setup.robot, setup.walking, compiler).estimator
+    samples = durations(partial(estimator.update, *arguments) for arguments in ticks.estimation)
+    return benchmark_row(f"estimation/{setup.robot.name}", samples)
+
+
+def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: SimplifiedModel) -> Row:
+    tick = dataclasses.replace(setup.walking.walking, model=model)
+    config = dataclasses.replace(setup.walking, walking=tick)
+    layer = WalkingLayers(setup.robot, config, compiler).model_control
+    samples = durations(partial(layer.update, *arguments, **named) for arguments, named in ticks.model_control)
+    return benchmark_row(f"model_control.{model}/{setup.robot.name}", samples)
+
+
+def _planner_rows(setup: Setup) -> list[Row]:
+    command = VelocityCommand(_SPEED, duration=20.0)
+    plan = plan_from_start(setup, command)
+    times = islice(cycle(np.arange(0.0, plan.end_time, 0.01).tolist()), _LOOK_UPS)
+    return [
+        benchmark_row("planner.at", durations(partial(plan.at, time) for time in times)),
+        benchmark_row("planner.plan_20s", durations(partial(plan_from_start, setup, command) for _ in range(_PLANS))),
+    ]
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())

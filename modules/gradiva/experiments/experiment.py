@@ -1,0 +1,152 @@
+"""What an experiment is: a name, a source, rows and figures."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from gradiva.experiments.trial_pool import TrialPool
+from gradiva.telemetry import RunFolder
+from gradiva.telemetry.plain_values import plain
+
+Row = dict[str, Any]
+"""Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
+
+Report = Callable[[int, int | None, str], None]
+"""Called with the trials done, the trials in all (None: nobody knows) and what was just done."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentOptions:
+    """What can be chosen.
+
+    Attributes:
+        robot: Name of the robot.
+        quick: Fewer and shorter trials, to see that all works.
+    """
+
+    robot: str = "icub_v2_7"
+    quick: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class ExperimentRun:
+    """A running experiment: takes rows and figures, keeps ``result.json`` up to date.
+
+    Attributes:
+        name: Of the experiment.
+        source: Table, figure or text that it stands against.
+        options: What was chosen.
+        folder: Where figures and result lie.
+        pool: Runs trials.
+        report: Progress.
+        figures: So far, paths.
+    """
+
+    name: str
+    source: str
+    options: ExperimentOptions
+    folder: RunFolder
+    pool: TrialPool
+    report: Report = lambda done, total, text: None
+    figures: list[str] = field(default_factory=list)
+    _rows: dict[int, Row] = field(default_factory=dict)
+    _started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def rows(self) -> list[Row]:
+        """So far, by place."""
+        return [self._rows[place] for place in sorted(self._rows)]
+
+    def add_row(self, row: Row, place: int | None = None) -> None:
+        """Take a row; what there is so far is on the disk afterwards.
+
+        Args:
+            row: With ``paper``, ``value``, ``outcome`` and ``reason``.
+            place: In the table, whatever the order in which rows come; None: the next.
+        """
+        missing = {"paper", "value", "outcome", "reason"} - set(row)
+        assert not missing, f"a row without {missing}"
+        self._rows[len(self._rows) if place is None else place] = row
+        self.save()
+
+    def add_figure(self, figure: Figure, name: str) -> None:
+        """Write a figure as PNG and SVG."""
+        for kind in ("png", "svg"):
+            path = self.folder.path / f"{name}.{kind}"
+            figure.savefig(path, dpi=150, facecolor="white")
+            self.figures.append(str(path))
+        self.save()
+
+    def result(self) -> dict[str, Any]:
+        """Return what there is so far, in the shape of the experiments' JSON."""
+        return {
+            "name": self.name,
+            "source": self.source,
+            "rows": self.rows,
+            "figures": self.figures,
+            "wall_s": time.perf_counter() - self._started,
+        }
+
+    def save(self) -> None:
+        """Write ``result.json``, whole or not at all, and the same as a table."""
+        unfinished = self.folder.result_path.with_suffix(".part")
+        unfinished.write_text(json.dumps(plain(self.result()), indent=2) + "\n", encoding="utf-8")
+        os.replace(unfinished, self.folder.result_path)
+        self.table_path.write_text(markdown_table(self.rows), encoding="utf-8")
+
+    @property
+    def table_path(self) -> Path:
+        """The rows as a Markdown table."""
+        return self.folder.path / "table.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One of the experiments that can be asked for by name.
+
+    Attributes:
+        name: What to ask for.
+        source: Table, figure or text that it stands against.
+        description: One line.
+        run: Fills an ``ExperimentRun``.
+    """
+
+    name: str
+    source: str
+    description: str
+    run: Callable[[ExperimentRun], None]
+
+    def start(self, options: ExperimentOptions, parent: Path, pool: TrialPool, report: Report) -> ExperimentRun:
+        """Return a run of this experiment, its folder made and still empty.
+
+        Raises:
+            ConfigError: The folder cannot be written.
+        """
+        folder = RunFolder.create(parent, self.name, {"experiment": {"name": self.name}, "options": options})
+        return ExperimentRun(self.name, self.source, options, folder, pool, report)
+
+
+def markdown_table(rows: list[Row]) -> str:
+    """Return rows as a Markdown table; numbers with four digits."""
+    if not rows:
+        return ""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [names, ["---"] * len(names), *([as_text(row.get(name)) for name in names] for row in rows)]
+    return "".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |\n" for line in lines)
+
+
+def as_text(value: Any) -> str:
+    """Return a cell of a table."""
+    if value is None:
+        return "–"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(as_text(item) for item in value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

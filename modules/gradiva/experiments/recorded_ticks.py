@@ -1,0 +1,111 @@
+"""A closed-loop walk of which every layer's input is kept, so that each can be timed alone."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import JointCommand, Measurement, RobotPosture, RobotState, WalkingReference
+from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.planner import VelocityCommand
+from gradiva.robot_model import Compiler
+from gradiva.setup import Setup
+from gradiva.walking.model_control import DesiredPendulum, ModelControl
+from gradiva.whole_body import WholeBodyController, WholeBodyReference
+
+
+@dataclass(slots=True, eq=False)
+class RecordedTicks:
+    """What went into the layers, tick by tick.
+
+    Attributes:
+        robot: Name.
+        inverse_kinematics: Posture, reference and period.
+        model_control: Arguments of ``ModelControl.update``, and those given by name.
+        estimation: Measurement and reference.
+        tick_us: Durations of whole ticks, [µs].
+        simulation_us: Durations of the plant's share of a period, [µs].
+        real_time_factor: Simulated over wall time of the whole loop.
+    """
+
+    robot: str
+    inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
+    model_control: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
+    tick_us: Any = None
+    simulation_us: list[float] = field(default_factory=list)
+    real_time_factor: float = 0.0
+
+
+def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler | None = None) -> RecordedTicks:
+    """Walk at ``speed`` [m/s] for ``duration`` [s] and keep what the layers were given.
+
+    Raises:
+        RuntimeError: The robot fell: times of a fall say nothing about walking.
+    """
+    ticks = RecordedTicks(setup.robot.name)
+    walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
+    walk.layers.whole_body = _WholeBodyRecorder(walk.layers.whole_body, ticks)
+    walk.layers.model_control = _ModelControlRecorder(walk.layers.model_control, ticks)
+    _time_plant(walk, ticks)
+    started = time.perf_counter()
+    stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
+    ticks.real_time_factor = walk.time / (time.perf_counter() - started)
+    if not stands:
+        raise RuntimeError(
+            f"{setup.robot.name} did not walk at {speed} m/s: {walk.robot.fall or walk.controller.reason}"
+        )
+    ticks.tick_us = np.array(walk.recorder.log["tick::total"][:, 0])
+    return ticks
+
+
+class _WholeBodyRecorder:
+    """A whole-body controller that notes what it is given."""
+
+    def __init__(self, inner: WholeBodyController, ticks: RecordedTicks) -> None:
+        self._inner, self._ticks = inner, ticks
+        self.desired_posture, self.desired_velocity = inner.desired_posture, inner.desired_velocity
+
+    def reset(self, posture: RobotPosture) -> None:
+        self._inner.reset(posture)
+        self._copy()
+
+    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+        self._ticks.inverse_kinematics.append((self.desired_posture, reference, period))
+        command = self._inner.command(state, reference, period)
+        self._copy()
+        return command
+
+    def _copy(self) -> None:
+        self.desired_posture, self.desired_velocity = self._inner.desired_posture, self._inner.desired_velocity
+
+
+class _ModelControlRecorder(ModelControl):
+    """A model control that notes what it is given."""
+
+    def __init__(self, inner: ModelControl, ticks: RecordedTicks) -> None:
+        self.__dict__.update(inner.__dict__)
+        self._ticks = ticks
+
+    def update(self, *arguments: Any, **named: Any) -> DesiredPendulum:
+        self._ticks.model_control.append((arguments, named))
+        return super().update(*arguments, **named)
+
+
+def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
+    if walk.log is not None and walk.log.reference is not None:
+        ticks.estimation.append((walk.measurement, walk.log.reference))
+
+
+def _time_plant(walk: SimulatedWalk, ticks: RecordedTicks) -> None:
+    advance = walk.robot.advance
+
+    def timed(duration: float) -> None:
+        started = time.perf_counter()
+        advance(duration)
+        ticks.simulation_us.append(1e6 * (time.perf_counter() - started))
+
+    walk.robot.advance = timed  # type: ignore[method-assign]

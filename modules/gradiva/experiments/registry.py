@@ -1,0 +1,59 @@
+"""The experiments that can be asked for by name."""
+
+from __future__ import annotations
+
+from gradiva.common import ConfigError, nearest_name
+from gradiva.experiments.directions import run_directions
+from gradiva.experiments.experiment import Experiment
+from gradiva.experiments.robustness import run_robustness
+from gradiva.experiments.table_10_1 import run_table_10_1
+from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
+
+_THESIS = "Romualdi, thesis, chapter 10"
+
+EXPERIMENTS = {
+    experiment.name: experiment
+    for experiment in (
+        Experiment(
+            "table_10_1",
+            f"{_THESIS}, table 10.1",
+            "The highest straight speed of {predictive, instantaneous} × {velocity, position} control.",
+            run_table_10_1,
+        ),
+        Experiment(
+            "figure_10_9",
+            f"{_THESIS}, figure 10.9",
+            "DCM, CoM and ZMP tracking of the instantaneous law at 0.19 m/s, position control.",
+            run_figure_10_9,
+        ),
+        Experiment(
+            "figure_10_10",
+            f"{_THESIS}, figure 10.10",
+            "DCM, CoM and ZMP tracking of the predictive law at 0.19 m/s, position control.",
+            run_figure_10_10,
+        ),
+        Experiment(
+            "robustness",
+            "Gradiva's own campaign",
+            "Walks under noise, delay, encoder offsets, a heavier robot and slopes.",
+            run_robustness,
+        ),
+        Experiment(
+            "directions",
+            "Gradiva's own campaign",
+            "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
+            run_directions,
+        ),
+    )
+}
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return an experiment.
+
+    Raises:
+        ConfigError: There is none of this name.
+    """
+    if name not in EXPERIMENTS:
+        raise ConfigError(f"unknown experiment '{name}'{nearest_name(name, EXPERIMENTS)}")
+    return EXPERIMENTS[name]

@@ -1,0 +1,81 @@
+"""One walk of a campaign, small enough to be sent to another process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gradiva.common import PlanningError
+from gradiva.experiments.planned_walk import Pose, final_pose, plan_from_start
+from gradiva.experiments.walk_result import WalkOutcome, WalkRequest, run_walk
+from gradiva.planner import Command
+from gradiva.setup import Setup, load_setup
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """What to walk, by names and numbers alone.
+
+    Attributes:
+        robot: Name of the robot.
+        command: Where to.
+        overrides: ``table.key`` to value, over the robot's configuration.
+        noise: Whether the noise preset is laid over the simulation.
+        seed: Of the noise.
+    """
+
+    robot: str
+    command: Command
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    noise: bool = False
+    seed: int = 0
+
+    def setup(self) -> Setup:
+        """Return the configuration.
+
+        Raises:
+            WalkingError: It is wrong, or the robot's model is missing.
+        """
+        return load_setup(self.robot, dict(self.overrides), noise=self.noise)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialResult:
+    """How a trial went.
+
+    Attributes:
+        figures: In the shape of ``result.json``.
+        planned_pose: Where the plan ends; None when there is no plan.
+    """
+
+    figures: dict[str, Any]
+    planned_pose: Pose | None
+
+    @property
+    def walked(self) -> bool:
+        """Whether the robot did what was asked and still stands."""
+        return bool(self.figures["outcome"] == "walked")
+
+
+def run_trial(trial: Trial) -> TrialResult:
+    """Walk; a command that cannot be planned is an outcome as well.
+
+    Raises:
+        WalkingError: The configuration is wrong, or the robot's model is missing.
+    """
+    setup = trial.setup()
+    try:
+        pose = final_pose(plan_from_start(setup, trial.command))
+    except PlanningError as error:
+        return TrialResult({"outcome": "stopped", "reason": f"no plan: {error}"}, None)
+    return TrialResult(walk_trial(trial).result, pose)
+
+
+def walk_trial(trial: Trial) -> WalkOutcome:
+    """Walk in this process and keep the log.
+
+    Raises:
+        WalkingError: As ``run_trial``, or the command cannot be planned.
+    """
+    return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed))
