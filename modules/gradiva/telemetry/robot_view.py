@@ -158,7 +158,6 @@ class RobotView:
             np.column_stack([corners, np.full(4, height)]),
             np.array([[0, 1, 2], [0, 2, 3]]),
             color=_rgb(FOOT[footprint.side]),
-            opacity=0.45,
             side="double",
             cast_shadow=False,
         )
