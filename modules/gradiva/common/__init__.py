@@ -20,6 +20,7 @@ from gradiva.common.joint_command import ControlMode, JointCommand
 from gradiva.common.low_pass import LowPass
 from gradiva.common.measurement import ImuMeasurement, Measurement
 from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
+from gradiva.common.planar_pose import PlanarPose
 from gradiva.common.robot_interface import RobotInterface
 from gradiva.common.robot_posture import RobotPosture
 from gradiva.common.robot_state import RobotState
@@ -41,6 +42,7 @@ __all__ = [
     "ModelError",
     "NDArray",
     "NoSolutionFound",
+    "PlanarPose",
     "PlanningError",
     "RobotInterface",
     "RobotInterfaceError",

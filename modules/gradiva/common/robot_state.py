@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common.arrays import NDArray, freeze_arrays
+from gradiva.common.planar_pose import PlanarPose
 from gradiva.common.side import Side
 
 
@@ -28,6 +29,8 @@ class RobotState:
         right_foot_rotation: x forward and z up, shape (3, 3).
         left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
         right_foot_wrench: The same of the right foot.
+        plan_origin: Where the origin of the plan's world lies by the robot's own odometry. The plan takes the feet to
+            be where it put them; what each landing really missed accumulates here.
     """
 
     base_position: NDArray
@@ -45,6 +48,7 @@ class RobotState:
     right_foot_rotation: NDArray
     left_foot_wrench: NDArray
     right_foot_wrench: NDArray
+    plan_origin: PlanarPose = PlanarPose()
 
     def __post_init__(self) -> None:
         freeze_arrays(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import NDArray, Side, WalkingReference, minimum_jerk, so3
+from gradiva.common import NDArray, PlanarPose, Side, WalkingReference, minimum_jerk, so3
 
 
 class StanceAnchor:
@@ -12,8 +12,8 @@ class StanceAnchor:
 
     A foot never lands exactly where the plan put it. At the switch the new stance sole is taken where the estimate
     sees it, so nothing jumps; then the difference to the plan fades within ``blend_time``: the plan's feet are the
-    robot's feet, and what is really missing becomes odometry drift instead of a lasting offset between the CoM
-    reference and the foot that has to support it.
+    robot's feet, and there is no lasting offset between the CoM reference and the foot that has to support it. What
+    is really missing moves the origin of the plan in the frame of the odometry instead.
     """
 
     def __init__(self, blend_time: float) -> None:
@@ -26,6 +26,13 @@ class StanceAnchor:
         self._switch_time = -np.inf
         self._position_offset = np.zeros(3)
         self._rotation_offset = np.zeros(3)
+        self._sole_by_odometry = PlanarPose()
+        self._anchor = PlanarPose()
+
+    @property
+    def plan_origin(self) -> PlanarPose:
+        """Where the origin of the plan's world lies by odometry: the stance sole has not moved since it landed."""
+        return self._sole_by_odometry @ self._anchor.inverse()
 
     def update(
         self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]
@@ -41,19 +48,20 @@ class StanceAnchor:
             self._switch(time, reference, feet)
         planned = reference.foot(reference.stance_foot)
         left = 1.0 - minimum_jerk((time - self._switch_time) / self._blend_time)[0]
-        if left <= 0.0:
-            return reference.stance_foot, planned.position, planned.rotation
         position = planned.position + left * self._position_offset
         rotation = so3.exp(left * self._rotation_offset) @ planned.rotation
+        self._anchor = PlanarPose.of(position, rotation)
         return reference.stance_foot, position, rotation
 
     def _switch(self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]) -> None:
         stance = reference.stance_foot
+        planned = reference.foot(stance)
         if self._stance is None:
             self._switch_time = -np.inf
+            self._sole_by_odometry = PlanarPose.of(planned.position, planned.rotation)
         else:
-            planned = reference.foot(stance)
             position, rotation = feet[stance]
+            self._sole_by_odometry = self.plan_origin @ PlanarPose.of(position, rotation)
             self._position_offset = position - planned.position
             self._rotation_offset = so3.log(rotation @ planned.rotation.T)
             self._switch_time = time

@@ -109,6 +109,7 @@ class StateEstimator:
             right_foot_rotation=outputs["right_foot_rotation"],
             left_foot_wrench=outputs["left_foot_wrench"],
             right_foot_wrench=outputs["right_foot_wrench"],
+            plan_origin=self._anchor.plan_origin,
         )
 
     def _evaluate(self, measurement: Measurement, reference: WalkingReference):  # type: ignore[no-untyped-def]

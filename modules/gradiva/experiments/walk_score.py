@@ -104,7 +104,7 @@ def _rms_and_max(values: NDArray) -> dict[str, float]:
 
 def _drift(log: SignalLog, window: slice) -> float:
     """How much farther apart truth and estimate are at the end than at the beginning."""
-    gap = log["simulation::root_link::position"][:, :2] - log["root_link::position::measured"][:, :2]
+    gap = log["simulation::root_link::position"][:, :2] - log["odometry::root_link::position"][:, :2]
     return float(np.linalg.norm(gap[window][-1] - gap[window][0]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import Measurement, NDArray, Side, so3
+from gradiva.common import Measurement, NDArray, PlanarPose, RobotState, Side, so3
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingLog
@@ -63,6 +63,7 @@ def _signals(
         "joints_state::torques::measured": measurement.joint_torques,
         "root_link::position::measured": state.base_position,
         "root_link::orientation::measured": roll_pitch_yaw(state.base_rotation),
+        "odometry::root_link::position": _by_odometry(state),
         "stance_foot::is_left": float(reference.stance_foot is Side.LEFT),
         "walking::is_double_support": float(reference.is_double_support),
         "walking::is_walking": float(reference.is_walking),
@@ -84,6 +85,12 @@ def _signals(
     for part, duration in laps.items():
         signals[f"tick::{part}"] = duration
     return signals
+
+
+def _by_odometry(state: RobotState) -> NDArray:
+    """Where the base is by the robot's own odometry, [m], shape (3,)."""
+    base = state.plan_origin @ PlanarPose.of(state.base_position, state.base_rotation)
+    return np.array([base.x, base.y, state.base_position[2]])
 
 
 def roll_pitch_yaw(rotation: NDArray) -> NDArray:
