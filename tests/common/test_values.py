@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gradiva.common import DcmReference, JointCommand, ControlMode, Side, SoleRectangle, ConfigError
+from gradiva.common import ConfigError, ControlMode, DcmReference, JointCommand, Side, SoleRectangle
 
 
 def test_the_arrays_of_a_value_cannot_be_written():

@@ -1,0 +1,209 @@
+"""Closed-loop walks in simulation, with numbers to reach."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import Measurement, PlanningError, Side, StateError
+from gradiva.experiments import SimulatedWalk
+from gradiva.experiments.walk_score import score
+from gradiva.planner import GoalCommand, StopCommand, VelocityCommand
+from gradiva.walking import WalkingState
+from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
+from tests.conftest import model_of
+from tests.walking.conftest import setup_of
+
+pytestmark = pytest.mark.walk
+
+
+def figures_of(walk):
+    return score(walk.recorder.log) | {"slip": walk.robot.truth().foot_slip_m}
+
+
+def assert_walked(walk, com=0.02, dcm=0.03, tilt_deg=5.0, slip=0.005):
+    figures = figures_of(walk)
+    assert walk.robot.fall is None
+    assert walk.controller.state is WalkingState.PAUSED
+    assert figures["com_error_m"]["max"] < com
+    assert figures["dcm_error_m"]["max"] < dcm
+    assert figures["max_tilt_rad"] < np.radians(tilt_deg)
+    assert figures["slip"] < slip
+    assert walk.controller.qp_failures == 0
+    assert walk.controller.model_failures == 0
+    return figures
+
+
+def assert_stands_on_both_feet(walk):
+    truth = walk.robot.truth()
+    weight = walk.setup.robot.mass * 9.81
+    left, right = truth.left_foot_wrench[2], truth.right_foot_wrench[2]
+    assert left > 0.3 * weight
+    assert right > 0.3 * weight
+    middle = 0.5 * (truth.left_foot_position + truth.right_foot_position)
+    apart = truth.left_foot_position - truth.right_foot_position
+    assert np.linalg.norm(apart[:2]) == pytest.approx(walk.setup.robot.step_width, abs=0.02)
+    return middle
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+@pytest.mark.parametrize("speed", [0.19, 0.34])
+def test_all_robots_walk_in_position_control(ready, robot, speed):
+    walk = ready(robot)
+    assert walk.follow(VelocityCommand(speed, duration=6.0))
+    figures = assert_walked(walk)
+    assert figures["peak_speed_mps"] == pytest.approx(speed, rel=0.06)
+    assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
+    assert_stands_on_both_feet(walk)
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+@pytest.mark.parametrize("override", ["walking.control=velocity", "walking.model=dcm_mpc"])
+def test_all_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, robot, override):
+    walk = ready(robot, override)
+    assert walk.follow(VelocityCommand(0.19, duration=6.0))
+    assert_walked(walk)
+
+
+def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
+    walk = ready("icub_v2_7", seed=3, noise=True)
+    assert walk.follow(VelocityCommand(0.34, duration=6.0))
+    assert_walked(walk, com=0.03, dcm=0.06)
+
+
+def test_a_changing_com_height_is_walked(ready):
+    walk = ready("icub_v2_7", "planner.com_height_amplitude=0.01")
+    assert walk.follow(VelocityCommand(0.19, duration=6.0))
+    assert_walked(walk)
+    heights = walk.recorder.log["simulation::com::position"][:, 2]
+    assert np.ptp(heights) > 0.005
+
+
+def test_a_goal_is_reached_and_the_next_one_too(ready):
+    walk = ready("icub_v2_7")
+    for goal in ((0.5, 0.2), (0.2, 0.4)):
+        assert walk.follow(GoalCommand(*goal))
+        np.testing.assert_allclose(assert_stands_on_both_feet(walk)[:2], goal, atol=0.05)
+
+
+def test_goals_may_change_while_walking(ready):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.2))
+    assert walk.run(4.0)
+    walk.controller.walk(VelocityCommand(0.1, 0.03, 0.2))
+    assert walk.run(4.0)
+    walk.controller.walk(VelocityCommand(-0.1))
+    assert walk.run(4.0)
+    assert walk.follow(StopCommand())
+    assert_walked(walk, dcm=0.05)
+    assert_stands_on_both_feet(walk)
+
+
+@pytest.mark.parametrize("when", [0.3, 1.3, 2.07, 2.9, 3.55])
+def test_a_stop_at_any_time_ends_standing_on_both_feet(ready, when):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.25))
+    assert walk.run(when)
+    walk.controller.stop()
+    assert walk.run_until(lambda: walk.controller.state is WalkingState.STOPPED, 5.0)
+    assert walk.run(1.5)
+    assert_stands_on_both_feet(walk)
+    with pytest.raises(StateError, match="prepare the robot again"):
+        walk.controller.walk(VelocityCommand(0.1))
+
+
+def test_a_pause_stands_and_a_new_goal_goes_on(ready):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.25))
+    assert walk.run(2.5)
+    walk.controller.pause()
+    assert walk.run_until(lambda: walk.controller.state is WalkingState.PAUSED, 5.0)
+    assert walk.run(1.0)
+    first = assert_stands_on_both_feet(walk)
+    assert walk.follow(VelocityCommand(0.25, duration=3.0))
+    assert assert_stands_on_both_feet(walk)[0] > first[0] + 0.3
+
+
+def test_a_command_that_cannot_be_planned_is_refused_and_the_walk_goes_on(ready):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.2))
+    assert walk.run(2.0)
+    plan = walk.controller.plan
+    with pytest.raises(PlanningError, match="forward"):
+        walk.controller.walk(VelocityCommand(5.0))
+    assert walk.controller.plan is plan
+    assert walk.run(2.0)
+
+
+def test_the_robot_is_prepared_from_another_posture(compiler):
+    setup = setup_of("icub_v2_7")
+    model = model_of("icub_v2_7")
+    kinematics = InverseKinematics(model, setup.walking.inverse_kinematics, compiler)
+    offset = np.array([setup.walking.planner.zmp_offset[0], 0.0])
+    taller = solve_start_posture(model, kinematics, offset, upright_torso(model), com_height=0.545)
+    walk = SimulatedWalk(setup, start=taller)
+    assert walk.get_ready()
+    assert walk.robot.truth().com_position[2] == pytest.approx(setup.robot.com_height, abs=0.004)
+    assert walk.follow(VelocityCommand(0.19, duration=3.0))
+    assert_stands_on_both_feet(walk)
+
+
+def with_nan(measurement: Measurement) -> Measurement:
+    positions = measurement.joint_positions.copy()
+    positions[4] = np.nan
+    return replace(measurement, joint_positions=positions)
+
+
+def test_a_missing_measurement_holds_the_last_command_and_many_are_a_fault(ready):
+    walk = ready("icub_v2_7")
+    controller, period = walk.controller, walk.setup.walking.walking.period
+    command, _ = controller.step(walk.robot.read(), walk.time)
+    for tick in range(1, 6):
+        held, log = controller.step(with_nan(walk.robot.read()), walk.time + tick * period)
+        np.testing.assert_array_equal(held.values, command.values)
+        assert log.state is WalkingState.WALKING
+    _, log = controller.step(with_nan(walk.robot.read()), walk.time + 6 * period)
+    assert log.state is WalkingState.FAULT
+    assert "joint_positions is not finite" in log.reason
+    controller.prepare()
+    assert controller.state is WalkingState.PREPARING
+
+
+def test_a_push_that_topples_the_robot_is_a_fault_with_its_reason(ready):
+    push = 'simulation.pushes=[{link="chest", force=[0.0, 400.0, 0.0], start=3.0, duration=0.2}]'
+    walk = ready("icub_v2_7", push)
+    assert not walk.follow(VelocityCommand(0.19, duration=6.0))
+    assert walk.fault_reasons
+    assert "limit is" in walk.fault_reasons[0]
+    assert np.isfinite(walk.log.command.values).all()
+
+
+def test_a_moderate_push_is_withstood(ready):
+    push = 'simulation.pushes=[{link="chest", force=[0.0, 30.0, 0.0], start=3.0, duration=0.1}]'
+    walk = ready("icub_v2_7", push)
+    assert walk.follow(VelocityCommand(0.19, duration=4.0))
+    assert_walked(walk, com=0.04, dcm=0.10, tilt_deg=6.0)
+
+
+def test_equal_seeds_give_equal_walks(ready):
+    logs = []
+    for _ in range(2):
+        walk = ready("icub_v2_7", seed=7, noise=True)
+        assert walk.follow(VelocityCommand(0.3, duration=2.0))
+        logs.append(walk.recorder.log["simulation::com::position"])
+    np.testing.assert_array_equal(*logs)
+
+
+def test_the_interpreted_layers_walk_as_well():
+    walk = SimulatedWalk(setup_of("icub_v2_7"), compiler=lambda function: function)
+    assert walk.get_ready(0.5)
+    assert walk.follow(VelocityCommand(0.19, duration=2.0))
+    assert_walked(walk)
+
+
+def test_the_stance_foot_alternates(ready):
+    walk = ready("icub_v2_7")
+    assert walk.follow(VelocityCommand(0.19, duration=3.0))
+    stances = walk.recorder.log["stance_foot::is_left"][:, 0]
+    assert np.count_nonzero(np.diff(stances)) >= 3
+    assert {Side.LEFT.other, Side.RIGHT.other} == set(Side)
