@@ -6,8 +6,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from gradiva.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"
@@ -112,3 +115,22 @@ def test_lock_files_satisfy_the_declared_ranges():
         version = locked.get(canonicalize_name(requirement.name))
         assert version is not None, f"{requirement.name} is not locked: run scripts/lock"
         assert version in requirement.specifier, f"{requirement.name} {version}: run scripts/lock"
+
+
+def test_the_options_that_the_readme_names_exist():
+    group = typer.main.get_command(app)
+    options = {name for command in group.commands.values() for option in command.params for name in option.opts}
+    named = set(re.findall(r"(?<![\w-])--[a-z]+", (ROOT / "README.md").read_text(encoding="utf-8")))
+    assert named <= options | {"--help"}, f"README.md names {sorted(named - options)}"
+
+
+@pytest.mark.walk
+def test_the_example_of_the_readme_walks(capsys):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(compile(example, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    x, y, _, error = (float(number) for number in re.findall(r"-?\d+\.\d+", printed))
+    assert printed.startswith("None")
+    assert abs(x - 2.0) < 0.1 and abs(y - 0.5) < 0.1
+    assert error < 0.05
