@@ -132,5 +132,6 @@ def test_the_example_of_the_readme_walks(capsys):
     printed = capsys.readouterr().out
     x, y, _, error = (float(number) for number in re.findall(r"-?\d+\.\d+", printed))
     assert printed.startswith("None")
-    assert abs(x - 2.0) < 0.1 and abs(y - 0.5) < 0.1
+    assert abs(x - 2.0) < 0.1
+    assert abs(y - 0.5) < 0.1
     assert error < 0.05
