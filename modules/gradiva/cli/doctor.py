@@ -7,12 +7,12 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 def doctor() -> int:
     """Check that this machine has what Gradiva needs; exit status 1 if something essential is missing."""
-    from rich.console import Console
     from rich.markup import escape
 
     from gradiva.cli.checks import all_checks
+    from gradiva.cli.output import console_for_people
 
-    console = Console(highlight=False)
+    console = console_for_people()
     verdicts = []
     for check in all_checks():
         finding = check()

@@ -11,10 +11,8 @@ from gradiva.cli.walk import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun
-    from gradiva.experiments.experiment import Row
 
 
 def experiment(
@@ -74,7 +72,6 @@ def _carry_out(
     from gradiva.cli.output import progress_bar
     from gradiva.experiments import TrialPool
 
-    console.print(f"{chosen.description} ({chosen.source})", markup=False)
     with TrialPool() as pool, progress_bar(console, chosen.name, None) as update:
 
         def report(done: int, total: int | None, text: str) -> None:
@@ -83,6 +80,7 @@ def _carry_out(
                 console.print(text, markup=False)
 
         run = chosen.start(options, out, pool, report)
+        console.print(f"{chosen.description} ({chosen.source})", markup=False)
         try:
             chosen.run(run)
         except KeyboardInterrupt:
@@ -93,37 +91,8 @@ def _carry_out(
 
 
 def _print(console: Console, run: ExperimentRun) -> None:
-    from gradiva.experiments.experiment import as_text
+    from gradiva.cli.experiment_text import print_rows
 
-    if run.rows:
-        common, names = _columns(run.rows)
-        if common:
-            console.print(", ".join(f"{name} {as_text(run.rows[0][name])}" for name in common), markup=False)
-        console.print(_table(run.rows, names))
+    print_rows(console, run.rows)
     for path in (run.folder.result_path, run.table_path, *run.figures):
         console.print(str(path), markup=False, soft_wrap=True)
-
-
-def _columns(rows: list[Row]) -> tuple[list[str], list[str]]:
-    """Return the names of the inputs that are the same in all rows, and the columns worth a place on a terminal."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    shown = [name for name in names if any(row.get(name) is not None for row in rows)]
-    common = [
-        name for name in shown[: shown.index("outcome")] if all(row.get(name) == rows[0].get(name) for row in rows)
-    ]
-    common = [] if len(rows) == 1 else [name for name in common if name not in ("paper", "value")]
-    return common, [name for name in shown if name not in common and not isinstance(rows[0].get(name), list)]
-
-
-def _table(rows: list[Row], names: list[str]) -> Table:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from gradiva.experiments.experiment import as_text
-
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(as_text(row.get(name))) for name in names))
-    return table

@@ -17,6 +17,7 @@ from gradiva.common import ConfigError
 from gradiva.telemetry.plain_values import plain
 
 STDOUT = "-"
+_FILE_WIDTH = 160  # [characters] of what is read in a file or pager
 
 
 class JsonTarget:
@@ -45,7 +46,15 @@ class JsonTarget:
 
 def console_beside(target: JsonTarget) -> Console:
     """Return the console for people: standard error when standard output carries JSON."""
-    return Console(stderr=target.is_stdout, highlight=False)
+    return console_for_people(stderr=target.is_stdout)
+
+
+def console_for_people(stderr: bool = False) -> Console:
+    """Return a console as wide as the terminal, or wide enough for tables where there is none."""
+    console = Console(stderr=stderr, highlight=False)
+    if not console.is_terminal:
+        console.width = max(console.width, _FILE_WIDTH)
+    return console
 
 
 def check_writable(path: Path) -> None:

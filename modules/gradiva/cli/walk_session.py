@@ -46,11 +46,11 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
     film_path = _film_path(record)
     request = options.request()
     plan = plan_from_start(request.setup, request.command)
-    console.print(describe_command(request, plan), markup=False, soft_wrap=True)
     observers: list[Observer] = []
     compiler = GccCompiler(cache_folder(), lambda line: console.print(line, style="dim", markup=False))
     walk = SimulatedWalk(request.setup, request.seed, compiler, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(out))
+    console.print(describe_command(request, plan), markup=False, soft_wrap=True)
     with ExitStack() as stack:
         if view:
             observers.append(stack.enter_context(LiveView(request.setup.robot, plan, walk.time, console)))

@@ -9,6 +9,8 @@ import numpy as np
 
 from gradiva.common import NDArray, so3
 from gradiva.experiments.experiment import ExperimentRun
+from gradiva.experiments.planned_walk import Pose
+from gradiva.experiments.tracks_figure import tracks_figure
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 
@@ -40,10 +42,13 @@ def run_directions(run: ExperimentRun) -> None:
     walks = commands(_QUICK_DURATION if run.options.quick else _DURATION)
     names = list(walks)
     trials = [Trial(run.options.robot, command) for command in walks.values()]
+    tracks: dict[str, tuple[NDArray, Pose | None]] = dict.fromkeys(names, (np.zeros((0, 2)), None))
     for index, result in run.pool.results(trials):
+        tracks[names[index]] = (result.track, result.planned_pose)
         row = {"robot": run.options.robot, "command": names[index], **_score(result)}
         run.add_row(row, index)
         run.report(len(run.rows), len(trials), f"{names[index]}: {row['outcome']}")
+    run.add_figure(tracks_figure(tracks), run.name)
 
 
 def _score(result: TrialResult) -> dict[str, Any]:

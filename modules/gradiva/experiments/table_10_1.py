@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
 from gradiva.experiments.experiment import ExperimentRun, Row
+from gradiva.experiments.speed_figure import speed_figure
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
@@ -40,6 +41,7 @@ def run_table_10_1(run: ExperimentRun) -> None:
                 search.cancelled.set()
             run.pool.close()
             raise
+    run.add_figure(speed_figure(run.rows), run.name)
 
 
 @dataclass(slots=True, eq=False)
@@ -50,12 +52,14 @@ class Architecture:
         run: The experiment.
         model: Layer 2.
         control: Layer 3.
+        peak_speeds: Measured from stride to stride, by commanded speed, [m/s].
         cancelled: Set to end the search at the next trial.
     """
 
     run: ExperimentRun
     model: str
     control: str
+    peak_speeds: dict[float, float] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def row(self) -> Row:
@@ -71,6 +75,7 @@ class Architecture:
             "distance_m": _QUICK_DISTANCE if quick else _DISTANCE,
             "seeds": len(_QUICK_SEEDS if quick else _SEEDS),
             "resolution_mps": search.resolution,
+            "peak_speed_mps": None if limit.speed is None else self.peak_speeds[limit.speed],
             "paper": PAPER[self.model, self.control] if robot == PAPER_ROBOT else None,
             "value": limit.speed,
             "outcome": "walked" if limit.speed is not None else "fell",
@@ -87,6 +92,7 @@ class Architecture:
             if not result.walked:
                 self._tell(speed, str(result.figures["outcome"]))
                 return f"seed {seed}: {result.figures['reason']}"
+            self.peak_speeds[speed] = float(result.figures["peak_speed_mps"])
         self._tell(speed, "walked")
         return None
 

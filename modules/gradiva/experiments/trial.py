@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradiva.common import PlanningError
+import numpy as np
+
+from gradiva.common import NDArray, PlanningError
 from gradiva.experiments.planned_walk import Pose, final_pose, plan_from_start
 from gradiva.experiments.walk_result import WalkOutcome, WalkRequest, run_walk
 from gradiva.planner import Command
 from gradiva.setup import Setup, load_setup
+
+_TRACK_PERIOD = 0.1  # [s]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,17 +44,19 @@ class Trial:
         return load_setup(self.robot, dict(self.overrides), noise=self.noise)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TrialResult:
     """How a trial went.
 
     Attributes:
         figures: In the shape of ``result.json``.
         planned_pose: Where the plan ends; None when there is no plan.
+        track: Of the base in simulation, every tenth of a second, [m], shape (k, 2).
     """
 
     figures: dict[str, Any]
     planned_pose: Pose | None
+    track: NDArray = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def walked(self) -> bool:
@@ -69,7 +75,8 @@ def run_trial(trial: Trial) -> TrialResult:
         pose = final_pose(plan_from_start(setup, trial.command))
     except PlanningError as error:
         return TrialResult({"outcome": "stopped", "reason": f"no plan: {error}"}, None)
-    return TrialResult(walk_trial(trial).result, pose)
+    outcome = walk_trial(trial)
+    return TrialResult(outcome.result, pose, _track(outcome))
 
 
 def walk_trial(trial: Trial) -> WalkOutcome:
@@ -79,3 +86,11 @@ def walk_trial(trial: Trial) -> WalkOutcome:
         WalkingError: As ``run_trial``, or the command cannot be planned.
     """
     return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed))
+
+
+def _track(outcome: WalkOutcome) -> NDArray:
+    log = outcome.walk.recorder.log
+    if not len(log):
+        return np.zeros((0, 2))
+    rows = np.searchsorted(log.times, np.arange(log.times[0], log.times[-1], _TRACK_PERIOD))
+    return np.array(log["simulation::root_link::position"][np.minimum(rows, len(log) - 1), :2])

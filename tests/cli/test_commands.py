@@ -1,0 +1,82 @@
+"""The commands that do not walk."""
+
+import json
+
+import pytest
+
+from gradiva.cli import checks
+from gradiva.cli.checks import Finding, check_cache_folder, check_package
+
+
+def test_help_lists_the_commands(gradiva):
+    status, out, _ = gradiva("--help")
+    assert status == 0
+    for command in ("walk", "experiment", "bench", "report", "view", "robots", "doctor"):
+        assert command in out
+
+
+def test_no_arguments_give_the_help(gradiva):
+    assert gradiva()[:2] == gradiva("--help")[:2]
+
+
+def test_robots_are_listed_with_their_figures(gradiva):
+    status, out, _ = gradiva("robots")
+    line = next(line for line in out.splitlines() if line.startswith("talos"))
+    assert status == 0
+    assert all(text in line for text in ("TALOS", "32", "90.3 kg", "0.877 m"))
+
+
+def test_a_robot_whose_package_is_missing_says_what_to_install(gradiva, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    status, out, _ = gradiva("robots")
+    assert status == 0
+    assert "icub-models==2.8.1" in " ".join(out.split())
+
+
+def test_experiments_are_listed_with_their_sources(gradiva):
+    status, out, _ = gradiva("experiment", "--list")
+    assert status == 0
+    for name in ("table_10_1", "figure_10_9", "figure_10_10", "robustness", "directions"):
+        assert name in out
+
+
+def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
+    row = {"name": "planner.at", "median_us": 1.0, "p99_us": 2.0, "max_us": 3.0, "max_violation": None, "samples": 4}
+    machine = {"processor": "p", "cores": 1, "python": "3", "casadi": "3"}
+    result = {"machine": machine, "results": [row], "real_time_factor": {"icub_v2_7": 9.0}}
+    monkeypatch.setattr("gradiva.experiments.run_benchmark", lambda robots, announce: result)
+    status, out, err = gradiva("bench", "--robot", "icub_v2_7", "--json", "-")
+    assert status == 0
+    assert json.loads(out) == result
+    assert "planner.at" in err
+
+
+@pytest.mark.parametrize(("verdicts", "status"), [(["ok", "warn"], 0), (["ok", "fail"], 1)])
+def test_the_doctor_fails_when_something_essential_is_missing(gradiva, monkeypatch, verdicts, status):
+    findings = [Finding(verdict, f"thing {verdict}", "mend it") for verdict in verdicts]
+    monkeypatch.setattr(checks, "all_checks", lambda: [lambda finding=finding: finding for finding in findings])
+    answer, out, _ = gradiva("doctor")
+    assert answer == status
+    assert out.splitlines() == [f"{verdict:4}  thing {verdict} → mend it" for verdict in verdicts]
+
+
+def test_a_missing_package_is_essential():
+    assert check_package("walking-shoes<3,>=2").verdict == "fail"
+
+
+def test_a_package_outside_its_tested_range_is_a_warning():
+    assert check_package("numpy<2").verdict == "warn"
+    assert check_package("numpy>=2").verdict == "ok"
+
+
+def test_a_cache_that_cannot_be_written_is_a_warning(monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert check_cache_folder().verdict == "warn"
+
+
+def test_a_missing_compiler_is_a_warning(monkeypatch):
+    monkeypatch.setenv("CC", "no-such-compiler")
+    finding = checks.check_compiler()
+    assert finding.verdict == "warn"
+    assert "gcc" in finding.remedy

@@ -1,0 +1,86 @@
+"""Short walks through the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+CONTRACT = {
+    "outcome": str,
+    "reason": str,
+    "robot": str,
+    "control": str,
+    "model": str,
+    "ground": str,
+    "seed": int,
+    "duration_s": float,
+    "distance_m": float,
+    "mean_speed_mps": float,
+    "peak_speed_mps": float,
+    "final_pose": list,
+    "goal_error_m": (float, type(None)),
+    "com_error_m": dict,
+    "dcm_error_m": dict,
+    "zmp_error_m": dict,
+    "foot_error_m": dict,
+    "foot_slip_m": float,
+    "odometry_drift_m": float,
+    "max_tilt_rad": float,
+    "specific_energetic_cost": float,
+    "qp_failures": int,
+    "safety_events": list,
+    "tick_us": dict,
+    "deadline_misses": int,
+    "real_time_factor": float,
+    "report": str,
+}
+
+
+@pytest.mark.walk
+def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tmp_path):
+    status, out, err = gradiva("walk", "--goal", "0.4,0.1", "--seed", 3, "--json", "-")
+    result = json.loads(out)
+    assert status == 0
+    assert result.keys() == CONTRACT.keys()
+    for key, kind in CONTRACT.items():
+        assert isinstance(result[key], kind), key
+    assert result["outcome"] == "walked"
+    assert (result["robot"], result["control"], result["model"]) == ("icub_v2_7", "position", "dcm")
+    assert result["seed"] == 3
+    assert result["goal_error_m"] < 0.05
+    assert result["dcm_error_m"]["rms"] < result["dcm_error_m"]["max"] < 0.05
+    assert set(result["tick_us"]) == {"estimation", "model_control", "whole_body", "total"}
+    assert set(result["tick_us"]["total"]) == {"median", "p99", "max"}
+    assert "walked" in err
+    assert (tmp_path / result["report"]).is_file()
+
+
+@pytest.mark.walk
+def test_a_run_can_be_reported_and_replayed_again(gradiva, tmp_path):
+    status, out, _ = gradiva("walk", "--duration", 2, "--json", "result.json", "--noise")
+    assert status == 0
+    assert "walked" in out
+    report = Path(json.loads((tmp_path / "result.json").read_text())["report"])
+    assert {path.name for path in report.parent.iterdir()} == {"config.toml", "result.json", "log.mat", "report.html"}
+    (tmp_path / report).unlink()
+    assert gradiva("report", report.parent)[:2] == (0, f"{report}\n")
+    assert (tmp_path / report).is_file()
+    assert gradiva("view", report.parent, "--save", "page.html")[0] == 0
+    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")[:400].lower()
+
+
+@pytest.mark.walk
+def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva):
+    status, out, err = gradiva("walk", "--push", "chest,0,600,0,4,0.3", "--json", "-")
+    result = json.loads(out)
+    assert status == 1
+    assert result["outcome"] in ("fell", "stopped")
+    assert "first sign" in result["reason"]
+    assert "first sign" in err
+
+
+@pytest.mark.walk
+def test_the_same_seed_gives_the_same_walk(gradiva):
+    walks = [json.loads(gradiva("walk", "--duration", 2, "--noise", "--seed", 5, "--json", "-")[1]) for _ in range(2)]
+    for key in ("final_pose", "dcm_error_m", "specific_energetic_cost", "duration_s"):
+        assert walks[0][key] == walks[1][key]

@@ -1,0 +1,84 @@
+"""From options to requests."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gradiva.cli.walk_options import WalkOptions, parse_goal, parse_push, read_path
+from gradiva.common import ConfigError, ControlMode
+from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
+from gradiva.walking import SimplifiedModel
+
+
+def request(**options):
+    return WalkOptions(robot="icub_v2_7", **options).request()
+
+
+def test_without_options_the_robot_walks_forward_for_ten_seconds():
+    assert request().command == VelocityCommand(0.19, 0.0, 0.0, 10.0)
+
+
+def test_velocities_are_combined():
+    command = request(speed=0.1, lateral=0.05, turn=18.0, duration=4.0).command
+    assert command == VelocityCommand(0.1, 0.05, math.radians(18.0), 4.0)
+
+
+@pytest.mark.parametrize("option", ["lateral", "turn"])
+def test_a_motion_to_the_side_alone_does_not_go_forward(option):
+    assert request(**{option: 0.1}).command.forward == 0.0
+
+
+def test_the_goal_s_yaw_is_in_degrees_and_the_speed_is_its_own():
+    assert parse_goal("1.5,-1,90", 0.2) == GoalCommand(1.5, -1.0, math.pi / 2, 0.2)
+
+
+def test_a_goal_without_speed_leaves_it_to_the_planner():
+    assert request(goal="1,0").command == GoalCommand(1.0, 0.0)
+
+
+def test_the_duration_of_a_goal_is_the_longest_allowed():
+    assert request(goal="1,0", duration=30.0).setup.walking.planner.max_duration == 30.0
+
+
+def test_a_path_takes_the_cruise_speed(tmp_path):
+    (tmp_path / "path.csv").write_text("x,y\n# a corner\n0.5,0\n\n1.0, 0.5\n")
+    command = request(path=str(tmp_path / "path.csv")).command
+    assert isinstance(command, PathCommand)
+    assert command.speed == 0.19
+    np.testing.assert_array_equal(command.points, [[0.5, 0.0], [1.0, 0.5]])
+
+
+def test_a_first_line_with_a_number_is_no_heading(tmp_path):
+    (tmp_path / "path.csv").write_text("0.5,zero\n1,0\n")
+    with pytest.raises(ConfigError, match="line 1"):
+        read_path(tmp_path / "path.csv")
+
+
+def test_a_push_is_read_in_newtons_and_seconds():
+    push = parse_push("chest,1,-30,2,4,0.1")
+    assert (push.link, push.force, push.start, push.duration) == ("chest", (1.0, -30.0, 2.0), 4.0, 0.1)
+
+
+def test_pushes_reach_the_simulation_and_the_tables_of_the_run():
+    setup = request(pushes=("chest,0,30,0,4,0.1", "chest,0,-30,0,6,0.1")).setup
+    assert [push.start for push in setup.simulation.pushes] == [4.0, 6.0]
+    assert [push["force"] for push in setup.tables["simulation"]["pushes"]] == [(0, 30, 0), (0, -30, 0)]
+
+
+def test_model_and_control_are_chosen():
+    walking = request(model="dcm_mpc", control="velocity").setup.walking.walking
+    assert (walking.model, walking.control) == (SimplifiedModel.DCM_MPC, ControlMode.VELOCITY)
+
+
+def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_path):
+    tuning = tmp_path / "tuning.toml"
+    tuning.write_text("[dcm_controller]\nproportional_gain = 2.0\nintegral_gain = 0.1\n")
+    setup = request(files=(str(tuning),), settings=("dcm_controller.proportional_gain=1.5",)).setup
+    assert setup.walking.dcm_controller.proportional_gain == 1.5
+    assert setup.walking.dcm_controller.integral_gain == 0.1
+
+
+def test_noise_is_laid_over_the_simulation():
+    assert request().setup.simulation.sensors.encoder_noise == 0.0
+    assert request(noise=True).setup.simulation.sensors.encoder_noise > 0.0

@@ -1,0 +1,129 @@
+"""Wrong input: exit status 2, one line that says what is wrong, no traceback, nothing left behind."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+WRONG = {
+    "unknown robot": (["--robot", "icub"], "unknown robot 'icub'; did you mean 'icub_v3'?"),
+    "speed not a number": (["--speed", "nan"], "--speed nan: expected a finite number"),
+    "speed infinite": (["--speed", "inf"], "--speed inf"),
+    "speed no number at all": (["--speed", "fast"], "--speed"),
+    "speed above the robot's": (["--speed", "3"], "forward speed 3.0 m/s is outside its limits [-0.3, 0.6] m/s"),
+    "lateral not a number": (["--lateral", "nan"], "--lateral nan"),
+    "lateral too fast": (["--lateral", "1"], "lateral speed 1.0 m/s is outside"),
+    "turn too fast": (["--turn", "400"], "angular speed"),
+    "no time to walk": (["--duration", "0"], "duration=0.0 s, must be positive"),
+    "negative duration": (["--duration", "-3"], "duration=-3.0 s, must be positive"),
+    "endless duration": (["--duration", "inf"], "--duration inf"),
+    "duration too long": (["--duration", "1e6"], "duration 1000000.0 s is outside"),
+    "goal of one number": (["--goal", "1"], "--goal 1: expected X,Y or X,Y,YAW"),
+    "goal of words": (["--goal", "here,there"], "'here' is no finite number"),
+    "goal not a number": (["--goal", "nan,1"], "'nan' is no finite number"),
+    "goal out of reach": (["--goal", "500,0"], "goal (500.000, 0.000) m: 500.00 m at 0.19 m/s take longer"),
+    "goal too far for the time": (["--goal", "3,0", "--duration", "2"], "max_duration=2.0 s"),
+    "goal and path": (["--goal", "1,0", "--path", "p.csv"], "--goal and --path exclude each other"),
+    "goal and turn": (["--goal", "1,0", "--turn", "3"], "--turn does not go with --goal"),
+    "goal backward": (["--goal", "1,0", "--speed", "-0.1"], "speed of the goal"),
+    "no such path": (["--path", "nowhere.csv"], "cannot read nowhere.csv: No such file or directory"),
+    "control of another version": (
+        ["--control", "torque"],
+        "--control torque is not in this version, which has: posit",
+    ),
+    "unknown control": (["--control", "positon"], "unknown --control 'positon'; did you mean 'position'?"),
+    "model of another version": (["--model", "centroidal_mpc"], "--model centroidal_mpc is not in this version"),
+    "unknown model": (["--model", "dmc"], "unknown --model 'dmc'; did you mean 'dcm'?"),
+    "ground of another version": (["--ground", "soft"], "--ground soft is not in this version, which has: rigid"),
+    "push of four parts": (["--push", "chest,0,30,0"], "expected LINK,FX,FY,FZ,START,DURATION"),
+    "push not a number": (["--push", "chest,0,nan,0,4,0.1"], "'nan' is no finite number"),
+    "push of no duration": (["--push", "chest,0,30,0,4,0"], "duration=0.0 must be positive"),
+    "push of an unknown link": (["--push", "breast,0,30,0,4,0.1"], "breast"),
+    "negative seed": (["--seed", "-1"], "--seed"),
+    "set without value": (["--set", "walking.period"], "expected table.key=value"),
+    "set of an unknown table": (["--set", "waking.period=0.01"], "unknown table [waking]; did you mean 'walking'?"),
+    "set of an unknown key": (["--set", "walking.perod=0.01"], "unknown key 'perod'; did you mean 'period'?"),
+    "set of a wrong type": (["--set", 'walking.period="long"'], "walking period: expected float, got 'long'"),
+    "set out of range": (["--set", "dcm_controller.proportional_gain=0.5"], "proportional_gain=0.5"),
+    "set not a number": (["--set", "planner.swing_height=nan"], "is not a number (NaN)"),
+    "period between physics steps": (["--set", "walking.period=0.0015"], "walking.period=0.0015: must be a multiple"),
+    "no such file": (["--from", "tuning.toml"], "cannot read tuning.toml"),
+    "out is a file": (["--duration", "2", "--out", "taken"], "cannot write a run below taken"),
+    "json in no folder": (["--json", "nowhere/result.json"], "cannot write nowhere/result.json"),
+    "json is a folder": (["--json", "."], "cannot write .: Is a directory"),
+    "film of another kind": (["--record", "film.avi"], "expected a file that ends in .mp4"),
+    "film in no folder": (["--record", "nowhere/film.mp4"], "cannot write nowhere/film.mp4"),
+    "unknown option": (["--sped", "1"], "No such option: --sped"),
+    "an argument too many": (["forward"], "forward"),
+}
+
+
+def assert_refused(status, out, err, text):
+    assert status == 2
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert text in err
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_walk_refuses(gradiva, case, tmp_path):
+    arguments, text = WRONG[case]
+    (tmp_path / "taken").touch()
+    assert_refused(*gradiva("walk", *arguments), text)
+    assert sorted(os.listdir(tmp_path)) == ["taken"]
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ("", "has no points"),
+        ("x,y\n", "has no points"),
+        ("0,0\n1,one\n", "line 2: expected two finite numbers x,y, got '1,one'"),
+        ("0,0\n1,2,3\n", "line 2"),
+        ("0,0\n1,nan\n", "line 2"),
+        ("0;0\n1;1\n", "line 2: expected two finite numbers x,y, got '1;1'"),
+    ],
+)
+def test_a_path_that_is_no_path_is_refused(gradiva, tmp_path, content, text):
+    (tmp_path / "path.csv").write_text(content)
+    assert_refused(*gradiva("walk", "--path", "path.csv"), text)
+
+
+def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
+    (tmp_path / "tuning.toml").write_text("walking = period\n")
+    assert_refused(*gradiva("walk", "--from", "tuning.toml"), "tuning.toml is not valid TOML")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["wlak"], "No such command 'wlak'"),
+        (["experiment", "table_10_2"], "unknown experiment 'table_10_2'; did you mean 'table_10_1'?"),
+        (["experiment"], "which experiment?"),
+        (["experiment", "directions", "--robot", "nao"], "unknown robot 'nao'"),
+        (["experiment", "directions", "--out", "taken"], "cannot write a run below taken"),
+        (["bench", "--robot", "nao"], "unknown robot 'nao'"),
+        (["bench", "--json", "nowhere/b.json"], "cannot write nowhere/b.json"),
+        (["report", "nowhere"], "nowhere is not a run: there is no such folder"),
+        (["report"], "RUN"),
+        (["view", "."], ". is not a run: has no config.toml"),
+        (["view", "nowhere", "--port", "99999"], "--port"),
+    ],
+)
+def test_other_commands_refuse(gradiva, tmp_path, arguments, text):
+    (tmp_path / "taken").touch()
+    assert_refused(*gradiva(*arguments), text)
+
+
+def test_a_missing_model_package_says_what_to_install(gradiva, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert_refused(*gradiva("walk"), "the model package is not installed: pip install 'icub-models==2.8.1'")
+
+
+def test_the_installed_command_leaves_with_the_same_status(tmp_path):
+    command = [sys.executable, "-c", "from gradiva.cli import main; main()", "walk", "--robot", "icub"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    assert_refused(done.returncode, done.stdout, done.stderr, "unknown robot 'icub'")

@@ -1,0 +1,40 @@
+"""A log of a walk that nobody walked: straight, at constant speed, without error unless asked for."""
+
+import numpy as np
+
+from gradiva.telemetry import SignalLog
+
+PERIOD, SPEED, STEP_TIME = 0.01, 0.2, 0.8  # [s], [m/s], [s]
+START, STOP, END = 1.0, 9.0, 13.0  # [s] of walking, and of the log
+PARTS = ("estimation", "model_control", "whole_body", "total")
+
+
+def walk_log(duration: float = END, **changes) -> SignalLog:
+    """Return a log; ``changes`` are functions of the times added to a signal (``::`` written as ``__``)."""
+    times = np.arange(0.0, duration, PERIOD)
+    progress = SPEED * (np.clip(times, START, STOP) - START)
+    on_line = np.column_stack([progress, np.zeros_like(times)])
+    in_space = np.column_stack([on_line, np.full_like(times, 0.5)])
+    walking = (times >= START) & (times < STOP)
+    step = np.floor((times - START) / STEP_TIME).astype(int)
+    signals = {
+        **{f"{point}::{kind}": on_line for point in ("dcm::position", "zmp") for kind in ("measured", "desired")},
+        **{f"com::position::{kind}": in_space for kind in ("measured", "desired")},
+        **{
+            f"{side}_foot::{what}::{kind}": in_space if what == "position" else 0.0 * in_space
+            for side in ("left", "right")
+            for what in ("position", "orientation")
+            for kind in ("measured", "desired")
+        },
+        "odometry::root_link::position": in_space,
+        "simulation::root_link::position": in_space,
+        "simulation::root_link::orientation": 0.0 * in_space,
+        "stance_foot::is_left": (step % 2 == 0).astype(float),
+        "walking::is_double_support": ((times - START) % STEP_TIME < 0.2).astype(float),
+        "walking::is_walking": walking.astype(float),
+        **{f"tick::{part}": np.full_like(times, 100.0) for part in PARTS},
+    }
+    for name, change in changes.items():
+        signal = name.replace("__", "::")
+        signals[signal] = signals[signal] + change(times)
+    return SignalLog.from_arrays(times, signals)

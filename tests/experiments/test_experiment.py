@@ -1,0 +1,151 @@
+"""Runs, rows and figures, with pools that do not walk."""
+
+import json
+
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult, find_experiment
+from gradiva.experiments.experiment import markdown_table
+from gradiva.experiments.table_10_1 import walking_time
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
+
+ROW = {"speed": 0.2, "paper": None, "value": 0.123456, "outcome": "walked", "reason": "a|b"}
+
+
+class FakePool:
+    """Walks below a speed, without a robot."""
+
+    def __init__(self, limit, interrupt_at=None):
+        self.limit, self.interrupt_at = limit, interrupt_at
+        self.trials = []
+        self.closed = False
+
+    def run(self, trial):
+        self.trials.append(trial)
+        if len(self.trials) == self.interrupt_at:
+            raise KeyboardInterrupt
+        return self.result(trial.command)
+
+    def results(self, trials):
+        for index in reversed(range(len(trials))):
+            yield index, self.run(trials[index])
+
+    def result(self, command):
+        speed = abs(command.forward) if isinstance(command, VelocityCommand) else 0.0
+        walked = speed <= self.limit + 1e-9
+        figures = {
+            "outcome": "walked" if walked else "fell",
+            "reason": "done" if walked else f"fell at {speed}",
+            "peak_speed_mps": speed,
+            "final_pose": [0.0, 0.0, 0.0],
+            "goal_error_m": 0.01,
+            "dcm_error_m": {"rms": 0.01, "max": 0.02},
+        }
+        return TrialResult(figures, (0.0, 0.3, 0.0))
+
+    def close(self):
+        self.closed = True
+
+
+def start(name, tmp_path, pool, **options):
+    return EXPERIMENTS[name].start(ExperimentOptions(**options), tmp_path, pool, lambda done, total, text: None)
+
+
+def test_an_unknown_experiment_is_refused_with_the_nearest_name():
+    with pytest.raises(ConfigError, match="did you mean 'robustness'"):
+        find_experiment("robustnes")
+
+
+def test_rows_are_on_the_disk_as_soon_as_they_are_added(tmp_path):
+    run = start("robustness", tmp_path, None)
+    run.add_row(ROW)
+    saved = json.loads(run.folder.result_path.read_text())
+    assert saved.keys() == {"name", "source", "rows", "figures", "wall_s"}
+    assert saved["rows"] == [ROW]
+    assert "0.1235" in run.table_path.read_text()
+
+
+def test_rows_are_kept_by_place(tmp_path):
+    run = start("robustness", tmp_path, None)
+    for place in (2, 0, 1):
+        run.add_row({**ROW, "speed": place}, place)
+    assert [row["speed"] for row in run.rows] == [0, 1, 2]
+
+
+def test_a_table_escapes_what_would_break_it():
+    assert markdown_table([ROW]).splitlines()[2] == "| 0.2 | – | 0.1235 | walked | a/b |"
+
+
+def test_no_rows_make_no_table():
+    assert markdown_table([]) == ""
+
+
+def test_table_10_1_finds_the_limit_of_each_architecture(tmp_path):
+    pool = FakePool(limit=0.43)
+    run = start("table_10_1", tmp_path, pool)
+    EXPERIMENTS["table_10_1"].run(run)
+    assert [row["value"] for row in run.rows] == [0.43] * 4
+    assert [row["paper"] for row in run.rows] == [0.1563, 0.1645, 0.1809, 0.3372]
+    assert [row["peak_speed_mps"] for row in run.rows] == [0.43] * 4
+    assert run.rows[0]["reason"] == "at 0.44 m/s: seed 0: fell at 0.44"
+    assert len(run.figures) == 2
+
+
+def test_table_10_1_walks_five_metres_with_noise_and_three_seeds(tmp_path):
+    pool = FakePool(limit=0.1)
+    EXPERIMENTS["table_10_1"].run(start("table_10_1", tmp_path, pool))
+    walked = [trial for trial in pool.trials if trial.command.forward == 0.1]
+    assert len(walked) == 4 * 3
+    assert {trial.seed for trial in walked} == {0, 1, 2}
+    assert all(trial.noise for trial in walked)
+    planner = load_setup("icub_v2_7").walking.planner
+    ramps = planner.ramp_steps * planner.preferred_duration(0.1)
+    assert walking_time(planner, 0.1, 5.0) == pytest.approx(50.0 + ramps)
+    assert {trial.command.duration for trial in walked} == {walking_time(planner, 0.1, 5.0)}
+
+
+def test_table_10_1_has_no_paper_values_for_other_robots(tmp_path):
+    run = start("table_10_1", tmp_path, FakePool(limit=0.05), robot="talos", quick=True)
+    EXPERIMENTS["table_10_1"].run(run)
+    assert {row["paper"] for row in run.rows} == {None}
+    assert {(row["value"], row["outcome"]) for row in run.rows} == {(None, "fell")}
+
+
+def test_an_interrupted_search_ends_all_searches(tmp_path):
+    pool = FakePool(limit=0.4, interrupt_at=20)
+    run = start("table_10_1", tmp_path, pool)
+    with pytest.raises(KeyboardInterrupt):
+        EXPERIMENTS["table_10_1"].run(run)
+    assert pool.closed
+    assert len(run.rows) < 4
+
+
+def test_robustness_walks_ten_seeds_of_noise_at_both_speeds(tmp_path):
+    run = start("robustness", tmp_path, FakePool(limit=0.2))
+    EXPERIMENTS["robustness"].run(run)
+    noise = [row for row in run.rows if row["disturbance"] == "noise preset"]
+    assert [(row["speed_mps"], row["seed"]) for row in noise] == [(v, s) for v in (0.19, 0.34) for s in range(10)]
+    assert {row["outcome"] for row in noise if row["speed_mps"] == 0.34} == {"fell"}
+
+
+def test_quick_robustness_has_two_seeds(tmp_path):
+    run = start("robustness", tmp_path, FakePool(limit=1.0), quick=True)
+    EXPERIMENTS["robustness"].run(run)
+    assert max(row["seed"] for row in run.rows) == 1
+
+
+def test_directions_miss_when_the_robot_ends_elsewhere(tmp_path):
+    pool = FakePool(limit=1.0)
+    original = pool.result
+    pool.result = lambda command: _without_goal(original(command))
+    run = start("directions", tmp_path, pool)
+    EXPERIMENTS["directions"].run(run)
+    assert {row["outcome"] for row in run.rows} == {"missed"}
+    assert all(row["value"] == pytest.approx(0.3) for row in run.rows)
+    assert "30 cm from where it should be" in run.rows[0]["reason"]
+
+
+def _without_goal(result):
+    return TrialResult({**result.figures, "goal_error_m": None}, result.planned_pose)

@@ -1,0 +1,56 @@
+import numpy as np
+
+from gradiva.experiments.fall_diagnosis import diagnose
+from gradiva.telemetry import SignalLog
+from tests.experiments.synthetic_walk import walk_log
+
+FALL = 6.0  # [s]
+
+
+def growing_from(start, size=1.0, column=1, columns=2):
+    def growth(times):
+        change = np.zeros((len(times), columns))
+        change[:, column] = size * np.maximum(0.0, times - start)
+        return change
+
+    return growth
+
+
+def test_a_healthy_walk_shows_no_sign():
+    assert diagnose(walk_log()) == ""
+
+
+def test_an_empty_log_shows_no_sign():
+    assert diagnose(SignalLog()) == ""
+
+
+def test_the_quantity_that_left_first_is_named_with_its_time_and_phase():
+    log = walk_log(
+        FALL, dcm__position__measured=growing_from(5.295), left_foot__position__measured=growing_from(5.7, columns=3)
+    )
+    assert diagnose(log) == "; first sign: DCM error 7 cm at 5.36 s, while the right foot carried the robot"
+
+
+def test_a_foot_that_turns_is_told_in_degrees():
+    log = walk_log(FALL, right_foot__orientation__measured=growing_from(5.0, column=2, columns=3))
+    assert diagnose(log) == "; first sign: right foot turned by 6 ° at 5.11 s, in double support"
+
+
+def test_a_turn_across_half_a_circle_is_none():
+    def half_turn(times):
+        return np.column_stack([0 * times, 0 * times, np.full_like(times, 2.0 * np.pi)])
+
+    assert diagnose(walk_log(FALL, left_foot__orientation__measured=half_turn)) == ""
+
+
+def test_a_departure_that_came_back_is_no_sign():
+    def bump(times):
+        return 0.2 * ((times > 3.0) & (times < 4.0))[:, None]
+
+    log = walk_log(FALL, zmp__measured=bump, com__position__measured=growing_from(5.5, columns=3))
+    assert diagnose(log).startswith("; first sign: CoM error")
+
+
+def test_a_log_of_three_ticks_can_be_read():
+    log = walk_log(0.03, dcm__position__measured=lambda times: np.array([0.0, 0.5]))
+    assert diagnose(log).startswith("; first sign: DCM error 50 cm at 0.00 s")

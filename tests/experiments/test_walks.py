@@ -1,0 +1,116 @@
+"""Closed-loop walks through the experiments."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gradiva.common import ConfigError, PlanningError
+from gradiva.experiments import (
+    EXPERIMENTS,
+    ExperimentOptions,
+    SimulatedWalk,
+    Trial,
+    TrialPool,
+    WalkRequest,
+    finish_walk,
+    run_trial,
+    run_walk,
+)
+from gradiva.experiments.benchmark import run_benchmark
+from gradiva.planner import GoalCommand, VelocityCommand
+from gradiva.setup import load_setup
+
+
+def interrupt_at(time):
+    def observe(walk):
+        if walk.time > time:
+            raise KeyboardInterrupt
+
+    return observe
+
+
+def test_a_command_that_cannot_be_planned_is_refused_before_the_robot_stands():
+    with pytest.raises(PlanningError, match="forward speed"):
+        run_walk(WalkRequest(load_setup("icub_v2_7"), VelocityCommand(9.0, duration=2.0)))
+
+
+def test_a_trial_that_cannot_be_planned_is_an_outcome():
+    result = run_trial(Trial("icub_v2_7", VelocityCommand(9.0, duration=2.0)))
+    assert not result.walked
+    assert result.planned_pose is None
+    assert result.figures["reason"].startswith("no plan: forward speed 9.0 m/s")
+
+
+def test_a_period_between_physics_steps_is_refused():
+    with pytest.raises(ConfigError, match="multiple of simulation"):
+        SimulatedWalk(load_setup("icub_v2_7", {"walking.period": 0.0105}))
+
+
+@pytest.mark.walk
+def test_an_interrupted_walk_is_stopped_and_scored():
+    setup = load_setup("icub_v2_7")
+    request = WalkRequest(setup, VelocityCommand(0.19, duration=5.0))
+    outcome = finish_walk(request, SimulatedWalk(setup, observers=(interrupt_at(4.0),)))
+    assert outcome.result["outcome"] == "stopped"
+    assert outcome.result["reason"].startswith("interrupted at 4.0")
+    assert outcome.result["dcm_error_m"]["max"] < 0.05
+
+
+@pytest.mark.walk
+def test_a_robot_interrupted_before_it_balances_has_a_result_without_figures():
+    setup = load_setup("icub_v2_7")
+    request = WalkRequest(setup, VelocityCommand(0.19, duration=5.0))
+    result = finish_walk(request, SimulatedWalk(setup, observers=(interrupt_at(0.5),))).result
+    assert result["outcome"] == "stopped"
+    assert result["dcm_error_m"] == {"rms": None, "max": None}
+
+
+@pytest.mark.walk
+def test_a_trial_walks_in_another_process_and_ends_where_it_should():
+    with TrialPool(1) as pool:
+        result = pool.run(Trial("icub_v2_7", GoalCommand(0.4, -0.1), noise=True, seed=1))
+    assert result.walked
+    assert result.planned_pose == pytest.approx((0.4, -0.1, result.planned_pose[2]), abs=0.02)
+    assert result.figures["goal_error_m"] < 0.05
+    assert len(result.track) > 50
+
+
+@pytest.mark.walk
+def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
+    experiment = EXPERIMENTS["figure_10_9"]
+    run = experiment.start(ExperimentOptions(quick=True), tmp_path, None, lambda done, total, text: None)
+    experiment.run(run)
+    saved = json.loads(run.folder.result_path.read_text())
+    assert [(row["quantity"], row["noise"]) for row in saved["rows"]] == [
+        (f"{quantity}_error_m", noise) for noise in (False, True) for quantity in ("dcm", "com", "zmp")
+    ]
+    assert {row["outcome"] for row in saved["rows"]} == {"walked"}
+    for row in saved["rows"]:
+        assert row["rms"] < row["value"]
+        assert row["paper"] is None or row["value"] < row["paper"]
+    assert [Path(path).name for path in saved["figures"]] == ["figure_10_9.png", "figure_10_9.svg"]
+    assert all(Path(path).stat().st_size > 10_000 for path in saved["figures"])
+
+
+@pytest.mark.walk
+def test_the_benchmark_times_every_layer_on_recorded_ticks():
+    result = run_benchmark(["icub_v2_7"])
+    rows = {row["name"]: row for row in result["results"]}
+    assert set(rows) == {
+        "whole_body.ik/icub_v2_7",
+        "whole_body.ik_interpreted/icub_v2_7",
+        "estimation/icub_v2_7",
+        "model_control.dcm/icub_v2_7",
+        "model_control.dcm_mpc/icub_v2_7",
+        "tick/icub_v2_7",
+        "simulation.step_10ms/icub_v2_7",
+        "planner.at",
+        "planner.plan_20s",
+    }
+    assert rows["whole_body.ik/icub_v2_7"]["samples"] >= 2000
+    assert rows["whole_body.ik/icub_v2_7"]["max_violation"] < 1e-6
+    for row in rows.values():
+        assert 0.0 < row["median_us"] <= row["p99_us"] <= row["max_us"]
+    assert result["machine"].keys() == {"processor", "cores", "python", "casadi"}
+    assert result["real_time_factor"]["icub_v2_7"] > 0.0
