@@ -86,9 +86,9 @@ class Architecture:
         """Walk the distance with each seed; the first fall tells that the speed is too high."""
         quick = self.run.options.quick
         for seed in _QUICK_SEEDS if quick else _SEEDS:
+            result = self.run.pool.run(self.trial(speed, seed, _QUICK_DISTANCE if quick else _DISTANCE))
             if self.cancelled.is_set():
                 raise KeyboardInterrupt
-            result = self.run.pool.run(self.trial(speed, seed, _QUICK_DISTANCE if quick else _DISTANCE))
             if not result.walked:
                 self._tell(speed, str(result.figures["outcome"]))
                 return f"seed {seed}: {result.figures['reason']}"

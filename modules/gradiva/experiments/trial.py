@@ -10,6 +10,7 @@ import numpy as np
 
 from gradiva.common import NDArray, PlanningError
 from gradiva.experiments.planned_walk import Pose, final_pose, plan_from_start
+from gradiva.experiments.simulated_walk import Observer
 from gradiva.experiments.walk_result import WalkOutcome, WalkRequest, run_walk
 from gradiva.planner import Command
 from gradiva.setup import Setup, load_setup
@@ -64,8 +65,12 @@ class TrialResult:
         return bool(self.figures["outcome"] == "walked")
 
 
-def run_trial(trial: Trial) -> TrialResult:
+def run_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> TrialResult:
     """Walk; a command that cannot be planned is an outcome as well.
+
+    Args:
+        trial: What to walk.
+        observers: Called after each tick.
 
     Raises:
         WalkingError: The configuration is wrong, or the robot's model is missing.
@@ -75,17 +80,17 @@ def run_trial(trial: Trial) -> TrialResult:
         pose = final_pose(plan_from_start(setup, trial.command))
     except PlanningError as error:
         return TrialResult({"outcome": "stopped", "reason": f"no plan: {error}"}, None)
-    outcome = walk_trial(trial)
+    outcome = walk_trial(trial, observers)
     return TrialResult(outcome.result, pose, _track(outcome))
 
 
-def walk_trial(trial: Trial) -> WalkOutcome:
+def walk_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> WalkOutcome:
     """Walk in this process and keep the log.
 
     Raises:
         WalkingError: As ``run_trial``, or the command cannot be planned.
     """
-    return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed))
+    return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed), observers=observers)
 
 
 def _track(outcome: WalkOutcome) -> NDArray:

@@ -7,8 +7,9 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from types import FrameType
+from multiprocessing.synchronize import Event
 
+from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.trial import Trial, TrialResult, run_trial
 
 _LARGEST = 8  # [processes] beyond it, memory and not the processor is what runs short
@@ -26,11 +27,12 @@ class TrialPool:
         os.environ.setdefault("OMP_NUM_THREADS", "1")
         self.workers = workers or max(1, min(_LARGEST, len(os.sched_getaffinity(0))))
         context = multiprocessing.get_context("spawn")
-        self._executor = ProcessPoolExecutor(self.workers, context, initializer=_leave_quietly)
+        self._stop = context.Event()
+        self._executor = ProcessPoolExecutor(self.workers, context, initializer=_begin, initargs=(self._stop,))
 
     def submit(self, trial: Trial) -> Future[TrialResult]:
         """Queue one trial."""
-        return self._executor.submit(run_trial, trial)
+        return self._executor.submit(_run, trial)
 
     def run(self, trial: Trial) -> TrialResult:
         """Run one trial and wait for it.
@@ -53,7 +55,8 @@ class TrialPool:
                 yield pending.pop(future), future.result()
 
     def close(self) -> None:
-        """Drop what is queued."""
+        """Drop what is queued; running walks stop at their next tick."""
+        self._stop.set()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> TrialPool:
@@ -63,10 +66,20 @@ class TrialPool:
         self.close()
 
 
-def _leave_quietly() -> None:
-    """Ctrl-C reaches all processes of a terminal; a worker then goes without a traceback."""
+_stop: Event | None = None  # of this worker process
 
-    def leave(number: int, frame: FrameType | None) -> None:
-        os._exit(130)
 
-    signal.signal(signal.SIGINT, leave)
+def _begin(stop: Event) -> None:
+    """Ctrl-C reaches all processes of a terminal: a worker leaves it to the parent to stop the walks."""
+    global _stop
+    _stop = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _run(trial: Trial) -> TrialResult:
+    return run_trial(trial, (_stop_when_asked,))
+
+
+def _stop_when_asked(walk: SimulatedWalk) -> None:
+    if _stop is not None and _stop.is_set():
+        raise KeyboardInterrupt
