@@ -23,7 +23,7 @@ def tracks_figure(tracks: Mapping[str, tuple[NDArray, Pose | None]]) -> Figure:
     """Return one panel a walk.
 
     Args:
-        tracks: Name to the way of the base, [m], shape (k, 2), and the pose in which the plan ends.
+        tracks: Name to the way of the middle of the feet, [m], shape (k, 2), and the pose in which the plan ends.
     """
     rows = math.ceil(len(tracks) / _COLUMNS)
     with matplotlib.rc_context(STYLE):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanningError
+from gradiva.common import NDArray, PlanningError, Side
 from gradiva.experiments.planned_walk import Pose, final_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer
 from gradiva.experiments.walk_result import WalkOutcome, WalkRequest, run_walk
@@ -52,7 +52,7 @@ class TrialResult:
     Attributes:
         figures: In the shape of ``result.json``.
         planned_pose: Where the plan ends; None when there is no plan.
-        track: Of the base in simulation, every tenth of a second, [m], shape (k, 2).
+        track: Of the middle of the feet in simulation, every tenth of a second, [m], shape (k, 2).
     """
 
     figures: dict[str, Any]
@@ -98,4 +98,5 @@ def _track(outcome: WalkOutcome) -> NDArray:
     if not len(log):
         return np.zeros((0, 2))
     rows = np.searchsorted(log.times, np.arange(log.times[0], log.times[-1], _TRACK_PERIOD))
-    return np.array(log["simulation::root_link::position"][np.minimum(rows, len(log) - 1), :2])
+    left, right = (log[f"simulation::{side}_foot::position"] for side in Side)
+    return 0.5 * (left + right)[np.minimum(rows, len(log) - 1), :2]
