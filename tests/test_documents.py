@@ -11,6 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from gradiva.cli.main import app
+from gradiva.setup import load_robot
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"
@@ -68,6 +69,19 @@ def test_every_robot_and_the_configuration_have_a_readme():
     overview = (ROOT / "robots" / "README.md").read_text(encoding="utf-8")
     for robot in robots:
         assert f"{robot.name}/README.md" in overview, f"robots/README.md does not link {robot.name}"
+
+
+def test_the_table_of_the_robots_tells_what_their_descriptions_tell():
+    overview = (ROOT / "robots" / "README.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in overview.splitlines() if "|" in line]
+    table = {row[0]: row[1:] for row in reversed(rows)}
+    for column, name in enumerate(("icub_v2_7", "icub_v3", "talos")):
+        robot = load_robot(name)
+        assert name in table[""][column]
+        assert table["mass"][column] == f"{robot.mass:.1f} kg"
+        assert table["actuated joints"][column] == str(len(robot.joints))
+        assert table["CoM height of walking"][column] == f"{robot.com_height:g} m"
+        assert table["commanded speed up to"][column] == f"{robot.max_speed:.2f} m/s"
 
 
 def test_the_readme_of_the_configuration_names_every_file_and_table():
