@@ -34,8 +34,6 @@ def test_the_load_moves_smoothly_to_the_foot_that_stays():
 
 
 def test_a_zmp_in_the_middle_loads_both_feet_alike():
-    left, right = pendulum_wrenches(
-        np.array([0.0, 0.0, 300.0]), np.array([0.03, 0.0]), (foot(0.1), foot(-0.1)), POINTS
-    )
+    left, right = pendulum_wrenches(np.array([0.0, 0.0, 300.0]), np.array([0.03, 0.0]), (foot(0.1), foot(-0.1)), POINTS)
     assert left[2] == pytest.approx(150.0)
     assert right[2] == pytest.approx(150.0)
