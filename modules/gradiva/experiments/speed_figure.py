@@ -32,5 +32,5 @@ def speed_figure(rows: Sequence[dict[str, Any]]) -> Figure:
         axis.set_yticks(places, [f"{row['model']}, {row['control']}" for row in rows])
         axis.invert_yaxis()
         axis.set_xlabel("highest straight speed [m/s]", loc="right")
-        axis.legend(loc="lower right")
+        figure.legend(loc="outside upper right", ncols=2)
         return figure
