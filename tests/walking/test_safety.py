@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from gradiva.common import ConfigError, so3
 from gradiva.walking.safety import SafetyConfig, SafetyMonitor
 
-CONFIG = SafetyConfig(max_tilt=0.6, max_dcm_error=0.4, max_failed_ticks=5)
+CONFIG = SafetyConfig(max_tilt=0.6, max_dcm_error=0.4, max_failed_ticks=5, max_relaxed_ticks=20)
 
 
 def objection(tilt=0.0, dcm_error=0.0):
@@ -24,7 +25,7 @@ def test_objections_say_what_and_how_much():
     assert objection(dcm_error=-0.5) == "the DCM is 50 cm off its reference, the limit is 40 cm"
 
 
-@pytest.mark.parametrize("name", ["max_tilt", "max_dcm_error", "max_failed_ticks"])
+@pytest.mark.parametrize("name", ["max_tilt", "max_dcm_error", "max_failed_ticks", "max_relaxed_ticks"])
 def test_limits_must_be_positive(name):
     with pytest.raises(ConfigError, match=name):
-        SafetyConfig(**({"max_tilt": 0.6, "max_dcm_error": 0.4, "max_failed_ticks": 5} | {name: 0}))
+        replace(CONFIG, **{name: 0})

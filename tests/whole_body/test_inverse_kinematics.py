@@ -131,6 +131,21 @@ def test_feet_that_cannot_be_reached_have_no_solution(model, inverse_kinematics,
         inverse_kinematics.solve(standing, reference, PERIOD)
 
 
+def test_relaxed_the_robot_comes_as_near_as_its_joints_allow(model, inverse_kinematics, standing):
+    reference = reference_for(model, upright_torso(model), left_foot=foot([5.0, 0.1, 0.0]))
+    velocity = inverse_kinematics.solve(standing, reference, PERIOD, relaxed=True)
+    limits = model.velocity_limits()
+    assert np.all(np.abs(velocity[6:]) <= limits + 1e-6)
+    assert frame_velocity(model, standing, velocity, model.description.left_foot_frame)[0] > 0.2
+
+
+def test_relaxed_a_problem_that_has_a_solution_keeps_it(model, inverse_kinematics, standing):
+    reference = reference_for(model, upright_torso(model), com_velocity=np.array([0.05, 0.02, 0.0]))
+    exact = inverse_kinematics.solve(standing, reference, PERIOD)
+    relaxed = inverse_kinematics.solve(standing, reference, PERIOD, relaxed=True)
+    np.testing.assert_allclose(relaxed, exact, atol=2e-3)
+
+
 def test_an_unknown_posture_group_is_named(icub):
     weights = dict.fromkeys(icub.description.joint_groups, 1.0) | {"tail": 1.0}
     with pytest.raises(ConfigError, match="unknown joint group 'tail'"):

@@ -73,9 +73,11 @@ class _WholeBodyRecorder:
         self._inner.reset(posture)
         self._copy()
 
-    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
         self._ticks.inverse_kinematics.append((self.desired_posture, reference, period))
-        command = self._inner.command(state, reference, period)
+        command = self._inner.command(state, reference, period, relaxed)
         self._copy()
         return command
 

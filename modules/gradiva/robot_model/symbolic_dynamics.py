@@ -6,7 +6,9 @@ velocities and the accelerations that remain at :math:`\dot\nu = 0`; one pass ba
 moment and inertia (for the mass matrix) and the accumulated forces (for the bias forces). With joint axis
 :math:`a` through :math:`o`, the joint's unit velocity moves the base origin by :math:`v_0 = o \times a`, and
 
-.. math:: f = m v_0 + a \times h, \quad n = h \times v_0 + I a, \quad M_{kj} = a_k \cdot n_j + (o_k \times a_k) \cdot f_j.
+.. math::
+    f = m v_0 + a \times h, \quad n = h \times v_0 + I a, \quad
+    M_{kj} = a_k \cdot n_j + (o_k \times a_k) \cdot f_j.
 """
 
 from __future__ import annotations

@@ -17,14 +17,16 @@ class SafetyConfig:
         max_tilt: Of the base against the start posture, [rad].
         max_dcm_error: [m].
         max_failed_ticks: Successive ticks without a usable measurement or solution.
+        max_relaxed_ticks: Successive ticks in which layer 3 cannot meet feet and CoM and comes as near as it can.
     """
 
     max_tilt: float
     max_dcm_error: float
     max_failed_ticks: int
+    max_relaxed_ticks: int
 
     def __post_init__(self) -> None:
-        for name in ("max_tilt", "max_dcm_error", "max_failed_ticks"):
+        for name in ("max_tilt", "max_dcm_error", "max_failed_ticks", "max_relaxed_ticks"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 

@@ -9,6 +9,7 @@ from gradiva.estimation import StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
+from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.model_control import DcmLaw, InstantaneousLaw, ModelControl, PredictiveLaw
 from gradiva.walking.safety import SafetyMonitor
 from gradiva.walking.walking_config import SimplifiedModel, WalkingConfig
@@ -43,6 +44,7 @@ class WalkingLayers:
         whole_body: Layer 3.
         estimator: From sensors to state.
         swing_momentum: How the swinging foot moves the ZMP.
+        body_references: From layer 2 to layer 3.
         safety: When to give up.
     """
 
@@ -71,6 +73,9 @@ class WalkingLayers:
         self.estimator = StateEstimator(model, config.state_estimator, compiler)
         self.swing_momentum = SwingMomentum(
             config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
+        )
+        self.body_references = BodyReferences(
+            model.mass, self.start_posture, self.torso_rotation, config.planner.zmp_offset, self.swing_momentum
         )
         self.safety = SafetyMonitor(config.safety, so3.tilt(self.start_posture.base_rotation))
 

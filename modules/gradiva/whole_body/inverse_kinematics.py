@@ -21,11 +21,12 @@ from gradiva.common import ConfigError, NDArray, RobotPosture, so3
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
-from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.tasks import Task, angular_momentum_task, com_task, posture_task, se3_task, so3_task
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain", "torso_gain", "posture_gain")
+_RELAXED_PRICE = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,20 +109,26 @@ class InverseKinematics:
         self.problem = self._make_problem()
         self._solver = make_solver(config.solver, "inverse kinematics", self.problem)
 
-    def solve(self, state: RobotPosture, reference: WholeBodyReference, period: float) -> NDArray:
+    def solve(
+        self, state: RobotPosture, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> NDArray:
         """Return ν = (ṗ_B, ω_B, ṡ), world, mixed, shape (6 + n,).
 
         Args:
             state: Where the robot is (measured) or was told to be (position control).
             reference: What it should do.
             period: For which the velocity will be held, [s].
+            relaxed: Come as near to feet and CoM as the joint limits allow.
 
         Raises:
             NoSolutionFound: Feet, CoM and limits contradict each other.
         """
         self._evaluate(state, reference)
         self._update_bounds(state.joint_positions, period)
-        solution = self._solver.solve()
+        if relaxed:
+            solution = DaqpSolver("relaxed inverse kinematics", self.problem.relaxed(_RELAXED_PRICE)).solve()
+        else:
+            solution = self._solver.solve()
         return np.concatenate((solution[self._joints :], solution[: self._joints]))
 
     def task_error(self, state: RobotPosture, reference: WholeBodyReference) -> NDArray:

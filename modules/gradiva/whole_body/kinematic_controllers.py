@@ -27,8 +27,16 @@ class WholeBodyController(Protocol):
         """Begin again, at rest, from where the robot is told to be now."""
         ...
 
-    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
         """Return the command for the coming ``period`` [s].
+
+        Args:
+            state: Estimated.
+            reference: What the body should do.
+            period: [s].
+            relaxed: Where the references contradict each other or the limits, come as near as possible.
 
         Raises:
             NoSolutionFound: The references contradict each other; nothing has changed.
@@ -52,16 +60,18 @@ class PositionController:
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
 
-    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
         """See ``WholeBodyController.command``."""
-        velocity = self._inverse_kinematics.solve(self.desired_posture, reference, period)
-        self._acceleration.update((velocity - self.desired_velocity) / period, period)
+        velocity = self._inverse_kinematics.solve(self.desired_posture, reference, period, relaxed)
+        acceleration = self._acceleration.update((velocity - self.desired_velocity) / period, period)
         self.desired_posture = integrate(self.desired_posture, velocity, period)
         self.desired_velocity = velocity
         offset = self._feedforward.offset(
             self.desired_posture,
             velocity,
-            self._acceleration.value,
+            acceleration,
             reference.left_foot_wrench,
             reference.right_foot_wrench,
         )
@@ -80,10 +90,12 @@ class VelocityController:
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
 
-    def command(self, state: RobotState, reference: WholeBodyReference, period: float) -> JointCommand:
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
         """See ``WholeBodyController.command``."""
         measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
-        velocity = self._inverse_kinematics.solve(measured, reference, period)
+        velocity = self._inverse_kinematics.solve(measured, reference, period, relaxed)
         self.desired_posture = integrate(measured, velocity, period)
         self.desired_velocity = velocity
         return JointCommand(ControlMode.VELOCITY, velocity[6:])

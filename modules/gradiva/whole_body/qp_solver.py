@@ -60,6 +60,19 @@ class QuadraticProgram:
         """How many variables, from the first, have bounds."""
         return len(self.lower) - len(self.rows)
 
+    def relaxed(self, price: float) -> QuadraticProgram:
+        """Return the problem that pays ``price`` per square for each equality that is not met; copies the data."""
+        rows, wanted = self.rows, self.upper[self.bounded_variables :]
+        first = self.bounded_variables
+        return QuadraticProgram(
+            hessian=self.hessian + price * rows.T @ rows,
+            gradient=self.gradient - price * rows.T @ wanted,
+            rows=np.zeros((0, len(self.gradient))),
+            lower=self.lower[:first].copy(),
+            upper=self.upper[:first].copy(),
+            equalities=0,
+        )
+
     def violation(self, solution: NDArray) -> float:
         """Return by how much ``solution`` breaks its worst constraint."""
         values = np.concatenate((solution[: self.bounded_variables], self.rows @ solution))

@@ -1,0 +1,70 @@
+"""From the plan and layer 2 to what the body should do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gradiva.common import NDArray, RobotPosture, Side, WalkingReference, so3
+from gradiva.contacts import pendulum_wrenches
+from gradiva.walking.model_control import DesiredPendulum
+from gradiva.walking.plan_follower import foot_pose
+from gradiva.whole_body import SwingMomentum, WholeBodyReference
+
+_GRAVITY = 9.81  # [m/s²]
+
+
+class BodyReferences:
+    """Knows the robot's weight, how it stands, and where its feet like to be loaded."""
+
+    def __init__(
+        self,
+        mass: float,
+        start_posture: RobotPosture,
+        torso_rotation: NDArray,
+        zmp_offset: tuple[float, float],
+        swing_momentum: SwingMomentum,
+    ) -> None:
+        """Take what does not change.
+
+        Args:
+            mass: Of the robot, [kg].
+            start_posture: Facing x; joints and pelvis stay near it.
+            torso_rotation: In it, shape (3, 3).
+            zmp_offset: Of the ZMP in the frame of the left foot, mirrored for the right one, [m].
+            swing_momentum: How the swinging foot moves the ZMP.
+        """
+        self._mass = mass
+        self._start_posture = start_posture
+        self._torso_rotation = torso_rotation
+        self._zmp_offset = zmp_offset
+        self._swing_momentum = swing_momentum
+
+    def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
+        """Return the reference of layer 3.
+
+        Args:
+            plan: At the end of the coming period.
+            desired: What layer 2 asks for until then.
+        """
+        heading = so3.rotation_z(plan.heading)
+        left, right = self._foot_wrenches(plan, desired)
+        turn = 0.5 * (plan.left_foot.twist[5] + plan.right_foot.twist[5])
+        return WholeBodyReference(
+            left_foot=plan.left_foot,
+            right_foot=plan.right_foot,
+            com_position=desired.com_position,
+            com_velocity=desired.com_velocity,
+            torso_rotation=heading @ self._torso_rotation,
+            pelvis_rotation=heading @ self._start_posture.base_rotation,
+            trunk_angular_velocity=np.array([0.0, 0.0, turn]),
+            posture=self._start_posture.joint_positions,
+            left_foot_wrench=left,
+            right_foot_wrench=right,
+        )
+
+    def _foot_wrenches(self, plan: WalkingReference, desired: DesiredPendulum) -> tuple[NDArray, NDArray]:
+        points = np.array([foot_pose(plan, side).zmp_point(side, self._zmp_offset) for side in Side])
+        push = plan.dcm.natural_frequency**2 * (plan.com_position[:2] - desired.zmp_position)
+        force = self._mass * np.array([*push, _GRAVITY])
+        zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
+        return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)

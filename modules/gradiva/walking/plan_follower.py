@@ -1,0 +1,120 @@
+"""The present plan: made anew on request, extended where a command has no end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradiva.common import NDArray, PlanarPose, Side, WalkingReference, so3
+from gradiva.planner import (
+    Command,
+    FootPose,
+    GoalCommand,
+    PathCommand,
+    PlanningState,
+    StopCommand,
+    WalkingPlan,
+    WalkingPlanner,
+)
+
+
+class PlanFollower:
+    """Holds the plan and the command that it fulfils.
+
+    Attributes:
+        plan: The present one; None before the robot stands.
+    """
+
+    def __init__(self, planner: WalkingPlanner, replan_margin: float) -> None:
+        """Take the planner.
+
+        Args:
+            planner: Layer 1.
+            replan_margin: A command without an end is planned on when the plan has less than this left, [s].
+        """
+        self._planner = planner
+        self._replan_margin = replan_margin
+        self._command: Command | None = None
+        self.plan: WalkingPlan | None = None
+
+    def stand(self, time: float, step_width: float, com_position: NDArray) -> None:
+        """Begin to stand around the origin, facing x.
+
+        Args:
+            time: [s].
+            step_width: Of the soles, [m].
+            com_position: World, [m], shape (3,).
+        """
+        feet = FootPose(0.0, 0.5 * step_width, 0.0), FootPose(0.0, -0.5 * step_width, 0.0)
+        self.plan = self._planner.standing(PlanningState.at_rest(time, *feet, com_position))
+        self._command = None
+
+    def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
+        """Plan to fulfil ``command`` from ``time`` [s] on.
+
+        Args:
+            command: Places in it are meant in the frame of the odometry.
+            time: [s].
+            plan_origin: Of the plan's world in that frame.
+
+        Raises:
+            PlanningError: It cannot be fulfilled; the present plan stays.
+        """
+        assert self.plan is not None, "a robot that can walk stands"
+        wanted = _in_plan(command, plan_origin.inverse())
+        if self.is_moving(time):
+            self.plan = self._planner.replan(self.plan, wanted, time)
+        else:
+            self.plan = self._planner.walk(wanted, _standing_at(self.plan.at(time)))
+        self._command = wanted
+
+    def close_feet(self, time: float) -> None:
+        """Plan to stand with the feet side by side as soon as that can be; a plan that stands stays."""
+        if self.is_moving(time):
+            self.follow(StopCommand(), time, PlanarPose())
+
+    def update(self, time: float) -> bool:
+        """Plan on a command that has no end; return whether the plan has just been completed."""
+        if self.plan is None or self._command is None:
+            return False
+        if time >= self.plan.end_time:
+            self._command = None
+            return True
+        endless = getattr(self._command, "duration", 0.0) is None
+        if endless and time > self.plan.end_time - self._replan_margin:
+            self.plan = self._planner.replan(self.plan, self._command, time)
+        return False
+
+    def is_moving(self, time: float) -> bool:
+        """Whether steps are under way."""
+        return self.plan is not None and self._command is not None and time < self.plan.end_time
+
+
+def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
+    """Return where a reference has one foot on the ground plane."""
+    foot = reference.foot(side)
+    return FootPose(float(foot.position[0]), float(foot.position[1]), so3.yaw(foot.rotation))
+
+
+def _standing_at(reference: WalkingReference) -> PlanningState:
+    return PlanningState(
+        time=reference.time,
+        left_foot=foot_pose(reference, Side.LEFT),
+        right_foot=foot_pose(reference, Side.RIGHT),
+        dcm_position=reference.dcm.position,
+        dcm_velocity=reference.dcm.velocity,
+        com_position=reference.com_position,
+        com_velocity=reference.com_velocity,
+    )
+
+
+def _in_plan(command: Command, origin: PlanarPose) -> Command:
+    """Return the command with its places told in the world of the plan."""
+    if isinstance(command, GoalCommand):
+        goal = origin @ PlanarPose(command.x, command.y, command.yaw or 0.0)
+        return replace(command, x=goal.x, y=goal.y, yaw=None if command.yaw is None else goal.yaw)
+    if isinstance(command, PathCommand):
+        points = [origin @ PlanarPose(x, y) for x, y in command.points]
+        return PathCommand(np.array([[point.x, point.y] for point in points]), command.speed)
+    return command

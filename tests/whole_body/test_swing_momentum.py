@@ -1,0 +1,63 @@
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, Side, so3
+from gradiva.whole_body import SwingMomentum, SwingMomentumConfig, solve_start_posture, torso_rotation, upright_torso
+from tests.conftest import model_of
+from tests.whole_body.conftest import inverse_kinematics_of
+
+
+@lru_cache
+def swing_momentum_of(name, share=1.0):
+    model, kinematics = model_of(name), inverse_kinematics_of(name)
+    posture = solve_start_posture(model, kinematics, np.zeros(2), upright_torso(model))
+    config = SwingMomentumConfig(share)
+    return SwingMomentum(config, model, kinematics, posture, torso_rotation(model, posture))
+
+
+def reference(side, acceleration, heading=0.0):
+    feet = {
+        foot: SimpleNamespace(in_contact=foot is not side, acceleration=np.array([*acceleration, 0.0, 0.0, 0.0]))
+        for foot in Side
+    }
+    return SimpleNamespace(heading=heading, foot=feet.__getitem__)
+
+
+@pytest.mark.parametrize("name", ["icub_v2_7", "icub_v3", "talos"])
+def test_a_leg_that_swings_forward_moves_the_zmp_forward(name):
+    shift = swing_momentum_of(name).zmp_shift(reference(Side.LEFT, [5.0, 0.0, 0.0]))
+    assert 0.005 < shift[0] < 0.06
+    assert abs(shift[1]) < 0.1 * shift[0]
+
+
+def test_left_and_right_mirror_each_other():
+    momentum = swing_momentum_of("icub_v2_7")
+    left = momentum.zmp_shift(reference(Side.LEFT, [3.0, 1.0, 2.0]))
+    right = momentum.zmp_shift(reference(Side.RIGHT, [3.0, -1.0, 2.0]))
+    np.testing.assert_allclose(right, left * [1.0, -1.0], rtol=0.02, atol=1e-4)
+
+
+def test_a_turned_robot_turns_the_shift():
+    momentum, heading = swing_momentum_of("icub_v2_7"), 0.9
+    turn = so3.rotation_z(heading)
+    ahead = momentum.zmp_shift(reference(Side.LEFT, [4.0, 0.5, 1.0]))
+    turned = momentum.zmp_shift(reference(Side.LEFT, turn @ [4.0, 0.5, 1.0], heading))
+    np.testing.assert_allclose(turned, turn[:2, :2] @ ahead, atol=1e-12)
+
+
+def test_feet_on_the_ground_move_nothing():
+    np.testing.assert_array_equal(swing_momentum_of("icub_v2_7").zmp_shift(reference(None, [5.0, 0.0, 0.0])), [0, 0])
+
+
+def test_half_the_share_is_half_the_shift():
+    whole = swing_momentum_of("icub_v2_7").zmp_shift(reference(Side.LEFT, [5.0, 0.0, 0.0]))
+    half = swing_momentum_of("icub_v2_7", 0.5).zmp_shift(reference(Side.LEFT, [5.0, 0.0, 0.0]))
+    np.testing.assert_allclose(half, 0.5 * whole)
+
+
+def test_a_negative_share_is_refused():
+    with pytest.raises(ConfigError, match=r"share=-0\.1"):
+        SwingMomentumConfig(-0.1)
