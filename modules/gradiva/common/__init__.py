@@ -26,6 +26,7 @@ from gradiva.common.robot_posture import RobotPosture
 from gradiva.common.robot_state import RobotState
 from gradiva.common.side import Side
 from gradiva.common.sole_rectangle import SoleRectangle
+from gradiva.common.two_feet import TwoFeet
 from gradiva.common.walking_reference import WalkingReference
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Side",
     "SoleRectangle",
     "StateError",
+    "TwoFeet",
     "WalkingError",
     "WalkingReference",
     "freeze_arrays",

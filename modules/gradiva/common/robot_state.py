@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from gradiva.common.arrays import NDArray, freeze_arrays
 from gradiva.common.planar_pose import PlanarPose
-from gradiva.common.side import Side
+from gradiva.common.two_feet import TwoFeet
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RobotState:
+class RobotState(TwoFeet):
     """The estimated state; world, mixed representation.
 
     Attributes:
@@ -69,15 +69,3 @@ class RobotState:
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
         )
-
-    def foot_position(self, side: Side) -> NDArray:
-        """Position of one sole (world, [m], shape (3,))."""
-        return self.left_foot_position if side is Side.LEFT else self.right_foot_position
-
-    def foot_rotation(self, side: Side) -> NDArray:
-        """Rotation of one sole (world, shape (3, 3))."""
-        return self.left_foot_rotation if side is Side.LEFT else self.right_foot_rotation
-
-    def foot_wrench(self, side: Side) -> NDArray:
-        """Wrench of the ground on one sole (world axes, about the sole origin, shape (6,))."""
-        return self.left_foot_wrench if side is Side.LEFT else self.right_foot_wrench

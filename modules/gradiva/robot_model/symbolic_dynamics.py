@@ -21,21 +21,7 @@ import numpy as np
 
 from gradiva.common import NDArray
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
-
-
-@dataclass
-class _Link:
-    """A link, its place in the tree and its constant inertia (all in its own axes)."""
-
-    index: int
-    parent: int | None
-    joint: int | None
-    rest_rotation: NDArray
-    rest_position: NDArray
-    axis: NDArray
-    mass: float
-    com: NDArray
-    inertia_at_com: NDArray
+from gradiva.robot_model.rigid_link import RigidLink, links_from_base
 
 
 @dataclass
@@ -86,7 +72,7 @@ class SymbolicDynamics:
         self.joint_positions = cs.SX.sym("joint_positions", self.joints)
         self.joint_velocities = cs.SX.sym("joint_velocities", self.joints)
         self._gravity = cs.DM([0.0, 0.0, -gravity])
-        self._links = _links_from_base(model)
+        self._links = links_from_base(model)
         self._link_of_joint = {link.joint: link for link in self._links if link.joint is not None}
         self._propagate()
 
@@ -193,7 +179,7 @@ class SymbolicDynamics:
         self._acceleration[base] = cs.SX.zeros(3)
         self._angular_acceleration[base] = cs.SX.zeros(3)
 
-    def _place_child(self, link: _Link, parent: int, joint: int) -> None:
+    def _place_child(self, link: RigidLink, parent: int, joint: int) -> None:
         rest = self._rotation[parent] @ _clean(link.rest_rotation)
         self._rotation[link.index] = rest @ _rotation_about(link.axis, self.joint_positions[joint])
         lever = self._rotation[parent] @ _clean(link.rest_position)
@@ -255,14 +241,14 @@ class SymbolicDynamics:
 
     # -- parts -------------------------------------------------------------------------------------------------
 
-    def _com_lever(self, link: _Link) -> cs.SX:
+    def _com_lever(self, link: RigidLink) -> cs.SX:
         return self._rotation[link.index] @ link.com
 
-    def _com_velocity_of(self, link: _Link) -> cs.SX:
+    def _com_velocity_of(self, link: RigidLink) -> cs.SX:
         omega = self._angular_velocity[link.index]
         return self._velocity[link.index] + cs.cross(omega, self._com_lever(link))
 
-    def _inertia_in_world(self, link: _Link) -> cs.SX:
+    def _inertia_in_world(self, link: RigidLink) -> cs.SX:
         rotation = self._rotation[link.index]
         return rotation @ link.inertia_at_com @ rotation.T
 
@@ -277,7 +263,7 @@ class SymbolicDynamics:
             jacobian[3:, 6 + ancestor.joint] = axis  # type: ignore[operator]
         return jacobian
 
-    def _supporting_links(self, index: int) -> list[_Link]:
+    def _supporting_links(self, index: int) -> list[RigidLink]:
         """The links from ``index`` to the base, the base left out."""
         by_index = {link.index: link for link in self._links}
         chain, link = [], by_index[index]
@@ -286,7 +272,7 @@ class SymbolicDynamics:
             link = by_index[link.parent]
         return chain
 
-    def _fill_mass_matrix_column(self, matrix: cs.SX, joint: int, link: _Link) -> None:
+    def _fill_mass_matrix_column(self, matrix: cs.SX, joint: int, link: RigidLink) -> None:
         mass, moment, inertia = self._composite[link.index]
         axis = self._axis[joint]
         base_motion = cs.cross(self._origin[link.index], axis)
@@ -300,50 +286,6 @@ class SymbolicDynamics:
             value = cs.dot(other, torque) + cs.dot(cs.cross(self._origin[ancestor.index], other), force)
             matrix[6 + ancestor.joint, 6 + joint] = value  # type: ignore[operator]
             matrix[6 + joint, 6 + ancestor.joint] = value  # type: ignore[operator]
-
-
-def _links_from_base(tree: IdynTreeModel) -> list[_Link]:
-    """Return the links, parents before children."""
-    import idyntree.bindings as idyn
-
-    model = tree.model
-    traversal = idyn.Traversal()
-    model.computeFullTreeTraversal(traversal, model.getDefaultBaseLink())
-    links = []
-    for visit in range(traversal.getNrOfVisitedLinks()):
-        link = traversal.getLink(visit)
-        index = link.getIndex()
-        inertia = link.getInertia()
-        com = as_array(inertia.getCenterOfMass())
-        at_origin = as_array(inertia.getRotationalInertiaWrtFrameOrigin())
-        mass = inertia.getMass()
-        at_com = at_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
-        place: dict = {
-            "parent": None,
-            "joint": None,
-            "rest_rotation": np.eye(3),
-            "rest_position": np.zeros(3),
-            "axis": np.zeros(3),
-        }
-        if visit > 0:
-            place = _place_in_tree(model, traversal, visit, index)
-        links.append(_Link(index=index, mass=mass, com=com, inertia_at_com=at_com, **place))
-    return links
-
-
-def _place_in_tree(model, traversal, visit: int, index: int) -> dict:  # type: ignore[no-untyped-def]
-    parent = traversal.getParentLink(visit).getIndex()
-    joint = traversal.getParentJoint(visit)
-    rest = joint.getRestTransform(index, parent).inverse()
-    axis = joint.asRevoluteJoint().getAxis(index)
-    assert np.allclose(as_array(axis.getOrigin()), 0.0), "the axis of a URDF joint passes through its child's origin"
-    return {
-        "parent": parent,
-        "joint": joint.getIndex(),
-        "rest_rotation": as_array(rest.getRotation()),
-        "rest_position": as_array(rest.getPosition()),
-        "axis": as_array(axis.getDirection()),
-    }
 
 
 def _clean(constant: NDArray) -> cs.DM:

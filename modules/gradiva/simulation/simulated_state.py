@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.common import NDArray, Side, freeze_arrays
+from gradiva.common import NDArray, TwoFeet, freeze_arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SimulatedState:
+class SimulatedState(TwoFeet):
     """State of the plant without noise or delay; world (its xy plane is the floor), mixed representation.
 
     Attributes:
@@ -67,15 +67,3 @@ class SimulatedState:
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
         )
-
-    def foot_position(self, side: Side) -> NDArray:
-        """Position of one sole (world, [m], shape (3,))."""
-        return self.left_foot_position if side is Side.LEFT else self.right_foot_position
-
-    def foot_rotation(self, side: Side) -> NDArray:
-        """Rotation of one sole (world, shape (3, 3))."""
-        return self.left_foot_rotation if side is Side.LEFT else self.right_foot_rotation
-
-    def foot_wrench(self, side: Side) -> NDArray:
-        """Wrench of the ground on one sole (world axes, about the sole origin, shape (6,))."""
-        return self.left_foot_wrench if side is Side.LEFT else self.right_foot_wrench

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gradiva.common import NDArray, NoSolutionFound, RobotState, WalkingReference
+from gradiva.common import DcmReference, NDArray, NoSolutionFound, RobotState, WalkingReference
 from gradiva.common.dcm_preview import DcmPreview
 from gradiva.contacts import SupportPolygon
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
@@ -17,19 +17,31 @@ Preview = Callable[[float, int], DcmPreview]
 """Samples the plan from now: period [s] and count."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DcmSituation:
+    """What a DCM law decides on.
+
+    Attributes:
+        dcm_position: Estimated, world, [m], shape (2,).
+        reference: The plan now.
+        polygon: Of the feet that the plan has on the ground.
+        preview: Samples the plan from now on.
+        period: Until the next decision, [s].
+    """
+
+    dcm_position: NDArray
+    reference: DcmReference
+    polygon: SupportPolygon
+    preview: Preview
+    period: float
+
+
 class DcmLaw(Protocol):
     """Keeps the DCM on its reference."""
 
     failures: int
 
-    def zmp(
-        self,
-        dcm_position: NDArray,
-        reference: WalkingReference,
-        polygon: SupportPolygon,
-        preview: Preview,
-        period: float,
-    ) -> NDArray:
+    def zmp(self, situation: DcmSituation) -> NDArray:
         """Return the desired ZMP (world, [m], shape (2,))."""
         ...
 
@@ -49,16 +61,10 @@ class InstantaneousLaw:
         """See ``DcmLaw.reset``."""
         self._controller.reset()
 
-    def zmp(
-        self,
-        dcm_position: NDArray,
-        reference: WalkingReference,
-        polygon: SupportPolygon,
-        preview: Preview,
-        period: float,
-    ) -> NDArray:
+    def zmp(self, situation: DcmSituation) -> NDArray:
         """See ``DcmLaw.zmp``."""
-        return self._controller.zmp(dcm_position, reference.dcm, polygon, period)
+        here = situation
+        return self._controller.zmp(here.dcm_position, here.reference, here.polygon, here.period)
 
 
 class PredictiveLaw:
@@ -78,21 +84,14 @@ class PredictiveLaw:
         self._mpc.reset()
         self._fallback.reset()
 
-    def zmp(
-        self,
-        dcm_position: NDArray,
-        reference: WalkingReference,
-        polygon: SupportPolygon,
-        preview: Preview,
-        period: float,
-    ) -> NDArray:
+    def zmp(self, situation: DcmSituation) -> NDArray:
         """See ``DcmLaw.zmp``."""
-        horizon = preview(self._mpc.config.period, self._mpc.config.samples)
+        horizon = situation.preview(self._mpc.config.period, self._mpc.config.samples)
         try:
-            return polygon.project(self._mpc.zmp(dcm_position, horizon, period))
+            return situation.polygon.project(self._mpc.zmp(situation.dcm_position, horizon, situation.period))
         except NoSolutionFound:
             self.failures += 1
-            return self._fallback.zmp(dcm_position, reference, polygon, preview, period)
+            return self._fallback.zmp(situation)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +147,8 @@ class ModelControl:
             preview: Samples the plan from now on.
             period: [s].
         """
-        desired_zmp = self._dcm_law.zmp(state.dcm_position, reference, polygon, preview, period)
+        situation = DcmSituation(state.dcm_position, reference.dcm, polygon, preview, period)
+        desired_zmp = self._dcm_law.zmp(situation)
         velocity = self._zmp_com.velocity(
             reference.com_velocity[:2],
             reference.com_position[:2],
