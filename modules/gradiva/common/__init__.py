@@ -16,6 +16,7 @@ from gradiva.common.errors import (
     nearest_name,
 )
 from gradiva.common.foot_reference import FootReference
+from gradiva.common.gravity import GRAVITY
 from gradiva.common.joint_command import ControlMode, JointCommand
 from gradiva.common.low_pass import LowPass
 from gradiva.common.measurement import ImuMeasurement, Measurement
@@ -30,6 +31,7 @@ from gradiva.common.two_feet import TwoFeet
 from gradiva.common.walking_reference import WalkingReference
 
 __all__ = [
+    "GRAVITY",
     "ConfigError",
     "ControlMode",
     "DcmPreview",

@@ -12,8 +12,6 @@ from gradiva.common import NDArray
 from gradiva.experiments.stopwatch import PARTS
 from gradiva.telemetry import SignalLog
 
-_GRAVITY = 9.81  # [m/s²]
-
 
 def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     """Return the figures from the first weight shift until ``duration_after`` [s] past the last.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,7 +137,3 @@ class RobotDescription:
     def model_path(self) -> Path:
         """The URDF as a path."""
         return Path(self.model_file)
-
-    def natural_frequency(self, gravity: float = 9.81) -> float:
-        """Of the linear inverted pendulum at the start posture's CoM height, [rad/s]."""
-        return math.sqrt(gravity / self.com_height)

@@ -19,7 +19,7 @@ from functools import cached_property
 import casadi as cs
 import numpy as np
 
-from gradiva.common import NDArray
+from gradiva.common import GRAVITY, NDArray
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
 from gradiva.robot_model.rigid_link import RigidLink, links_from_base
 
@@ -55,7 +55,7 @@ class SymbolicDynamics:
         mass: [kg].
     """
 
-    def __init__(self, model: IdynTreeModel, gravity: float = 9.81, floating: bool = True) -> None:
+    def __init__(self, model: IdynTreeModel, gravity: float = GRAVITY, floating: bool = True) -> None:
         """Build the expressions.
 
         Args:

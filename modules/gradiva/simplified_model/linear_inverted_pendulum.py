@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gradiva.common import ConfigError, NDArray
+from gradiva.common import GRAVITY, ConfigError, NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class LinearInvertedPendulum:
     """
 
     com_height: float
-    gravity: float = 9.81
+    gravity: float = GRAVITY
 
     def __post_init__(self) -> None:
         if not (self.com_height > 0.0 and self.gravity > 0.0):

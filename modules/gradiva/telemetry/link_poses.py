@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import idyntree.bindings as idyntree
 import numpy as np
 
-from gradiva.common import ModelError, NDArray
+from gradiva.common import GRAVITY, ModelError, NDArray
 from gradiva.robot_model import RobotDescription
 
-_GRAVITY = np.array([0.0, 0.0, -9.81])  # m/s², asked for by iDynTree, of no use here
+_GRAVITY = np.array([0.0, 0.0, -GRAVITY])  # asked for by iDynTree, of no use here
 
 
 @dataclass(frozen=True, slots=True, eq=False)

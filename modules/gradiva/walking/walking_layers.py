@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import ControlMode, so3
+from gradiva.common import GRAVITY, ControlMode, NDArray, so3
 from gradiva.estimation import StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
@@ -24,8 +24,6 @@ from gradiva.whole_body import (
     torso_rotation,
     upright_torso,
 )
-
-_GRAVITY = 9.81  # [m/s²]
 
 
 class WalkingLayers:
@@ -79,8 +77,8 @@ class WalkingLayers:
         )
         self.safety = SafetyMonitor(config.safety, so3.tilt(self.start_posture.base_rotation))
 
-    def _standing_offset(self, feedforward: ServoFeedforward):  # type: ignore[no-untyped-def]
-        half_load = 0.5 * self.mass * _GRAVITY
+    def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
+        half_load = 0.5 * self.mass * GRAVITY
         lever = self.config.planner.zmp_offset[0]
         wrench = np.array([0.0, 0.0, half_load, 0.0, -lever * half_load, 0.0])
         rest = np.zeros(6 + len(self.robot.joints))

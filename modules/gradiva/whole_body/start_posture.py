@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import FootReference, ModelError, NDArray, RobotPosture, so3
+from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, RobotPosture, so3
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
@@ -98,7 +98,7 @@ def _com_position(model: IdynTreeModel, posture: RobotPosture) -> NDArray:
     kinematics = model.kinematics_and_dynamics()
     pose, rest = np.eye(4), np.zeros(len(posture.joint_positions))
     pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
-    kinematics.setRobotState(pose, posture.joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -9.81]))
+    kinematics.setRobotState(pose, posture.joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -GRAVITY]))
     return as_array(kinematics.getCenterOfMassPosition())
 
 

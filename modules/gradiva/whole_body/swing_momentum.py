@@ -19,13 +19,12 @@ from dataclasses import dataclass
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import ConfigError, FootReference, NDArray, RobotPosture, Side, WalkingReference, so3
+from gradiva.common import GRAVITY, ConfigError, FootReference, NDArray, RobotPosture, Side, WalkingReference, so3
 from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.whole_body.inverse_kinematics import InverseKinematics
 from gradiva.whole_body.start_posture import standing_reference
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
-_GRAVITY = 9.81  # [m/s²]
 _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
 _PERIOD = 0.01  # [s]
 
@@ -65,7 +64,7 @@ class SwingMomentum:
             posture: Start posture, facing x, the world between its soles.
             torso: Rotation of the torso frame in it, shape (3, 3).
         """
-        self._share = config.share / (model.mass * _GRAVITY)
+        self._share = config.share / (model.mass * GRAVITY)
         standing = standing_reference(model, posture, torso)
         self._gains = {
             side: np.column_stack(
@@ -103,6 +102,6 @@ def _momentum(
     kinematics: idyn.KinDynComputations = model.kinematics_and_dynamics()
     pose = np.eye(4)
     pose[:3, :3], pose[:3, 3] = posture.base_rotation, posture.base_position
-    gravity = np.array([0.0, 0.0, -_GRAVITY])
+    gravity = np.array([0.0, 0.0, -GRAVITY])
     kinematics.setRobotState(pose, posture.joint_positions, velocity[:6], velocity[6:], gravity)
     return as_array(kinematics.getCentroidalTotalMomentum())[3:] / _PROBE
