@@ -131,9 +131,18 @@ def test_left_mirrors_right():
     np.testing.assert_allclose(left * mirror, right, atol=1e-15)
 
 
-def test_a_dcm_that_is_not_finite_is_refused():
+def test_a_dcm_that_is_not_finite_is_refused_and_leaves_no_trace():
+    controller, here = integrating(), np.array([0.01, 0.0])
+    expected = integrating().zmp(here, reference(), FEET, DT)
     with pytest.raises(ValueError, match="not finite"):
-        DcmController(CONFIG).zmp(np.array([math.nan, 0.0]), reference(), FEET, DT)
+        controller.zmp(np.array([math.nan, 0.0]), reference(), FEET, DT)
+    np.testing.assert_array_equal(controller.zmp(here, reference(), FEET, DT), expected)
+
+
+def test_a_margin_that_leaves_nothing_of_the_polygon_is_refused_by_name():
+    controller = DcmController(dataclasses.replace(CONFIG, polygon_margin=0.08))
+    with pytest.raises(ConfigError, match=r"\[dcm_controller\] polygon_margin=0.08 m: nothing is left"):
+        controller.zmp(np.zeros(2), reference(), FEET, DT)
 
 
 @pytest.mark.parametrize(

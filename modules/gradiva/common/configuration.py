@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Mapping
@@ -101,8 +102,8 @@ def _convert_scalar(hint: Any, value: Any, where: str) -> Any:
             names = [str(member.value) for member in hint]
             raise ConfigError(f"{where}: unknown value '{value}'{nearest_name(str(value), names)}") from None
     if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool):
-        if value != value:
-            raise ConfigError(f"{where}: is not a number (NaN)")
+        if not math.isfinite(value):
+            raise ConfigError(f"{where}: expected a finite number, got {value}")
         return float(value)
     if isinstance(hint, type) and isinstance(value, hint) and (hint is bool or not isinstance(value, bool)):
         return value

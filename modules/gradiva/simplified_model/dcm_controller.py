@@ -83,7 +83,8 @@ class DcmController:
             Inside the shrunk polygon, world, [m], shape (2,).
 
         Raises:
-            ValueError: The DCM or its reference is not finite, or the margin leaves nothing of the polygon.
+            ConfigError: The margin leaves nothing of the polygon.
+            ValueError: The DCM or its reference is not finite; the integral stays as it was.
         """
         error = dcm_position - reference.position
         proportional = reference.zmp_position + self._config.proportional_gain * error
@@ -92,10 +93,11 @@ class DcmController:
         allowed = self._shrunk(polygon)
         grows = integral @ integral > self._integral @ self._integral
         if grows and not allowed.contains(wanted):
-            wanted = proportional + self._config.integral_gain * self._integral
-        else:
-            self._integral = integral
-        return allowed.project(wanted)
+            integral = self._integral
+            wanted = proportional + self._config.integral_gain * integral
+        zmp = allowed.project(wanted)
+        self._integral = integral
+        return zmp
 
     def _bounded(self, integral: NDArray) -> NDArray:
         norm = math.sqrt(integral @ integral)
@@ -104,6 +106,12 @@ class DcmController:
 
     def _shrunk(self, polygon: SupportPolygon) -> SupportPolygon:
         if polygon is not self._whole_polygon or self._polygon is None:
-            self._polygon = polygon.shrunk(self._config.polygon_margin)
+            self._polygon = self._inner(polygon)
             self._whole_polygon = polygon
         return self._polygon
+
+    def _inner(self, polygon: SupportPolygon) -> SupportPolygon:
+        try:
+            return polygon.shrunk(self._config.polygon_margin)
+        except ValueError as error:
+            raise ConfigError(f"[dcm_controller] polygon_{error}") from None
