@@ -168,6 +168,7 @@ def test_a_robot_in_the_air_keeps_its_last_zmp(icub):
         ({"joint_positions": np.full(23, np.nan)}, "joint_positions is not finite"),
         ({"joint_positions": np.zeros(5)}, r"joint_positions has shape \(5,\), the robot has \(23,\)"),
         ({"contact_wrenches": np.full((2, 6), np.inf)}, "contact_wrenches is not finite"),
+        ({"time": np.nan}, "time is nan s"),
     ],
 )
 def test_a_measurement_that_cannot_be_used_is_refused_by_name(icub, change, message):

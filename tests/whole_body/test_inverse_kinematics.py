@@ -152,9 +152,18 @@ def test_an_unknown_posture_group_is_named(icub):
         InverseKinematics(icub, config_for(icub, posture_weights=weights))
 
 
-@pytest.mark.parametrize("changes", [{"com_gain": -1.0}, {"torso_weight": -1.0}, {"posture_weights": {"torso": 0.0}}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"com_gain": -1.0},
+        {"foot_linear_gain": 0.0},
+        {"torso_weight": -1.0},
+        {"angular_momentum_weights": (0.0, 0.0, -1.0)},
+        {"posture_weights": {"torso": 0.0}},
+    ],
+)
 def test_gains_that_make_no_sense_are_refused(icub, changes):
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match=next(iter(changes))):
         config_for(icub, **changes)
 
 

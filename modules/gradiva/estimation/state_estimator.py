@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,7 +114,7 @@ class StateEstimator:
             plan_origin=self._anchor.plan_origin,
         )
 
-    def _evaluate(self, measurement: Measurement, reference: WalkingReference):  # type: ignore[no-untyped-def]
+    def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
         stance, position, rotation = self._anchor.update(measurement.time, reference, self._feet)
         function = self._function
         function.set(
@@ -132,7 +134,7 @@ class StateEstimator:
             )
         return function()
 
-    def _filtered_zmp(self, outputs, period: float) -> NDArray:  # type: ignore[no-untyped-def]
+    def _filtered_zmp(self, outputs: Mapping[str, NDArray], period: float) -> NDArray:
         load = float(outputs["load"][0])
         if load >= self._config.minimum_load or self._zmp is None:
             raw = outputs["zmp_moment"] / max(load, self._config.minimum_load)
@@ -140,6 +142,8 @@ class StateEstimator:
         return self._zmp
 
     def _check(self, measurement: Measurement) -> None:
+        if not math.isfinite(measurement.time):
+            raise EstimationError(f"the measurement's time is {measurement.time} s")
         if self._time is not None and measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
         sizes = {

@@ -4,7 +4,8 @@ Variables
     :math:`\nu = (\dot p_B, \omega_B, \dot s)`, solved with the joints first.
 Objective
     torso orientation :math:`\|\Psi_T\|^2_{\Lambda_T}`, pelvis orientation (not in the thesis: free, it swings
-    with the legs) and posture :math:`\|\Psi_s\|^2_{\Lambda_s}`.
+    with the legs), centroidal angular momentum (not in the thesis: the arms swing against the legs) and posture
+    :math:`\|\Psi_s\|^2_{\Lambda_s}`.
 Constraints
     both feet on their poses and the centre of mass on its path (equalities, 7.1.16b–d); joint positions and
     velocities within their limits, :math:`(s^- - s)/dt \le \dot s \le (s^+ - s)/dt` (7.1.15).
@@ -25,7 +26,8 @@ from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverNam
 from gradiva.whole_body.tasks import Task, angular_momentum_task, com_task, posture_task, se3_task, so3_task
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
-_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain", "torso_gain", "posture_gain")
+_HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
+_GAINS = (*_HARD_GAINS, "torso_gain", "posture_gain")
 _RELAXED_PRICE = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
@@ -61,9 +63,14 @@ class InverseKinematicsConfig:
     solver: SolverName = SolverName.DAQP
 
     def __post_init__(self) -> None:
-        for name in (*_GAINS, "torso_weight", "pelvis_weight", "position_margin"):
+        for name in _HARD_GAINS:
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive: without it feet and CoM drift off")
+        for name in ("torso_gain", "posture_gain", "torso_weight", "pelvis_weight", "position_margin"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+        if min(self.angular_momentum_weights) < 0.0:
+            raise ConfigError(f"angular_momentum_weights={self.angular_momentum_weights}, must not be negative")
         for group, weight in self.posture_weights.items():
             if weight <= 0.0:
                 raise ConfigError(f"posture_weights.{group}={weight}, must be positive")

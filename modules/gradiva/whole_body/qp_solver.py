@@ -129,22 +129,22 @@ class OsqpSolver:
         p = self._problem
         self._rows[p.bounded_variables :] = p.rows
         if self._solver is None:
-            self._set_up()
+            self._solver = self._set_up()
         else:
             self._solver.update(Px=p.hessian[self._upper_triangle], Ax=self._rows[self._pattern])
             self._solver.update(q=p.gradient, l=p.lower, u=p.upper)
-        result = self._solver.solve(raise_error=False)  # type: ignore[union-attr]
+        result = self._solver.solve(raise_error=False)
         if result.info.status != "solved":
             raise NoSolutionFound(self._name, result.info.status)
         return np.array(result.x)
 
-    def _set_up(self) -> None:
+    def _set_up(self) -> osqp.OSQP:
         p = self._problem
         size = len(p.gradient)
         hessian = scipy.sparse.csc_matrix((p.hessian[self._upper_triangle], self._upper_triangle), (size, size))
         rows = scipy.sparse.csc_matrix((self._rows[self._pattern], self._pattern), self._rows.shape)
-        self._solver = osqp.OSQP()
-        self._solver.setup(
+        solver = osqp.OSQP()
+        solver.setup(
             hessian,
             p.gradient,
             rows,
@@ -156,6 +156,7 @@ class OsqpSolver:
             check_termination=5,
             max_iter=4000,
         )
+        return solver
 
 
 def make_solver(solver: SolverName, name: str, problem: QuadraticProgram) -> QpSolver:
