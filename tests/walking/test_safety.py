@@ -10,14 +10,19 @@ from gradiva.walking.safety import SafetyConfig, SafetyMonitor
 CONFIG = SafetyConfig(max_tilt=0.6, max_dcm_error=0.4, max_failed_ticks=5, max_relaxed_ticks=20)
 
 
-def objection(tilt=0.0, dcm_error=0.0):
+def objection(tilt=0.0, dcm_error=0.0, lean=0.0):
     state = SimpleNamespace(base_rotation=so3.exp(np.array([0.0, tilt, 0.0])), dcm_position=np.array([dcm_error, 0.0]))
     reference = SimpleNamespace(dcm=SimpleNamespace(position=np.zeros(2)))
-    return SafetyMonitor(CONFIG, upright_tilt=0.0).objection(state, reference)
+    return SafetyMonitor(CONFIG, so3.exp(np.array([0.0, lean, 0.0]))).objection(state, reference)
 
 
 def test_a_healthy_walk_meets_no_objection():
     assert objection(tilt=0.59, dcm_error=0.39) is None
+
+
+def test_the_tilt_counts_from_a_start_posture_that_leans():
+    assert objection(tilt=0.8, lean=0.3) is None
+    assert objection(tilt=-0.35, lean=0.3) == "the base is tilted by 37°, the limit is 34°"
 
 
 def test_objections_say_what_and_how_much():

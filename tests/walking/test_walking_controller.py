@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import Measurement, PlanningError, Side, StateError
+from gradiva.common import ControlMode, Measurement, PlanningError, Side, StateError
 from gradiva.experiments import SimulatedWalk
 from gradiva.experiments.walk_score import score
 from gradiva.planner import GoalCommand, StopCommand, VelocityCommand
@@ -167,6 +167,19 @@ def test_a_missing_measurement_holds_the_last_command_and_many_are_a_fault(ready
     assert "joint_positions is not finite" in log.reason
     controller.prepare()
     assert controller.state is WalkingState.PREPARING
+
+
+def test_a_fault_in_velocity_control_stops_the_joints(ready):
+    walk = ready("icub_v2_7", "walking.control=velocity")
+    controller, period = walk.controller, walk.setup.walking.walking.period
+    walk.controller.walk(VelocityCommand(0.2))
+    assert walk.run(2.0)
+    for tick in range(6):
+        command, log = controller.step(with_nan(walk.robot.read()), walk.time + tick * period)
+    assert log.state is WalkingState.FAULT
+    for later in (command, controller.step(walk.robot.read(), walk.time + 6 * period)[0]):
+        assert later.mode is ControlMode.VELOCITY
+        np.testing.assert_array_equal(later.values, 0.0)
 
 
 def test_a_push_that_topples_the_robot_is_a_fault_with_its_reason(ready):

@@ -146,6 +146,7 @@ class ModelControl:
             polygon: Of the feet that the plan has on the ground.
             preview: Samples the plan from now on.
             period: [s].
+            zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
         """
         situation = DcmSituation(state.dcm_position, reference.dcm, polygon, preview, period)
         desired_zmp = self._dcm_law.zmp(situation)

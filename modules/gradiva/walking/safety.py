@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, RobotState, WalkingReference, so3
+from gradiva.common import ConfigError, NDArray, RobotState, WalkingReference, so3
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class SafetyConfig:
     """Limits beyond which the walk is given up.
 
     Attributes:
-        max_tilt: Of the base against the start posture, [rad].
+        max_tilt: Of the base against the start posture, heading aside, [rad].
         max_dcm_error: [m].
         max_failed_ticks: Successive ticks without a usable measurement or solution.
         max_relaxed_ticks: Successive ticks in which layer 3 cannot meet feet and CoM and comes as near as it can.
@@ -34,14 +34,14 @@ class SafetyConfig:
 class SafetyMonitor:
     """Watches the estimate; says in words what is wrong."""
 
-    def __init__(self, config: SafetyConfig, upright_tilt: float) -> None:
+    def __init__(self, config: SafetyConfig, start_base_rotation: NDArray) -> None:
         self._config = config
-        self._upright_tilt = upright_tilt
+        self._upright = start_base_rotation.T  # turns the base's axes so that z is up at the start
 
     def objection(self, state: RobotState, reference: WalkingReference) -> str | None:
         """Return why the walk cannot go on, or None."""
         config = self._config
-        tilt = abs(so3.tilt(state.base_rotation) - self._upright_tilt)
+        tilt = so3.tilt(state.base_rotation @ self._upright)
         if tilt > config.max_tilt:
             return f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {np.degrees(config.max_tilt):.0f}°"
         error = float(np.linalg.norm(state.dcm_position - reference.dcm.position))

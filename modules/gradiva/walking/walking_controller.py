@@ -214,14 +214,16 @@ class WalkingController:
             raise EstimationError("joint_positions are not finite")
         if self._preparation is None:
             goal = self._layers.start_posture.joint_positions + self._layers.standing_offset
-            start = self._last.values if self._is_holding_positions() else measurement.joint_positions  # type: ignore[union-attr]
+            held = self._held_positions()
+            start = measurement.joint_positions if held is None else held.values
             self._preparation = Preparation(time, start, goal, self._tick.prepare_duration, self._tick.prepare_speed)
         if self._preparation.is_over(time):
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
 
-    def _is_holding_positions(self) -> bool:
-        return self._last is not None and self._last.mode is ControlMode.POSITION
+    def _held_positions(self) -> JointCommand | None:
+        """The last command where it was one of positions."""
+        return self._last if self._last is not None and self._last.mode is ControlMode.POSITION else None
 
     def _begin_balance(self, time: float) -> None:
         layers = self._layers
@@ -231,6 +233,7 @@ class WalkingController:
         com = np.array([layers.config.planner.zmp_offset[0], 0.0, layers.robot.com_height])
         self._follower.stand(time, layers.robot.step_width, com)
         self._plan_origin = PlanarPose()
+        self._relaxed_ticks = 0
         self._machine.to(WalkingState.PREPARED, "in the start posture, balancing")
 
     # -- failures ----------------------------------------------------------------------------------------------
@@ -239,13 +242,17 @@ class WalkingController:
         self._failed_ticks += 1
         if self._failed_ticks > self._layers.config.safety.max_failed_ticks:
             self._machine.to(WalkingState.FAULT, f"{self._failed_ticks} ticks failed in a row, the last one: {error}")
+            return self._log(time, self._frozen(measurement))
         return self._log(time, self._last or self._frozen(measurement))
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
-        """Where the joints are now, or were last told to be."""
-        if self._is_holding_positions():
-            return self._last  # type: ignore[return-value]
-        return JointCommand(ControlMode.POSITION, measurement.joint_positions)
+        """Where the joints were last told to be, or are now; at rest where neither is known."""
+        held, now, joints = self._held_positions(), measurement.joint_positions, len(self._layers.robot.joints)
+        if held is not None:
+            return held
+        if now.shape == (joints,) and np.isfinite(now).all():
+            return JointCommand(ControlMode.POSITION, now)
+        return JointCommand(ControlMode.VELOCITY, np.zeros(joints))
 
     def _log(
         self,

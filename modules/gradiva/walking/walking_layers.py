@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ControlMode, NDArray, so3
+from gradiva.common import GRAVITY, ControlMode, NDArray
 from gradiva.estimation import StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
@@ -75,7 +75,7 @@ class WalkingLayers:
         self.body_references = BodyReferences(
             model.mass, self.start_posture, self.torso_rotation, config.planner.zmp_offset, self.swing_momentum
         )
-        self.safety = SafetyMonitor(config.safety, so3.tilt(self.start_posture.base_rotation))
+        self.safety = SafetyMonitor(config.safety, self.start_posture.base_rotation)
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY
