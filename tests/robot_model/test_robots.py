@@ -56,3 +56,16 @@ def test_group_numbers_are_spread_over_the_joints():
         robot.spread(numbers | {"torsoo": 1.0}, "here")
     with pytest.raises(ConfigError, match="here: missing joint group 'torso'"):
         robot.spread({name: 1.0 for name in robot.joint_groups if name != "torso"}, "here")
+
+
+@pytest.mark.parametrize("name", ["stiffness", "velocity_limit", "torque_limit", "damping"])
+def test_servos_that_cannot_hold_a_joint_are_refused(name):
+    legs = description_of("icub_v2_7").joint_groups["left_leg"]
+    with pytest.raises(ConfigError, match=f"{name}=-1.0"):
+        replace(legs, **{name: -1.0})
+
+
+@pytest.mark.parametrize("name", ["mass", "com_height", "step_width", "max_speed"])
+def test_a_robot_without_size_is_refused(name):
+    with pytest.raises(ConfigError, match=f"{name}=0.0, must be positive"):
+        replace(description_of("icub_v2_7"), **{name: 0.0})

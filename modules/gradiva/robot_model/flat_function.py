@@ -77,15 +77,3 @@ def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
         views[name] = block if columns == 1 else block.reshape((rows, columns), order="F")
         start += rows * columns
     return views
-
-
-def symbolic_log(rotation: cs.SX) -> cs.SX:
-    """Rotation vector of a rotation matrix, (3, 1), for angles below π."""
-    twice = cs.vertcat(
-        rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]
-    )
-    axis_sine = 0.5 * twice
-    sine = cs.sqrt(cs.dot(axis_sine, axis_sine))
-    cosine = 0.5 * (cs.trace(rotation) - 1)
-    ratio = cs.atan2(sine, cosine) / cs.fmax(sine, 1e-12)
-    return cs.if_else(sine < 1e-9, 1.0, ratio) * axis_sine

@@ -10,8 +10,6 @@ import numpy as np
 from gradiva.common import ModelError, NDArray, nearest_name
 from gradiva.robot_model.robot_description import RobotDescription
 
-_MASS_TOLERANCE = 0.005  # [-] the description rounds
-
 
 class IdynTreeModel:
     """A robot's URDF with all joints but the actuated ones locked at zero.
@@ -70,7 +68,11 @@ class IdynTreeModel:
         return np.minimum(of_urdf, self.description.per_joint("velocity_limit"))
 
     def kinematics_and_dynamics(self) -> idyn.KinDynComputations:
-        """Return a fresh iDynTree computation object in mixed representation, for what is not in the tick."""
+        """Return a fresh iDynTree computation object in mixed representation, for what is not in the tick.
+
+        Raises:
+            ModelError: iDynTree refuses the model.
+        """
         computations = idyn.KinDynComputations()
         if not computations.loadRobotModel(self.model):
             raise ModelError(f"{self.description.name}: iDynTree refuses the model")
@@ -80,10 +82,7 @@ class IdynTreeModel:
 
     def _check(self) -> None:
         description = self.description
-        if abs(self.mass - description.mass) > _MASS_TOLERANCE * description.mass:
-            raise ModelError(
-                f"{description.name}: the model weighs {self.mass:.2f} kg, its description says {description.mass} kg"
-            )
+        description.check_mass(self.mass)
         frames = [description.torso_frame, description.left_foot_frame, description.right_foot_frame]
         frames += [description.imu_frame, *(sensor.frame for sensor in description.force_torque_sensors)]
         for frame in frames:

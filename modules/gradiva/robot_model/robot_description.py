@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, nearest_name
+from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
+
+_MASS_TOLERANCE = 0.005  # [-] the description rounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,9 @@ class JointGroup:
     def __post_init__(self) -> None:
         if len(self.posture) != len(self.joints):
             raise ConfigError(f"posture has {len(self.posture)} values for {len(self.joints)} joints")
+        _check_positive(self, "stiffness", "velocity_limit", "torque_limit")
+        if self.damping < 0.0:
+            raise ConfigError(f"damping={self.damping}, must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,9 @@ class RobotDescription:
     max_speed: float
     model_file: str = field(default="")
 
+    def __post_init__(self) -> None:
+        _check_positive(self, "mass", "com_height", "step_width", "max_speed")
+
     @property
     def joints(self) -> tuple[str, ...]:
         """Names of the actuated joints, in order."""
@@ -125,6 +133,15 @@ class RobotDescription:
             raise ConfigError(f"{where}: missing joint group '{missing[0]}'")
         return np.array([numbers[name] for name, group in self.joint_groups.items() for _ in group.joints])
 
+    def check_mass(self, mass: float) -> None:
+        """Pass when a model of ``mass`` [kg] is the one that is described.
+
+        Raises:
+            ModelError: It weighs something else.
+        """
+        if abs(mass - self.mass) > _MASS_TOLERANCE * self.mass:
+            raise ModelError(f"{self.name}: the model weighs {mass:.2f} kg, its description says {self.mass} kg")
+
     def foot_frame(self, side: Side) -> str:
         """The sole frame of one foot."""
         return self.left_foot_frame if side is Side.LEFT else self.right_foot_frame
@@ -137,3 +154,9 @@ class RobotDescription:
     def model_path(self) -> Path:
         """The URDF as a path."""
         return Path(self.model_file)
+
+
+def _check_positive(described: JointGroup | RobotDescription, *names: str) -> None:
+    for name in names:
+        if getattr(described, name) <= 0.0:
+            raise ConfigError(f"{name}={getattr(described, name)}, must be positive")

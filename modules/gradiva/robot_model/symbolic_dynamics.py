@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as cs
-import numpy as np
 
-from gradiva.common import GRAVITY, NDArray
+from gradiva.common import GRAVITY
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
 from gradiva.robot_model.rigid_link import RigidLink, links_from_base
+from gradiva.robot_model.symbolic_so3 import clean, rotation_about
 
 
 @dataclass
@@ -86,14 +86,14 @@ class SymbolicDynamics:
         index = self.model.frame_index(name)
         transform = model.getFrameTransform(index)
         link = model.getFrameLink(index)
-        lever = self._rotation[link] @ _clean(as_array(transform.getPosition()))
+        lever = self._rotation[link] @ clean(as_array(transform.getPosition()))
         offset = self._origin[link] + lever
         angular_velocity = self._angular_velocity[link]
         linear_velocity = self._velocity[link] + cs.cross(angular_velocity, lever)
         bias = self._acceleration[link] + _point_acceleration(self._angular_acceleration[link], angular_velocity, lever)
         return SymbolicFrame(
             position=self.base_position + offset,
-            rotation=self._rotation[link] @ _clean(as_array(transform.getRotation())),
+            rotation=self._rotation[link] @ clean(as_array(transform.getRotation())),
             jacobian=self._point_jacobian(link, offset),
             twist=cs.vertcat(linear_velocity, angular_velocity),
             bias_acceleration=cs.vertcat(bias, self._angular_acceleration[link]),
@@ -180,11 +180,11 @@ class SymbolicDynamics:
         self._angular_acceleration[base] = cs.SX.zeros(3)
 
     def _place_child(self, link: RigidLink, parent: int, joint: int) -> None:
-        rest = self._rotation[parent] @ _clean(link.rest_rotation)
-        self._rotation[link.index] = rest @ _rotation_about(link.axis, self.joint_positions[joint])
-        lever = self._rotation[parent] @ _clean(link.rest_position)
+        rest = self._rotation[parent] @ clean(link.rest_rotation)
+        self._rotation[link.index] = rest @ rotation_about(link.axis, self.joint_positions[joint])
+        lever = self._rotation[parent] @ clean(link.rest_position)
         self._origin[link.index] = self._origin[parent] + lever
-        axis = rest @ _clean(link.axis)
+        axis = rest @ clean(link.axis)
         spin = axis * self.joint_velocities[joint]
         omega = self._angular_velocity[parent]
         alpha = self._angular_acceleration[parent]
@@ -257,18 +257,18 @@ class SymbolicDynamics:
         jacobian[:3, :3] = cs.SX.eye(3)
         jacobian[:3, 3:6] = -cs.skew(offset)
         jacobian[3:, 3:6] = cs.SX.eye(3)
-        for ancestor in self._supporting_links(link):
-            axis = self._axis[ancestor.joint]  # type: ignore[index]
-            jacobian[:3, 6 + ancestor.joint] = cs.cross(axis, offset - self._origin[ancestor.index])  # type: ignore[operator]
-            jacobian[3:, 6 + ancestor.joint] = axis  # type: ignore[operator]
+        for supporting, origin in self._supporting_joints(link):
+            axis = self._axis[supporting]
+            jacobian[:3, 6 + supporting] = cs.cross(axis, offset - origin)
+            jacobian[3:, 6 + supporting] = axis
         return jacobian
 
-    def _supporting_links(self, index: int) -> list[RigidLink]:
-        """The links from ``index`` to the base, the base left out."""
+    def _supporting_joints(self, index: int) -> list[tuple[int, cs.SX]]:
+        """The joints between a link and the base, each with the origin of its child."""
         by_index = {link.index: link for link in self._links}
         chain, link = [], by_index[index]
-        while link.parent is not None:
-            chain.append(link)
+        while link.parent is not None and link.joint is not None:
+            chain.append((link.joint, self._origin[link.index]))
             link = by_index[link.parent]
         return chain
 
@@ -281,25 +281,10 @@ class SymbolicDynamics:
         column = cs.vertcat(force, torque)
         matrix[:6, 6 + joint] = column
         matrix[6 + joint, :6] = column.T
-        for ancestor in self._supporting_links(link.index):
-            other = self._axis[ancestor.joint]  # type: ignore[index]
-            value = cs.dot(other, torque) + cs.dot(cs.cross(self._origin[ancestor.index], other), force)
-            matrix[6 + ancestor.joint, 6 + joint] = value  # type: ignore[operator]
-            matrix[6 + joint, 6 + ancestor.joint] = value  # type: ignore[operator]
-
-
-def _clean(constant: NDArray) -> cs.DM:
-    """Return the constant with its rounding errors (1e-17 for 0) dropped, so that zeros stay structural."""
-    rounded = np.where(np.abs(constant) < 1e-15, 0.0, constant)
-    rounded = np.where(np.abs(np.abs(rounded) - 1.0) < 1e-15, np.sign(rounded), rounded)
-    return cs.sparsify(cs.DM(rounded))
-
-
-def _rotation_about(axis: NDArray, angle: cs.SX) -> cs.SX:
-    """Rodrigues' formula for a constant unit axis."""
-    cosine, sine = cs.cos(angle), cs.sin(angle)
-    unit = _clean(axis)
-    return cosine * cs.SX.eye(3) + sine * cs.skew(unit) + (1 - cosine) * (unit @ unit.T)
+        for supporting, origin in self._supporting_joints(link.index):
+            other = self._axis[supporting]
+            value = cs.dot(other, torque) + cs.dot(cs.cross(origin, other), force)
+            matrix[6 + supporting, 6 + joint] = matrix[6 + joint, 6 + supporting] = value
 
 
 def _point_acceleration(alpha: cs.SX, omega: cs.SX, lever: cs.SX) -> cs.SX:

@@ -15,8 +15,6 @@ from gradiva.simulation.sole_box import sole_boxes
 from gradiva.simulation.spec_tools import add_bodies, quaternion
 from gradiva.simulation.urdf import read_urdf
 
-_MASS_TOLERANCE = 0.005  # [-] the description rounds
-
 
 @dataclass(frozen=True, slots=True)
 class PlantConfig:
@@ -54,10 +52,7 @@ def load_tree(description: RobotDescription) -> RigidTree:
     tree = weld(urdf, description.base_link, description.joints)
     if abs(tree.mass - urdf.mass) > 1e-9 * urdf.mass:
         raise ModelError(f"the tree below '{description.base_link}' weighs {tree.mass} of {urdf.mass} kg")
-    if abs(urdf.mass - description.mass) > _MASS_TOLERANCE * description.mass:
-        raise ModelError(
-            f"'{description.model}' weighs {urdf.mass:.2f} kg, robot '{description.name}' {description.mass}"
-        )
+    description.check_mass(urdf.mass)
     return tree
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import casadi as cs
 
-from gradiva.robot_model.flat_function import symbolic_log
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
+from gradiva.robot_model.symbolic_so3 import symbolic_log
 
 
 @dataclass
