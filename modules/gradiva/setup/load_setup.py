@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
 
 _OVERLAYS = ("noise.toml",)  # laid over the others only when asked for
+_FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +78,12 @@ def _typed(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         if name not in (*parts, "simulation"):
             raise ConfigError(f"unknown table [{name}]{nearest_name(name, [*parts, 'simulation'])}")
     walking = {name: tables.get(name, {}) for name in parts}
-    walking["planner"] = merge(
-        {
-            "com_height": description.com_height,
-            "step_width": description.step_width,
-            "max_speed": description.max_speed,
-        },
-        walking["planner"],
-    )
+    walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     where = f"configuration of {description.name},"
+    typed = from_table(WalkingConfig, walking, where)
     return Setup(
-        robot=description,
-        walking=from_table(WalkingConfig, walking, where),
+        robot=replace(description, **{fact: getattr(typed.planner, fact) for fact in _FACTS}),
+        walking=typed,
         simulation=from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation"),
         tables={"robot": description.name, **tables},
     )

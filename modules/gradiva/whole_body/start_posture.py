@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, RobotPosture, so3
+from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
@@ -51,20 +51,23 @@ def solve_start_posture(
         com_height: Above the soles, [m]; the description's where None.
 
     Raises:
-        ModelError: The posture cannot be reached; the message says by how much it is missed.
+        ModelError: The posture cannot be reached; the message says by how much it is missed, or that joint limits
+            are in the way.
     """
     description = model.description
     height = description.com_height if com_height is None else com_height
     wanted = RobotPosture(np.zeros(3), forward_base_rotation(model), description.posture)
     reference = standing_reference(model, wanted, torso, np.array([com_offset[0], com_offset[1], height]))
     state = _first_guess(model)
-    for _ in range(_ITERATIONS):
-        state = integrate(state, inverse_kinematics.solve(state, reference, _STEP), _STEP)
+    wish = f"{description.name}: no start posture with the CoM {height} m high, {com_offset[0]} m ahead of the soles"
+    try:
+        for _ in range(_ITERATIONS):
+            state = integrate(state, inverse_kinematics.solve(state, reference, _STEP), _STEP)
+    except NoSolutionFound:
+        raise ModelError(f"{wish}: the joint limits are in the way") from None
     missed = float(np.max(np.abs(inverse_kinematics.task_error(state, reference))))
-    if missed > _TOLERANCE:
-        raise ModelError(
-            f"{description.name}: no start posture with the CoM at {height} m: missed by {1e3 * missed:.1f} mm"
-        )
+    if not missed <= _TOLERANCE:
+        raise ModelError(f"{wish}: missed by {1e3 * missed:.1f} mm")
     return state
 
 

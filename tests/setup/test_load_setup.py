@@ -1,0 +1,48 @@
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.setup import load_setup
+from tests.conftest import ROBOTS
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_the_facts_of_the_robot_are_the_planner_s(robot):
+    setup = load_setup(robot)
+    for fact in ("com_height", "step_width", "max_speed"):
+        assert getattr(setup.walking.planner, fact) == getattr(setup.robot, fact)
+
+
+def test_a_changed_height_changes_the_start_posture_as_well():
+    setup = load_setup("icub_v2_7", ["planner.com_height=0.52"])
+    assert setup.robot.com_height == setup.walking.planner.com_height == 0.52
+
+
+def test_the_later_layer_wins_key_by_key(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text("[simulation.plant]\nmass_scale = 1.05\n[planner]\nswing_height = 0.025\n")
+    shipped, noisy = load_setup("talos"), load_setup("talos", noise=True)
+    with_file = load_setup("talos", files=[file], noise=True)
+    with_override = load_setup("talos", ["planner.swing_height=0.035"], [file], noise=True)
+    assert [setup.simulation.plant.mass_scale for setup in (shipped, noisy, with_file)] == [1.0, 1.02, 1.05]
+    assert with_file.simulation.servo.delay == noisy.simulation.servo.delay == 0.002
+    heights = [setup.walking.planner.swing_height for setup in (shipped, with_file, with_override)]
+    assert heights == [0.03, 0.025, 0.035]
+
+
+def test_the_tables_of_a_run_lead_to_the_same_setup():
+    setup = load_setup("icub_v3", ["dcm_controller.proportional_gain=1.5"], noise=True)
+    tables = {name: table for name, table in setup.tables.items() if name != "robot"}
+    assert load_setup("icub_v3", tables) == setup
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("planer.swing_height=0.02", r"unknown table \[planer\]; did you mean 'planner'"),
+        ("planner.swing_hight=0.02", "unknown key 'swing_hight'; did you mean 'swing_height'"),
+        ("planner.swing_height", "expected table.key=value"),
+    ],
+)
+def test_an_override_that_means_nothing_is_named(override, message):
+    with pytest.raises(ConfigError, match=message):
+        load_setup("icub_v2_7", [override])
