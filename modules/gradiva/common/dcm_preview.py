@@ -12,10 +12,10 @@ from gradiva.common.arrays import NDArray, freeze_arrays
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DcmPreview:
-    """A walking plan sampled over n intervals of equal length; world.
+    r"""A walking plan sampled over n intervals of equal length; world.
 
     The ZMP of an interval is the constant one that carries the DCM from its first sample to the next, so that
-    the preview obeys :math:`\\xi_{k+1} = e^{\\sigma T} \\xi_k + (1 - e^{\\sigma T}) z_k` exactly.
+    the preview obeys :math:`\xi_{k+1} = e^{\sigma T} \xi_k + (1 - e^{\sigma T}) z_k` exactly.
 
     Attributes:
         period: Length of an interval, [s].

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import JointCommand, Measurement, RobotPosture, RobotState, WalkingReference
+from gradiva.common import JointCommand, Measurement, NDArray, RobotPosture, RobotState, WalkingReference
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler
@@ -35,7 +35,7 @@ class RecordedTicks:
     inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
     model_control: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
     estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
-    tick_us: Any = None
+    tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
     simulation_us: list[float] = field(default_factory=list)
     real_time_factor: float = 0.0
 

@@ -29,7 +29,9 @@ def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
     return samples[min(_WARM_UP, len(samples) // 10) :]
 
 
-def benchmark_row(name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None) -> Any:
+def benchmark_row(
+    name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None
+) -> dict[str, Any]:
     """Return a row of the benchmark's JSON.
 
     Args:

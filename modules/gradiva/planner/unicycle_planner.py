@@ -14,8 +14,8 @@ from gradiva.planner.polyline import Polyline
 from gradiva.planner.speed_profile import ramped_velocities, turn_velocities
 from gradiva.planner.unicycle import UnicyclePath, UnicycleState
 
-ARRIVED = 0.002  # [m] nearer than this, F is where it should be
-CLOSE_POINT = 2.0  # [reference lengths] points of a path nearer than this to the start are passed over
+_ARRIVED = 0.002  # [m] nearer than this, F is where it should be
+_CLOSE_POINT = 2.0  # [reference lengths] points of a path nearer than this to the start are passed over
 
 
 class UnicyclePlanner:
@@ -65,7 +65,7 @@ class UnicyclePlanner:
         speed = self._config.cruise_speed if command.speed is None else command.speed
         what = f"goal ({command.x:.3f}, {command.y:.3f}) m"
         velocities = np.zeros((0, 3))
-        if math.hypot(command.x - start.x, command.y - start.y) > ARRIVED:
+        if math.hypot(command.x - start.x, command.y - start.y) > _ARRIVED:
             velocities = self._follow(np.array([[command.x, command.y]]), speed, start, what, pursue=True)
         path = UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
         if command.yaw is None:
@@ -76,7 +76,7 @@ class UnicyclePlanner:
         return UnicyclePath.from_velocities(start, np.vstack((velocities, turn)), self._config.sample_period)
 
     def _along_path(self, command: PathCommand, start: UnicycleState) -> UnicyclePath:
-        near = CLOSE_POINT * self._config.reference_point[0]
+        near = _CLOSE_POINT * self._config.reference_point[0]
         points = command.points
         while len(points) > 1 and math.hypot(points[0, 0] - start.x, points[0, 1] - start.y) < near:
             points = points[1:]
@@ -112,7 +112,7 @@ class UnicyclePlanner:
         velocities: list[tuple[float, float, float]] = []
         for _ in range(round(config.max_duration / config.sample_period)):
             desired, desired_velocity, left = target.at(pose, follower)
-            if left < ARRIVED:
+            if left < _ARRIVED:
                 return np.array(velocities).reshape(-1, 3)
             brake = math.sqrt(2.0 * acceleration * left)
             change = slew * (len(velocities) + 1)  # how far ω may have come from what it was

@@ -16,8 +16,8 @@ from gradiva.planner.gait_schedule import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
 
-REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
-REST_PERIOD = 0.02  # [s] of the grid there
+_REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
+_REST_PERIOD = 0.02  # [s] of the grid there
 
 
 class VaryingHeightTrajectory:
@@ -115,7 +115,7 @@ def _grid(phases: NDArray, period: float) -> NDArray:
         np.linspace(begin, end, max(2, int(np.ceil((end - begin) / period))), endpoint=False)
         for begin, end in pairwise(phases.tolist())
     ]
-    return np.concatenate((*pieces, phases[-1] + np.arange(0.0, REST + REST_PERIOD, REST_PERIOD)))
+    return np.concatenate((*pieces, phases[-1] + np.arange(0.0, _REST + _REST_PERIOD, _REST_PERIOD)))
 
 
 def _natural_period(times: NDArray, profile: ComHeight, config: PlannerConfig) -> tuple[NDArray, NDArray]:

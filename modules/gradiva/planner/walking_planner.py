@@ -22,7 +22,7 @@ from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import WalkingPlan
 from gradiva.planner.weight_shift import weight_shift_duration
 
-HISTORY = 30.0  # [s] of the past that a replan keeps
+_HISTORY = 30.0  # [s] of the past that a replan keeps
 
 
 class WalkingPlanner:
@@ -82,13 +82,13 @@ class WalkingPlanner:
         usual = steps[0].duration - self.config.single_support(steps[0].duration)
         shift = weight_shift_duration(schedule_gait(steps, start, usual, self.config), start, self.config)
         stance_foot = plan.phase_at(merge).stance_foot
-        return plan.spliced(time - HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
+        return plan.spliced(time - _HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):
             return plan
         start, feet, before = _state_of(plan, merge)
-        return plan.spliced(merge - HISTORY, merge, self._from_rest(command, start, feet, before))
+        return plan.spliced(merge - _HISTORY, merge, self._from_rest(command, start, feet, before))
 
     def _from_rest(
         self,

@@ -10,8 +10,8 @@ from gradiva.planner.gait_schedule import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
 
-CHOICES = 7  # durations that are tried
-SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
+_CHOICES = 7  # durations that are tried
+_SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
 
 
 def weight_shift_duration(schedule: GaitSchedule, start: PlanningState, config: PlannerConfig) -> float:
@@ -26,11 +26,11 @@ def weight_shift_duration(schedule: GaitSchedule, start: PlanningState, config: 
     support = schedule.supports[0]
     target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
     usual = schedule.lift_offs[0] - schedule.start_time
-    durations = np.linspace(usual, max(usual, config.first_double_support), CHOICES)
+    durations = np.linspace(usual, max(usual, config.first_double_support), _CHOICES)
     cubics = cubic_coefficients(
         durations,
         *np.broadcast_arrays(
-            start.dcm_position, start.dcm_velocity, target, zeta * (target - support), np.empty((CHOICES, 2))
+            start.dcm_position, start.dcm_velocity, target, zeta * (target - support), np.empty((_CHOICES, 2))
         )[:4],
     )
     zmp = _zmp(cubics, durations, zeta)
@@ -41,7 +41,7 @@ def weight_shift_duration(schedule: GaitSchedule, start: PlanningState, config: 
 
 def _zmp(cubics: NDArray, durations: NDArray, zeta: float) -> NDArray:
     """ZMP of k cubics, shape (k, samples, 2)."""
-    tau = (durations[:, None] * SAMPLES)[:, :, None]
+    tau = (durations[:, None] * _SAMPLES)[:, :, None]
     a0, a1, a2, a3 = (cubics[:, None, power] for power in range(4))
     position = a0 + tau * (a1 + tau * (a2 + tau * a3))
     return position - (a1 + tau * (2.0 * a2 + 3.0 * tau * a3)) / zeta

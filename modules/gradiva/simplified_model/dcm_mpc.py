@@ -9,7 +9,7 @@ import numpy as np
 
 from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, SoleRectangle
 from gradiva.contacts import SupportPolygon
-from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, DcmQuadraticProgram
+from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, PROBLEM, DcmQuadraticProgram
 from gradiva.simplified_model.phase_polygons import PhasePolygon, phase_polygons
 
 _CAPTURE_WEIGHT = 1e3  # [-] relative to the DCM weight: a capturable DCM error is believed up to 1 %
@@ -151,11 +151,11 @@ class DcmMpc:
     def _phases(self, dcm_position: NDArray, preview: DcmPreview) -> list[PhasePolygon]:
         data = (dcm_position.sum(), preview.dcm_positions.sum(), preview.divergence_rates.sum())
         if not all(map(math.isfinite, data)) or preview.divergence_rates.min() <= 0.0:
-            raise NoSolutionFound("DCM MPC", "not run: the DCM, its reference or its rate is not usable")
+            raise NoSolutionFound(PROBLEM, "not run: the DCM, its reference or its rate is not usable")
         try:
             return phase_polygons(preview, self._sole, self._config.polygon_margin)
         except ValueError as error:
-            raise NoSolutionFound("DCM MPC", f"not run: {error}") from None
+            raise NoSolutionFound(PROBLEM, f"not run: {error}") from None
 
     def _constraints(self, phases: list[PhasePolygon]) -> tuple[NDArray, NDArray]:
         """Return A and b of every sample; rows beyond the edges of a polygon read 0 ≤ 1."""
@@ -177,7 +177,7 @@ class DcmMpc:
 
     def _inside(self, zmp: NDArray, polygon: SupportPolygon) -> NDArray:
         if polygon.distance(zmp) > _USABLE_VIOLATION:
-            raise NoSolutionFound("DCM MPC", "solved, but the ZMP is outside the support polygon")
+            raise NoSolutionFound(PROBLEM, "solved, but the ZMP is outside the support polygon")
         return polygon.project(zmp)
 
     def _share(self, dt: float | None) -> float:

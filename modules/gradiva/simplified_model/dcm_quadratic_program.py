@@ -11,7 +11,7 @@ import scipy.sparse as sparse
 from gradiva.common import NDArray, NoSolutionFound
 
 POLYGON_ROWS = 8  # the hull of two rectangles has at most eight edges
-_NAME = "DCM MPC"
+PROBLEM = "DCM MPC"  # its name in errors
 _TOLERANCE = 2e-4  # [m] of OSQP's residuals; the first ZMP is then within 0.1 mm of the optimum
 _USABLE_RESIDUAL = 3e-3  # [m] what is let through of an inaccurate solution
 
@@ -98,7 +98,7 @@ class DcmQuadraticProgram:
         else:
             return deviations
         self.reset()
-        raise NoSolutionFound(_NAME, status)
+        raise NoSolutionFound(PROBLEM, status)
 
     def _has_new_matrix(self, growth: NDArray, normals: NDArray) -> bool:
         has_new_growth = not np.array_equal(growth, self._growth)

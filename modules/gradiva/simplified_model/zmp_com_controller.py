@@ -29,7 +29,9 @@ class ZmpComControllerConfig:
     standing: ZmpComGains
 
     def __post_init__(self) -> None:
-        if self.walking.zmp == 0.0 or self.walking.com > _LARGEST_RATIO * self.walking.zmp:
+        if self.walking.zmp == 0.0:
+            raise ConfigError("walking: zmp=0, a robot that does not answer to its ZMP falls")
+        if self.walking.com > _LARGEST_RATIO * self.walking.zmp:
             raise ConfigError(
                 f"walking: com={self.walking.com} is more than {_LARGEST_RATIO:g} times zmp={self.walking.zmp}, "
                 "a robot with these gains falls"

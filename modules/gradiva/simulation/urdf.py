@@ -10,7 +10,7 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray, so3
 
-DEFAULT_COLOUR = (0.8, 0.8, 0.8, 1.0)
+_DEFAULT_COLOUR = (0.8, 0.8, 0.8, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -168,9 +168,9 @@ def _visual(element: ElementTree.Element, colours: dict[str, tuple[float, ...]])
 
 def _colour(material: ElementTree.Element | None, colours: dict[str, tuple[float, ...]]) -> tuple[float, ...]:
     if material is None:
-        return DEFAULT_COLOUR
+        return _DEFAULT_COLOUR
     if material.find("color") is None:
-        return colours.get(material.get("name", ""), DEFAULT_COLOUR)
+        return colours.get(material.get("name", ""), _DEFAULT_COLOUR)
     return _named_colour(material)[1]
 
 

@@ -14,7 +14,7 @@ from gradiva.telemetry.robot_view import DEFAULT_PORT, RobotView
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.walk_record import WalkRecord
 
-PICTURE_RATE = 30.0  # Hz
+_PICTURE_RATE = 30.0  # Hz
 _SPEEDS = {"0.1 ×": 0.1, "0.25 ×": 0.25, "0.5 ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
 
 
@@ -24,7 +24,7 @@ class Replay:
     def __init__(self, view: RobotView, motion: Motion) -> None:
         self._view, self._motion = view, motion
         gui = view.server.gui
-        end = max(float(motion.times[-1]), 1.0 / PICTURE_RATE)
+        end = max(float(motion.times[-1]), 1.0 / _PICTURE_RATE)
         self.slider = gui.add_slider("Time [s]", 0.0, end, 0.01, 0.0)
         self.playing = gui.add_checkbox("Play", True)
         self.speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1 ×")
@@ -66,7 +66,7 @@ def replay(run: RunFolder, description: RobotDescription, port: int = DEFAULT_PO
         ModelError: The robot's model cannot be loaded.
     """
     record = WalkRecord.read(run)
-    motion = Motion.read(record, description, PICTURE_RATE)
+    motion = Motion.read(record, description, _PICTURE_RATE)
     view = RobotView(description, port)
     view.footprints(footprints(record.log))
     player = Replay(view, motion)
@@ -75,7 +75,7 @@ def replay(run: RunFolder, description: RobotDescription, port: int = DEFAULT_PO
     try:
         last = time.monotonic()
         while True:
-            time.sleep(1.0 / PICTURE_RATE)
+            time.sleep(1.0 / _PICTURE_RATE)
             now = time.monotonic()
             player.advance(now - last)
             last = now
@@ -93,7 +93,7 @@ def save_replay_page(run: RunFolder, description: RobotDescription, path: Path) 
         ModelError: The robot's model cannot be loaded.
     """
     record = WalkRecord.read(run)
-    motion = Motion.read(record, description, PICTURE_RATE)
+    motion = Motion.read(record, description, _PICTURE_RATE)
     view = RobotView(description, port=0)
     try:
         view.footprints(footprints(record.log))
@@ -101,7 +101,7 @@ def save_replay_page(run: RunFolder, description: RobotDescription, path: Path) 
         recording = view.server.get_scene_serializer()
         for picture in range(len(motion.times)):
             show_picture(view, motion, picture)
-            recording.insert_sleep(1.0 / PICTURE_RATE)
+            recording.insert_sleep(1.0 / _PICTURE_RATE)
         path.write_text(recording.as_html(), encoding="utf-8")
     finally:
         view.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from html import escape
 from typing import Any
@@ -14,10 +15,10 @@ _TILES = (  # key of the result, label, unit, factor from SI, digits
     ("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
     ("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
     ("goal_error_m", "distance to the goal", "mm", 1e3, 0),
-    ("max_tilt_rad", "greatest tilt", "°", 57.29577951308232, 1),
+    ("max_tilt_rad", "greatest tilt", "°", math.degrees(1.0), 1),
     ("foot_slip_m", "foot slip", "mm", 1e3, 1),
     ("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
-    ("specific_energetic_cost", "specific energetic cost", "", 1.0, 2),
+    ("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
     ("real_time_factor", "real-time factor", "", 1.0, 1),
     ("qp_failures", "QP failures", "", 1.0, 0),
     ("deadline_misses", "deadline misses", "", 1.0, 0),

@@ -14,6 +14,7 @@ from gradiva.planner import (
     PathCommand,
     PlanningState,
     StopCommand,
+    VelocityCommand,
     WalkingPlan,
     WalkingPlanner,
 )
@@ -81,7 +82,7 @@ class PlanFollower:
         if time >= self.plan.end_time:
             self._command = None
             return True
-        endless = getattr(self._command, "duration", 0.0) is None
+        endless = isinstance(self._command, VelocityCommand) and self._command.duration is None
         if endless and time > self.plan.end_time - self._replan_margin:
             self.plan = self._planner.replan(self.plan, self._command, time)
         return False
