@@ -53,3 +53,12 @@ def test_the_stance_sole_never_moves_by_odometry():
         sole = anchor.plan_origin @ PlanarPose.of(position, rotation)
         soles.append([sole.x, sole.y, sole.yaw])
     np.testing.assert_allclose(soles, np.tile(soles[0], (31, 1)), atol=1e-12)
+
+
+def test_a_sole_that_slipped_turns_the_plan_about_itself():
+    anchor = StanceAnchor(0.2)
+    _, position, rotation = anchor.update(0.0, reference(Side.LEFT), {})
+    anchor.turn_plan(0.1)
+    assert anchor.plan_origin.yaw == pytest.approx(0.1)
+    sole = anchor.plan_origin @ PlanarPose.of(position, rotation)
+    assert (sole.x, sole.y, sole.yaw) == pytest.approx((0.0, 0.08, 0.1))

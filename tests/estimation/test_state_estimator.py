@@ -10,6 +10,7 @@ from gradiva.common import (
     FootReference,
     ImuMeasurement,
     Measurement,
+    PlanarPose,
     Side,
     WalkingReference,
     so3,
@@ -104,6 +105,19 @@ def test_a_tilted_imu_tilts_the_robot_about_its_stance_sole(icub):
     state = estimator.update(scene.measurement(imu=tilted), scene.reference())
     np.testing.assert_allclose(state.left_foot_position, scene.stance_pose[0], atol=1e-12)
     np.testing.assert_allclose(so3.log(state.base_rotation @ scene.base_rotation.T)[:2], [0.05, -0.03], atol=2e-3)
+
+
+def test_the_imu_sees_the_stance_sole_turn_on_the_ground(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", True)
+    estimator.reset()
+    before = estimator.update(scene.measurement(0.0, imu=scene.imu(0.5)), scene.reference())
+    after = estimator.update(scene.measurement(0.01, imu=scene.imu(0.53)), scene.reference())
+    np.testing.assert_allclose(after.base_rotation, before.base_rotation, atol=1e-12)
+    assert before.plan_origin.yaw == pytest.approx(0.0)
+    assert after.plan_origin.yaw == pytest.approx(0.03)
+    sole = after.plan_origin @ PlanarPose.of(after.left_foot_position, after.left_foot_rotation)
+    np.testing.assert_allclose([sole.x, sole.y], scene.stance_pose[0][:2], atol=1e-12)
 
 
 def test_a_contact_switch_does_not_jump_and_ends_on_the_plan(icub):

@@ -8,7 +8,8 @@ its pose :math:`p_S, R_S` in world known and constant:
     p_B &= p_S - R_B {}^B p_S, & \dot p_B &= -R_B {}^B v_S - \omega_B \times R_B {}^B p_S.
 
 With an IMU on a frame :math:`M` of the robot, roll, pitch and :math:`\omega_B` come from the IMU and only the
-heading from the stance sole. Feet, CoM, DCM and foot wrenches follow. The ZMP merges both feet,
+heading from the stance sole. What the IMU's own heading tells beyond that is how the sole turned on the ground.
+Feet, CoM, DCM and foot wrenches follow. The ZMP merges both feet,
 :math:`z = \sum_k (f_{z,k} p_k + [-\mu_{y,k}, \mu_{x,k}]) / \sum_k f_{z,k}` (thesis equation 7.2.21).
 """
 
@@ -32,6 +33,7 @@ class _Base:
     rotation: cs.SX
     velocity: cs.SX
     angular_velocity: cs.SX
+    heading_over_imu: cs.SX
 
     def point(self, position_in_base: cs.SX) -> cs.SX:
         return self.position + self.rotation @ position_in_base
@@ -56,6 +58,7 @@ def state_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
         "base_position": base.position,
         "base_rotation": base.rotation,
         "base_twist": cs.vertcat(base.velocity, base.angular_velocity),
+        "heading_over_imu": base.heading_over_imu,
         "com_position": com_position,
         "com_velocity": com_velocity,
     }
@@ -105,15 +108,21 @@ def _base(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame], imu: Symbol
         rotation=rotation,
         velocity=-rotation @ sole_twist[:3] - cs.cross(angular_velocity, lever),
         angular_velocity=angular_velocity,
+        heading_over_imu=_heading_angle(by_imu, by_sole),
     )
 
 
 def _heading_between(source: cs.SX, target: cs.SX) -> cs.SX:
     """The rotation about the vertical that brings ``source`` as near to ``target`` as one can."""
-    difference = target @ source.T
-    angle = cs.atan2(difference[1, 0] - difference[0, 1], difference[0, 0] + difference[1, 1])
+    angle = _heading_angle(source, target)
     cosine, sine = cs.cos(angle), cs.sin(angle)
     return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
+
+
+def _heading_angle(source: cs.SX, target: cs.SX) -> cs.SX:
+    """The angle of that rotation, [rad]."""
+    difference = target @ source.T
+    return cs.atan2(difference[1, 0] - difference[0, 1], difference[0, 0] + difference[1, 1])
 
 
 def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Side, foot: SymbolicFrame) -> cs.SX:

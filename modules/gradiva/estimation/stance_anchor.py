@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import NDArray, PlanarPose, Side, WalkingReference, minimum_jerk, so3
+from gradiva.common.so3 import wrap_angle
 
 
 class StanceAnchor:
@@ -33,6 +34,11 @@ class StanceAnchor:
     def plan_origin(self) -> PlanarPose:
         """Where the origin of the plan's world lies by odometry: the stance sole has not moved since it landed."""
         return self._sole_by_odometry @ self._anchor.inverse()
+
+    def turn_plan(self, yaw: float) -> None:
+        """Take in that by odometry the plan's world is turned by ``yaw`` [rad]: so far the stance sole has slipped."""
+        sole = self._sole_by_odometry
+        self._sole_by_odometry = PlanarPose(sole.x, sole.y, wrap_angle(yaw + self._anchor.yaw))
 
     def update(
         self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]

@@ -17,6 +17,7 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    so3,
 )
 from gradiva.estimation.floating_base_kinematics import state_function
 from gradiva.estimation.stance_anchor import StanceAnchor
@@ -75,6 +76,7 @@ class StateEstimator:
         self._time: float | None = None
         self._zmp: NDArray | None = None
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
+        self._first_heading_over_imu: float | None = None
 
     def update(self, measurement: Measurement, reference: WalkingReference) -> RobotState:
         """Return the state at the measurement.
@@ -90,6 +92,8 @@ class StateEstimator:
         period = 0.0 if self._time is None else measurement.time - self._time
         self._time = measurement.time
         outputs = self._evaluate(measurement, reference)
+        if self._uses_imu(measurement):
+            self._follow_heading_of_imu(float(outputs["heading_over_imu"][0]))
         for side in Side:
             position, rotation = outputs[f"{side}_foot_position"], outputs[f"{side}_foot_rotation"]
             self._feet[side] = (position.copy(), rotation.copy())
@@ -126,13 +130,22 @@ class StateEstimator:
             stance_rotation=rotation,
             use_imu=0.0,
         )
-        if self._config.use_imu and measurement.imu is not None:
+        if self._uses_imu(measurement) and measurement.imu is not None:
             function.set(
                 use_imu=1.0,
                 imu_rotation=measurement.imu.rotation,
                 imu_angular_velocity=measurement.imu.angular_velocity,
             )
         return function()
+
+    def _uses_imu(self, measurement: Measurement) -> bool:
+        return self._config.use_imu and measurement.imu is not None
+
+    def _follow_heading_of_imu(self, heading_over_imu: float) -> None:
+        """Let the odometry turn with the IMU: a stance sole that slips about the vertical is seen by it alone."""
+        if self._first_heading_over_imu is None:
+            self._first_heading_over_imu = heading_over_imu
+        self._anchor.turn_plan(so3.wrap_angle(self._first_heading_over_imu - heading_over_imu))
 
     def _filtered_zmp(self, outputs: Mapping[str, NDArray], period: float) -> NDArray:
         load = float(outputs["load"][0])
