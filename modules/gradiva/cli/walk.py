@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,81 +10,74 @@ DEFAULT_ROBOT = "icub_v2_7"
 DEFAULT_SPEED = 0.19  # [m/s]
 DEFAULT_DURATION = 10.0  # [s]
 
-_WHERE = "Where to"
-_HOW = "How"
-_WHAT = "What happens to the robot"
-_RESULT = "Result"
+
+def _where(metavar: str, text: str) -> Any:
+    return typer.Option(metavar=metavar, help=text, rich_help_panel="Where to")
+
+
+def _how(*names: str, metavar: str, text: str) -> Any:
+    return typer.Option(*names, metavar=metavar, help=text, rich_help_panel="How")
+
+
+def _what(*names: str, text: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="What happens to the robot", **more)
+
+
+def _result(*names: str, text: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel="Result", **more)
+
+
+Robot = Annotated[str, typer.Option(help="Name, as in: gradiva robots.", metavar="NAME")]
+
+Speed = Annotated[float | None, _where("M/S", f"Forward, negative is backward; {DEFAULT_SPEED} by default.")]
+Lateral = Annotated[float | None, _where("M/S", "To the left.")]
+Turn = Annotated[float | None, _where("DEG/S", "Counter-clockwise.")]
+Goal = Annotated[str | None, _where("X,Y[,YAW]", "Walk there and stop; metres and degrees.")]
+Path = Annotated[str | None, _where("FILE", "Walk along the points x,y of a CSV file.")]
+Duration = Annotated[
+    float | None,
+    _where("S", f"Of a velocity, {DEFAULT_DURATION:g} by default; of a goal or path, the longest allowed."),
+]
+
+Control = Annotated[str | None, _how(metavar="MODE", text="position or velocity.")]
+Model = Annotated[str | None, _how(metavar="MODEL", text="dcm (instantaneous) or dcm_mpc (predictive).")]
+From = Annotated[list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration.")]
+Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
+
+Ground = Annotated[str, _what(text="rigid.", metavar="GROUND")]
+Pushes = Annotated[
+    list[str] | None,
+    _what(text="Newtons in world and seconds; the walk starts at about 3 s.", metavar="LINK,FX,FY,FZ,START,DURATION"),
+]
+Noise = Annotated[bool, _what("--noise", text="Lay the noise preset over the simulation.")]
+Seed = Annotated[int, _what(text="Of all that is random.", min=0)]
+
+View = Annotated[bool, _result("--view", text="Show the robot in the browser, in real time.")]
+Record = Annotated[str | None, _result(text="Film the walk.", metavar="FILE.mp4")]
+Out = Annotated[str, _result(text="Where runs are kept.", metavar="DIR")]
+Json = Annotated[str | None, _result("--json", text="Write the result; - is standard output.", metavar="FILE")]
 
 
 def walk(
-    robot: Annotated[str, typer.Option(help="Name, as in: gradiva robots.", metavar="NAME")] = DEFAULT_ROBOT,
-    speed: Annotated[
-        float | None,
-        typer.Option(
-            metavar="M/S",
-            help=f"Forward, negative is backward; {DEFAULT_SPEED} by default.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    lateral: Annotated[float | None, typer.Option(metavar="M/S", help="To the left.", rich_help_panel=_WHERE)] = None,
-    turn: Annotated[
-        float | None, typer.Option(metavar="DEG/S", help="Counter-clockwise.", rich_help_panel=_WHERE)
-    ] = None,
-    goal: Annotated[
-        str | None,
-        typer.Option(metavar="X,Y[,YAW]", help="Walk there and stop; metres and degrees.", rich_help_panel=_WHERE),
-    ] = None,
-    path: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Walk along the points x,y of a CSV file.", rich_help_panel=_WHERE),
-    ] = None,
-    duration: Annotated[
-        float | None,
-        typer.Option(
-            metavar="S",
-            help=f"Of a velocity, {DEFAULT_DURATION:g} by default; of a goal or path, the longest allowed.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    control: Annotated[
-        str | None, typer.Option(metavar="MODE", help="position or velocity.", rich_help_panel=_HOW)
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(metavar="MODEL", help="dcm (instantaneous) or dcm_mpc (predictive).", rich_help_panel=_HOW),
-    ] = None,
-    from_files: Annotated[
-        list[str] | None,
-        typer.Option("--from", metavar="FILE", help="TOML laid over the configuration.", rich_help_panel=_HOW),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="TABLE.KEY=VALUE", help="One value; after --from.", rich_help_panel=_HOW),
-    ] = None,
-    ground: Annotated[str, typer.Option(metavar="GROUND", help="rigid.", rich_help_panel=_WHAT)] = "rigid",
-    push: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="LINK,FX,FY,FZ,START,DURATION",
-            help="Newtons in world and seconds; the walk starts at about 3 s.",
-            rich_help_panel=_WHAT,
-        ),
-    ] = None,
-    noise: Annotated[
-        bool, typer.Option("--noise", help="Lay the noise preset over the simulation.", rich_help_panel=_WHAT)
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random.", rich_help_panel=_WHAT)] = 0,
-    view: Annotated[
-        bool, typer.Option("--view", help="Show the robot in the browser, in real time.", rich_help_panel=_RESULT)
-    ] = False,
-    record: Annotated[
-        str | None, typer.Option(metavar="FILE.mp4", help="Film the walk.", rich_help_panel=_RESULT)
-    ] = None,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.", rich_help_panel=_RESULT)] = "runs",
-    json_to: Annotated[
-        str | None,
-        typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.", rich_help_panel=_RESULT),
-    ] = None,
+    robot: Robot = DEFAULT_ROBOT,
+    speed: Speed = None,
+    lateral: Lateral = None,
+    turn: Turn = None,
+    goal: Goal = None,
+    path: Path = None,
+    duration: Duration = None,
+    control: Control = None,
+    model: Model = None,
+    from_files: From = None,
+    settings: Set = None,
+    ground: Ground = "rigid",
+    push: Pushes = None,
+    noise: Noise = False,
+    seed: Seed = 0,
+    view: View = False,
+    record: Record = None,
+    out: Out = "runs",
+    json_to: Json = None,
 ) -> int:
     """Walk in simulation: forward, sideways, in curves, to a goal or along a path.
 
