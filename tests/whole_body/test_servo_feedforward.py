@@ -60,6 +60,18 @@ def test_shares_of_zero_leave_it_to_the_servo(icub):
     np.testing.assert_array_equal(offset, np.zeros(joints))
 
 
+def test_the_share_of_the_acceleration_does_not_depend_on_the_static_one(icub):
+    joints, nothing = len(icub.description.joints), np.zeros(6)
+    rest, acceleration = np.zeros(6 + joints), np.linspace(-1.0, 1.0, 6 + joints)
+    offsets = []
+    for static_share in (0.0, 0.5, 1.0):
+        feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(static_share, 0.0, 1.0, 0.02))
+        with_and_without = [feedforward.offset(state_of(icub), rest, a, nothing, nothing) for a in (acceleration, rest)]
+        offsets.append(with_and_without[0] - with_and_without[1])
+    assert np.abs(offsets[0]).max() > 1e-3
+    np.testing.assert_allclose(offsets[1:], [offsets[0]] * 2, atol=1e-12)
+
+
 def test_a_share_beyond_all_is_refused():
     with pytest.raises(ConfigError, match=r"velocity=1.5, must be in \[0, 1\]"):
         ServoFeedforwardConfig(1.0, 1.5, 0.0, 0.02)

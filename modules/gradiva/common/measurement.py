@@ -12,7 +12,8 @@ class ImuMeasurement:
     """Attitude and angular rate of one inertial unit.
 
     Attributes:
-        rotation: Of the IMU frame in world, shape (3, 3); its heading is arbitrary, its tilt is not.
+        rotation: Of the IMU frame in world, shape (3, 3); its tilt is against gravity, its heading counts from an
+            arbitrary direction that does not drift.
         angular_velocity: Of the IMU, in the axes of the IMU frame, [rad/s], shape (3,).
     """
 

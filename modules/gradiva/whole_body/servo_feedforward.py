@@ -78,8 +78,8 @@ class ServoFeedforward:
             right_foot_wrench: The same.
         """
         share = self._config
-        torques = share.gravity_and_contact * self.torques(
-            state, share.acceleration * acceleration, left_foot_wrench, right_foot_wrench
+        torques = self.torques(
+            state, share.acceleration * acceleration, left_foot_wrench, right_foot_wrench, share.gravity_and_contact
         )
         return torques / self._stiffness + share.velocity * self._damping_ratio * velocity[6:]
 
@@ -89,14 +89,16 @@ class ServoFeedforward:
         acceleration: NDArray,
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
+        static_share: float = 1.0,
     ) -> NDArray:
-        """Return the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,)."""
+        """Return a share of the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,)."""
         self._function.set(
             base_rotation=state.base_rotation,
             joint_positions=state.joint_positions,
             acceleration=acceleration,
             left_foot_wrench=left_foot_wrench,
             right_foot_wrench=right_foot_wrench,
+            static_share=static_share,
         )
         return self._function()["torques"].copy()
 
@@ -105,9 +107,10 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
     description = dynamics.model.description
     acceleration = cs.SX.sym("acceleration", 6 + dynamics.joints)
     wrenches = {side: cs.SX.sym(f"{side}_foot_wrench", 6) for side in ("left", "right")}
-    forces = dynamics.mass_matrix @ acceleration + dynamics.bias_forces
-    forces -= dynamics.frame(description.left_foot_frame).jacobian.T @ wrenches["left"]
-    forces -= dynamics.frame(description.right_foot_frame).jacobian.T @ wrenches["right"]
+    static_share = cs.SX.sym("static_share")
+    left, right = dynamics.frame(description.left_foot_frame), dynamics.frame(description.right_foot_frame)
+    contact = left.jacobian.T @ wrenches["left"] + right.jacobian.T @ wrenches["right"]
+    forces = dynamics.mass_matrix @ acceleration + static_share * (dynamics.bias_forces - contact)
     at_rest = cs.substitute(
         forces[6:],
         cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
@@ -121,6 +124,7 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
             "acceleration": acceleration,
             "left_foot_wrench": wrenches["left"],
             "right_foot_wrench": wrenches["right"],
+            "static_share": static_share,
         },
         outputs={"torques": at_rest},
         compiler=compiler,
