@@ -6,12 +6,17 @@ import sys
 
 import pytest
 
+from gradiva.setup import load_robot
+
 WRONG = {
     "unknown robot": (["--robot", "icub"], "unknown robot 'icub'; did you mean 'icub_v3'?"),
     "speed not a number": (["--speed", "nan"], "--speed nan: expected a finite number"),
     "speed infinite": (["--speed", "inf"], "--speed inf"),
     "speed no number at all": (["--speed", "fast"], "--speed"),
-    "speed above the robot's": (["--speed", "3"], "forward speed 3.0 m/s is outside its limits [-0.3, 0.6] m/s"),
+    "speed above the robot's": (
+        ["--speed", "3"],
+        f"forward speed 3.0 m/s is outside its limits [-0.3, {load_robot('icub_v2_7').max_speed}] m/s",
+    ),
     "lateral not a number": (["--lateral", "nan"], "--lateral nan"),
     "lateral too fast": (["--lateral", "1"], "lateral speed 1.0 m/s is outside"),
     "turn too fast": (["--turn", "400"], "angular speed"),

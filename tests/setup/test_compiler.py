@@ -30,7 +30,10 @@ def test_other_expressions_make_another_library(tmp_path, square):
 @pytest.mark.parametrize("compiler", ["/nowhere/gcc", "false"])
 def test_without_a_working_compiler_the_function_is_as_it_was(tmp_path, square, monkeypatch, compiler):
     monkeypatch.setenv("CC", compiler)
-    gcc = GccCompiler(tmp_path)
+    said = []
+    gcc = GccCompiler(tmp_path, said.append)
+    assert gcc(square) is square
     assert gcc(square) is square
     assert gcc.failure
+    assert sum("is not compiled, the controller is slower but works" in line for line in said) == 1
     assert not list(tmp_path.glob("*.so"))

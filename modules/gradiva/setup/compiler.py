@@ -32,7 +32,7 @@ class GccCompiler:
 
         Args:
             folder: Created when needed.
-            announce: Called with one line before a compilation, which takes seconds.
+            announce: Called with one line before a compilation, which takes seconds, and at the first failure.
         """
         self.folder = folder
         self.failure: str | None = None
@@ -42,13 +42,17 @@ class GccCompiler:
     def __call__(self, function: cs.Function) -> cs.Function:
         """Return the compiled function, or ``function`` when there is no working compiler."""
         if self._compiler is None:
-            self.failure = "no C compiler (gcc, cc or clang) on the path"
-            return function
+            return self._give_up(function, "no C compiler (gcc, cc or clang) on the path")
         try:
             return cs.external(function.name(), str(self._library(function)))
         except (OSError, subprocess.SubprocessError, RuntimeError) as error:
-            self.failure = str(error)
-            return function
+            return self._give_up(function, str(error))
+
+    def _give_up(self, function: cs.Function, why: str) -> cs.Function:
+        if self.failure is None:
+            self._announce(f"{function.name()} is not compiled, the controller is slower but works: {why}")
+        self.failure = why
+        return function
 
     def _library(self, function: cs.Function) -> Path:
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -67,7 +71,7 @@ class GccCompiler:
         command = [str(self._compiler), *_FLAGS, str(source), "-o", str(finished), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         if done.returncode != 0:
-            raise OSError(f"{self._compiler} failed: {done.stderr.strip().splitlines()[-1:]}")
+            raise OSError(f"{self._compiler} failed: {' '.join(done.stderr.strip().splitlines()[-1:])}")
         os.replace(finished, library)
 
     def _signature(self) -> bytes:
