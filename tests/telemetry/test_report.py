@@ -9,6 +9,7 @@ from gradiva.telemetry import RunFolder, SignalLog, write_report
 from gradiva.telemetry.plot_style import thin
 from gradiva.telemetry.plots import PLOTS
 from gradiva.telemetry.report_page import heading, number, tiles
+from gradiva.telemetry.time_plots import plot_drift
 from gradiva.telemetry.walk_record import WalkRecord
 
 
@@ -100,6 +101,15 @@ def test_text_of_a_run_cannot_become_markup(tmp_path):
     text = write_report(new_run(tmp_path, walk_log(1.0), result)).read_text()
     assert "<script" not in text
     assert "a &lt; b" in text
+
+
+def test_the_drift_is_that_of_the_odometry_where_the_log_has_it(log):
+    signals = {name: log[name] for name in log}
+    signals["odometry::root_link::position"] = signals["simulation::root_link::position"] + [0.02, -0.03, 0.5]
+    signals["root_link::position::measured"] = signals["simulation::root_link::position"] + [0.0, 0.0, 0.001]
+    figure = plot_drift(WalkRecord(SignalLog.from_arrays(log.times, signals), JOINTS))
+    shown = [drawn.get_ydata()[-1] for drawn in figure.axes[0].lines[:3]]
+    np.testing.assert_allclose(shown, [20.0, -30.0, 1.0])
 
 
 def test_a_run_without_log_is_refused_by_name(run):

@@ -109,7 +109,7 @@ PLOTS = (
     ),
     Plot(
         "Estimate against truth",
-        "Estimated minus simulated pose of the base: the drift of the odometry.",
+        "Estimated minus simulated pose of the base; x and y by odometry, so their change is the odometry drift.",
         (
             "root_link::position::measured",
             "root_link::orientation::measured",

@@ -103,9 +103,9 @@ def plot_attitude(record: WalkRecord) -> Figure:
 
 
 def plot_drift(record: WalkRecord) -> Figure:
-    """Draw how far the estimate of the base is from the simulated robot."""
+    """Draw how far the estimate of the base is from the simulated robot; on the ground by its own odometry."""
     log, times = record.log, record.log.times
-    error = log["root_link::position::measured"] - log["simulation::root_link::position"]
+    error = _odometry(record) - log["simulation::root_link::position"]
     turn = log["root_link::orientation::measured"] - log["simulation::root_link::orientation"]
     turn = np.degrees(np.arctan2(np.sin(turn), np.cos(turn)))
     figure, axes = panels(["position [mm]", "orientation [deg]"], times, height=1.7)
@@ -113,6 +113,14 @@ def plot_drift(record: WalkRecord) -> Figure:
         line(axes[0], times, 1e3 * error[:, column], colour, f"{'xyz'[column]}, {name}", width=1.0)
         line(axes[1], times, turn[:, column], colour, width=1.0)
     return _finish(figure, axes, record)
+
+
+def _odometry(record: WalkRecord) -> NDArray:
+    """Return where the base is by the robot's odometry, [m], shape (T, 3); without it in the log, by the estimate."""
+    position = record.log["root_link::position::measured"].copy()
+    if "odometry::root_link::position" in record.log:
+        position[:, :2] = record.log["odometry::root_link::position"][:, :2]
+    return position
 
 
 def _finish(figure: Figure, axes: list[Axes], record: WalkRecord, told: Axes | None = None) -> Figure:
