@@ -139,3 +139,18 @@ def test_a_polyline_is_addressed_by_its_length():
     assert line.at(0.25) == ((0.25, 0.0), (1.0, 0.0))
     assert line.at(2.0) == ((1.0, 1.0), (0.0, 1.0))
     assert line.at(3.5) == ((1.0, 2.5), (0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    "points", [[[0.0, 0.0], [-1.0, 0.0]], [[0.0, 0.0], [0.05, 0.1], [-1.5, 0.0]], [[-0.5, 0.1], [-1.0, 0.5]]]
+)
+def test_a_path_that_lies_behind_is_turned_to_first(points):
+    path = UnicyclePlanner(config_of()).path(PathCommand(np.array(points), 0.19), UnicycleState(0.0, 0.0, 0.0))
+    np.testing.assert_allclose(path.poses[-1, :2], points[-1], atol=0.05)
+
+
+def test_a_path_of_one_place_is_a_goal():
+    planner, start = UnicyclePlanner(config_of()), UnicycleState(0.0, 0.0, 0.0)
+    path = planner.path(PathCommand(np.array([[0.5, 0.2], [0.5, 0.2]])[:1], 0.19), start)
+    goal = planner.path(GoalCommand(0.5, 0.2, speed=0.19), start)
+    np.testing.assert_allclose(path.poses, goal.poses)

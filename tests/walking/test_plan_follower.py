@@ -24,7 +24,7 @@ def end_of(follower):
 
 def test_a_standing_robot_is_not_moving_and_has_nothing_to_complete(follower):
     assert not follower.is_moving(1.0)
-    assert not follower.update(1.0)
+    assert not follower.update(1.0, PlanarPose())
     plan = follower.plan
     follower.close_feet(1.0)
     assert follower.plan is plan
@@ -33,10 +33,10 @@ def test_a_standing_robot_is_not_moving_and_has_nothing_to_complete(follower):
 def test_a_plan_is_completed_once(follower):
     follower.follow(VelocityCommand(0.1, duration=2.0), 1.0, PlanarPose())
     assert follower.is_moving(1.5)
-    assert not follower.update(2.0)
+    assert not follower.update(2.0, PlanarPose())
     end = follower.plan.end_time
-    assert follower.update(end + 0.01)
-    assert not follower.update(end + 0.02)
+    assert follower.update(end + 0.01, PlanarPose())
+    assert not follower.update(end + 0.02, PlanarPose())
     assert not follower.is_moving(end + 0.02)
 
 
@@ -56,7 +56,7 @@ def test_paths_are_told_by_odometry_too(follower):
 def test_a_command_without_an_end_is_planned_on(follower):
     follower.follow(VelocityCommand(0.1), 0.0, PlanarPose())
     first = follower.plan.end_time
-    assert not follower.update(first - 2.0)
+    assert not follower.update(first - 2.0, PlanarPose())
     assert follower.plan.end_time > first + 10.0
 
 
@@ -72,3 +72,22 @@ def test_what_cannot_be_planned_leaves_the_plan(follower):
         follower.follow(VelocityCommand(9.0), 1.0, PlanarPose())
     assert follower.plan is plan
     follower.follow(StopCommand(), 1.0, PlanarPose())
+
+
+def test_the_way_to_a_goal_is_corrected_by_odometry(follower):
+    follower.follow(GoalCommand(1.5, 0.0), 0.0, PlanarPose())
+    first = follower.plan
+    drifted = PlanarPose(0.04, 0.02, 0.01)
+    follower.update(1.0, drifted)
+    assert follower.plan is first, "once in a stride is enough"
+    follower.update(4.0, drifted)
+    assert follower.plan is not first
+    end = drifted @ PlanarPose(*end_of(follower))
+    np.testing.assert_allclose([end.x, end.y], [1.5, 0.0], atol=0.01)
+
+
+def test_the_last_steps_to_a_goal_are_not_corrected(follower):
+    follower.follow(GoalCommand(0.5, 0.0), 0.0, PlanarPose())
+    plan = follower.plan
+    follower.update(plan.end_time - 1.0, PlanarPose(0.05, 0.0, 0.0))
+    assert follower.plan is plan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from gradiva.planner.speed_profile import ramped_velocities, turn_velocities
 from gradiva.planner.unicycle import UnicyclePath, UnicycleState
 
 _ARRIVED = 0.002  # [m] nearer than this, F is where it should be
+_AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed at once
 _CLOSE_POINT = 2.0  # [reference lengths] points of a path nearer than this to the start are passed over
 
 
@@ -70,9 +72,7 @@ class UnicyclePlanner:
         path = UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
         if command.yaw is None:
             return path
-        angle = so3.wrap_angle(command.yaw - float(path.poses[-1, 2]))
-        acceleration = self._config.max_angular_speed / self._ramp_time(0.0)
-        turn = turn_velocities(angle, self._config.max_angular_speed, acceleration, self._config.sample_period)
+        turn = self._turn(so3.wrap_angle(command.yaw - float(path.poses[-1, 2])))
         return UnicyclePath.from_velocities(start, np.vstack((velocities, turn)), self._config.sample_period)
 
     def _along_path(self, command: PathCommand, start: UnicycleState) -> UnicyclePath:
@@ -80,8 +80,26 @@ class UnicyclePlanner:
         points = command.points
         while len(points) > 1 and math.hypot(points[0, 0] - start.x, points[0, 1] - start.y) < near:
             points = points[1:]
-        velocities = self._follow(points, command.speed, start, "path", pursue=False)
-        return UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
+        if len(points) == 1:
+            x, y = points[0]
+            return self._to_goal(GoalCommand(float(x), float(y), speed=command.speed), start)
+        turn = self._turn_towards(points[0], start)
+        turned = replace(start, yaw=start.yaw + self._config.sample_period * float(turn[:, 2].sum()))
+        velocities = self._follow(points, command.speed, turned, "path", pursue=False)
+        return UnicyclePath.from_velocities(start, np.vstack((turn, velocities)), self._config.sample_period)
+
+    def _turn_towards(self, point: NDArray, start: UnicycleState) -> NDArray:
+        """Turn on the spot, from rest, to what does not lie ahead: nothing leads the unicycle to a line behind it."""
+        angle = so3.wrap_angle(math.atan2(point[1] - start.y, point[0] - start.x) - start.yaw)
+        if abs(angle) < _AHEAD or np.any(start.velocity):
+            return np.zeros((0, 3))
+        return self._turn(angle)
+
+    def _turn(self, angle: float) -> NDArray:
+        """Return the velocities that turn by ``angle`` [rad] on the spot, shape (n, 3)."""
+        config = self._config
+        acceleration = config.max_angular_speed / self._ramp_time(0.0)
+        return turn_velocities(angle, config.max_angular_speed, acceleration, config.sample_period)
 
     def _follow(self, points: NDArray, speed: float, start: UnicycleState, what: str, pursue: bool) -> NDArray:
         """Return the velocities that bring the middle of the feet over ``points``, shape (n, 3).

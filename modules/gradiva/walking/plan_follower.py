@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, Side, WalkingReference, so3
+from gradiva.common import NDArray, PlanarPose, PlanningError, Side, WalkingReference, so3
 from gradiva.planner import (
     Command,
     FootPose,
@@ -18,6 +19,11 @@ from gradiva.planner import (
     WalkingPlan,
     WalkingPlanner,
 )
+
+_MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
+_MISSED_YAW = 0.02  # [rad]
+_CORRECTION_PERIOD = 2.0  # [s] a stride or more
+_LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 
 
 class PlanFollower:
@@ -37,6 +43,9 @@ class PlanFollower:
         self._planner = planner
         self._replan_margin = replan_margin
         self._command: Command | None = None
+        self._asked: Command | None = None
+        self._planned_origin = PlanarPose()
+        self._planned_time = 0.0
         self.plan: WalkingPlan | None = None
 
     def stand(self, time: float, step_width: float, com_position: NDArray) -> None:
@@ -68,15 +77,21 @@ class PlanFollower:
             self.plan = self._planner.replan(self.plan, wanted, time)
         else:
             self.plan = self._planner.walk(wanted, _standing_at(self.plan.at(time)))
-        self._command = wanted
+        self._command, self._asked = wanted, command
+        self._planned_origin, self._planned_time = plan_origin, time
 
     def close_feet(self, time: float) -> None:
         """Plan to stand with the feet side by side as soon as that can be; a plan that stands stays."""
         if self.is_moving(time):
             self.follow(StopCommand(), time, PlanarPose())
 
-    def update(self, time: float) -> bool:
-        """Plan on a command that has no end; return whether the plan has just been completed."""
+    def update(self, time: float, plan_origin: PlanarPose) -> bool:
+        """Plan on a command that has no end, correct the way to a goal; return whether the plan was just completed.
+
+        Args:
+            time: [s].
+            plan_origin: Of the plan's world in the frame of the odometry.
+        """
         if self.plan is None or self._command is None:
             return False
         if time >= self.plan.end_time:
@@ -85,7 +100,20 @@ class PlanFollower:
         endless = isinstance(self._command, VelocityCommand) and self._command.duration is None
         if endless and time > self.plan.end_time - self._replan_margin:
             self.plan = self._planner.replan(self.plan, self._command, time)
+        elif isinstance(self._asked, GoalCommand):
+            self._correct_way_to_goal(self._asked, time, plan_origin)
         return False
+
+    def _correct_way_to_goal(self, goal: GoalCommand, time: float, plan_origin: PlanarPose) -> None:
+        """Plan again when the odometry has left the plan, unless the robot has all but arrived."""
+        assert self.plan is not None, "a command is followed on a plan"
+        missed = self._planned_origin.inverse() @ plan_origin
+        is_off = max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
+        is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.plan.end_time - _LAST_CORRECTION
+        if is_off and is_due:
+            self._planned_time = time
+            with contextlib.suppress(PlanningError):  # the present plan leads there too, not quite as well
+                self.follow(goal, time, plan_origin)
 
     def is_moving(self, time: float) -> bool:
         """Whether steps are under way."""

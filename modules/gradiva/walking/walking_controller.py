@@ -152,7 +152,7 @@ class WalkingController:
         return log.command, log
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
-        if self._follower.update(time) and self._machine.state is WalkingState.WALKING:
+        if self._follower.update(time, self._plan_origin) and self._machine.state is WalkingState.WALKING:
             self._machine.to(self._when_done, "the plan is done, both feet on the ground")
         plan, layers, period = self._follower.plan, self._layers, self._tick.period
         assert plan is not None, "a balancing robot has a plan"
