@@ -10,7 +10,7 @@ import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from gradiva.cli.main import app
+from gradiva.cli.commands import app
 from gradiva.setup import load_robot
 
 ROOT = Path(__file__).parents[1]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from gradiva import __version__
 from gradiva.cli import checks
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
 
@@ -17,6 +18,18 @@ def test_help_lists_the_commands(gradiva):
 
 def test_no_arguments_give_the_help(gradiva):
     assert gradiva()[:2] == gradiva("--help")[:2]
+
+
+def test_the_version_is_that_of_the_package(gradiva):
+    assert gradiva("--version") == (0, f"gradiva {__version__}\n", "")
+
+
+def test_an_interrupt_while_a_command_is_imported_is_no_traceback(gradiva, monkeypatch):
+    def interrupt(arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradiva.cli.commands.carry_out", interrupt)
+    assert gradiva("robots") == (130, "", "interrupted\n")
 
 
 def test_robots_are_listed_with_their_figures(gradiva):

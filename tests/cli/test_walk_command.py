@@ -84,3 +84,19 @@ def test_the_same_seed_gives_the_same_walk(gradiva):
     walks = [json.loads(gradiva("walk", "--duration", 2, "--noise", "--seed", 5, "--json", "-")[1]) for _ in range(2)]
     for key in ("final_pose", "dcm_error_m", "specific_energetic_cost", "duration_s"):
         assert walks[0][key] == walks[1][key]
+
+
+@pytest.mark.walk
+def test_an_interrupted_walk_writes_its_report_and_leaves_with_130(gradiva, monkeypatch, tmp_path):
+    def interrupt(walk, command):
+        walk.run(1.0)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("gradiva.experiments.SimulatedWalk.follow", interrupt)
+    status, out, err = gradiva("walk", "--json", "-")
+    result = json.loads(out)
+    assert status == 130
+    assert result["outcome"] == "stopped"
+    assert result["reason"].startswith("interrupted at ")
+    assert (tmp_path / result["report"]).is_file()
+    assert err.endswith("interrupted\n")

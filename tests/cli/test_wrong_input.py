@@ -109,6 +109,7 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["wlak"], "No such command 'wlak'"),
         (["experiment", "table_10_2"], "unknown experiment 'table_10_2'; did you mean 'table_10_1'?"),
         (["experiment"], "which experiment?"),
+        (["experiment", "--list", "extra"], "--list takes no name, got 'extra'"),
         (["experiment", "directions", "--robot", "nao"], "unknown robot 'nao'"),
         (["experiment", "directions", "--out", "taken"], "cannot write a run below taken"),
         (["bench", "--robot", "nao"], "unknown robot 'nao'"),

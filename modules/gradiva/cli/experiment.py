@@ -27,7 +27,8 @@ def experiment(
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Exit status: 0 all walked, 1 a walk fell or missed its goal, 2 wrong input. Ctrl-C leaves what is done so far.
+    Exit status: 0 all walked, 1 a walk fell or missed its goal, 2 wrong input, 130 interrupted by Ctrl-C, which
+    leaves what is done so far.
     """
     from gradiva.cli.output import JsonTarget, console_beside
     from gradiva.common import ConfigError
@@ -37,6 +38,8 @@ def experiment(
     target = JsonTarget(json_to)
     console = console_beside(target)
     if list_all:
+        if name is not None:
+            raise ConfigError(f"--list takes no name, got '{name}'")
         return _list(console)
     if name is None:
         raise ConfigError("which experiment? gradiva experiment --list tells what there is")
@@ -46,8 +49,8 @@ def experiment(
     target.write(run.result())
     _print(console, run)
     if not is_complete:
-        console.print("interrupted: these are the rows so far", style="yellow")
-        return 130
+        console.print("these are the rows so far", style="yellow")
+        raise KeyboardInterrupt
     return 0 if all(row["outcome"] == "walked" for row in run.rows) else 1
 
 

@@ -81,7 +81,8 @@ def walk(
 ) -> int:
     """Walk in simulation: forward, sideways, in curves, to a goal or along a path.
 
-    Velocities can be combined. Exit status: 0 walked and stands, 1 fell or stopped, 2 wrong input.
+    Velocities can be combined. Exit status: 0 walked and stands, 1 fell or stopped, 2 wrong input,
+    130 interrupted by Ctrl-C (the report tells how far it came).
     """
     from gradiva.cli.walk_options import WalkOptions
     from gradiva.cli.walk_session import walk_session

@@ -40,6 +40,7 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
 
     Raises:
         WalkingError: The input is wrong, or a film cannot be drawn.
+        KeyboardInterrupt: The walk was interrupted; what there is of it is written.
     """
     target = JsonTarget(json_to)
     console = console_beside(target)
@@ -64,6 +65,8 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
         with console.status(f"filming {film_path}"):
             _film(outcome, film_path)
         console.print(f"film    {film_path}", markup=False, soft_wrap=True)
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
     return 0 if outcome.walked else 1
 
 

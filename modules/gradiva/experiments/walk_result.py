@@ -20,6 +20,8 @@ from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
 from gradiva.telemetry import RunFolder, write_report
 
+_INTERRUPTED = "interrupted"
+
 
 @dataclass(frozen=True, slots=True)
 class WalkRequest:
@@ -46,11 +48,13 @@ class WalkOutcome:
         request: What was asked for.
         result: The figures, in the shape of ``result.json``.
         walk: The simulation with its log.
+        was_interrupted: Whether somebody pressed Ctrl-C before the robot was done.
     """
 
     request: WalkRequest
     result: dict[str, Any]
     walk: SimulatedWalk
+    was_interrupted: bool = False
 
     @property
     def walked(self) -> bool:
@@ -82,9 +86,10 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
     except RobotInterfaceError as error:
         stands, failure = False, str(error)
     except KeyboardInterrupt:
-        stands, failure = False, "interrupted"
+        stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
-    return WalkOutcome(request, _result(request, walk, _outcome(walk, stands, failure), wall), walk)
+    result = _result(request, walk, _outcome(walk, stands, failure), wall)
+    return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
 
 
 def create_run(request: WalkRequest, parent: Path) -> RunFolder:
@@ -157,8 +162,8 @@ def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]
         return "walked", walk.controller.reason
     if walk.robot.fall is not None:
         return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{diagnose(walk.recorder.log)}"
-    if failure == "interrupted":
-        return "stopped", f"interrupted at {walk.time:.2f} s"
+    if failure == _INTERRUPTED:
+        return "stopped", f"{_INTERRUPTED} at {walk.time:.2f} s"
     why = failure or walk.controller.reason
     return "stopped", f"{why} at {walk.time:.2f} s{diagnose(walk.recorder.log)}"
 
