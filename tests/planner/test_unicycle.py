@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from gradiva.common import PlanningError
+from gradiva.common import ConfigError, PlanningError
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.planner.point_follower import PointFollower
 from gradiva.planner.polyline import Polyline
@@ -47,7 +47,7 @@ def test_a_turn_on_the_spot_ends_at_exactly_its_angle(angle):
 
 
 def test_the_law_gives_the_reference_point_the_velocity_it_asks_for():
-    config = config_of(reference_point=[0.12, 0.03])
+    config = config_of(reference_point=[0.12, 0.0])
     follower = PointFollower(config, max_speed=9.0, acceleration=1e6)
     pose = (0.3, -0.2, 0.8)
     point = np.array(follower.control_point(pose))
@@ -154,3 +154,8 @@ def test_a_path_of_one_place_is_a_goal():
     path = planner.path(PathCommand(np.array([[0.5, 0.2], [0.5, 0.2]])[:1], 0.19), start)
     goal = planner.path(GoalCommand(0.5, 0.2, speed=0.19), start)
     np.testing.assert_allclose(path.poses, goal.poses)
+
+
+def test_a_reference_point_beside_the_robot_is_refused():
+    with pytest.raises(ConfigError, match="y 0"):
+        config_of(reference_point=(0.1, 0.08))

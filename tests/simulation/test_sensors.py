@@ -83,6 +83,18 @@ def test_tilt_noise_leaves_the_heading_alone() -> None:
     np.testing.assert_allclose(np.std(rates, axis=0), 0.1, rtol=0.2)
 
 
+def test_the_heading_of_the_imu_drifts_steadily_and_within_its_bound() -> None:
+    bank = sensors(heading_drift=0.01)
+    headings = []
+    for time in (0.0, 10.0, 20.0):
+        imu = bank.measure(truth(time)).imu
+        assert imu is not None
+        headings.append(so3.yaw(imu.rotation))
+    assert headings[0] == pytest.approx(so3.yaw(so3.exp(np.array([0.1, 0.2, 0.3]))))
+    assert 0.0 < abs(headings[1] - headings[0]) <= 0.1
+    assert headings[2] - headings[1] == pytest.approx(headings[1] - headings[0])
+
+
 def test_one_seed_gives_one_sequence_of_errors() -> None:
     one = sensors(seed=5, encoder_noise=0.1).measure(truth()).joint_positions
     np.testing.assert_array_equal(one, sensors(seed=5, encoder_noise=0.1).measure(truth()).joint_positions)

@@ -8,7 +8,7 @@ import pytest
 from gradiva.common import ControlMode, Measurement, PlanningError, Side, StateError
 from gradiva.experiments import SimulatedWalk
 from gradiva.experiments.walk_score import score
-from gradiva.planner import GoalCommand, StopCommand, VelocityCommand
+from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.walking import WalkingState
 from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of
@@ -71,6 +71,68 @@ def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
     assert_walked(walk, com=0.03, dcm=0.06)
 
 
+DISTURBANCES = {
+    "10 ms of delay": ["simulation.servo.delay=0.01"],
+    "encoders off by up to 1 degree": ["simulation.sensors.encoder_offset=0.01745"],
+    "a tenth more mass": ["simulation.plant.mass_scale=1.1"],
+    "2 degrees up": ["simulation.ground.slope_forward=0.0349"],
+    "2 degrees to the left": ["simulation.ground.slope_left=0.0349"],
+}
+
+
+@pytest.mark.parametrize("overrides", DISTURBANCES.values(), ids=DISTURBANCES)
+def test_disturbances_are_walked_through(ready, overrides):
+    walk = ready("icub_v2_7", *overrides)
+    assert walk.follow(VelocityCommand(0.19, duration=6.0))
+    assert_walked(walk, com=0.03, dcm=0.04)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+def test_noisy_sensors_are_walked_with_on_every_seed(ready, robot, seed):
+    walk = ready(robot, seed=seed, noise=True)
+    assert walk.follow(VelocityCommand(0.34, duration=4.0))
+    assert_walked(walk, com=0.03, dcm=0.05)
+
+
+def test_eighty_steps_at_the_record_of_the_thesis(ready):
+    walk = ready("icub_v2_7")
+    assert walk.follow(VelocityCommand(0.34, duration=54.0))
+    assert len(walk.controller.plan.steps) >= 80
+    assert_walked(walk)
+
+
+DIRECTIONS = {
+    "backward": VelocityCommand(-0.15, duration=5.0),
+    "to the left": VelocityCommand(0.0, 0.08, duration=5.0),
+    "to the right": VelocityCommand(0.0, -0.08, duration=5.0),
+    "on the spot": VelocityCommand(0.0, 0.0, 0.35, duration=5.0),
+    "on a circle": VelocityCommand(0.2, 0.0, 0.3, duration=5.0),
+    "to a goal": GoalCommand(1.5, 1.0),
+    "along a path": PathCommand(np.array([[0.5, 0.0], [1.0, 0.3], [1.2, 0.8]]), 0.19),
+}
+
+
+@pytest.mark.parametrize("command", DIRECTIONS.values(), ids=DIRECTIONS)
+@pytest.mark.parametrize("robot", ["icub_v2_7", "talos"])
+def test_every_direction_ends_where_it_should(ready, robot, command):
+    walk = ready(robot)
+    assert walk.follow(command)
+    assert_walked(walk, dcm=0.04)
+    end = walk.controller.plan.at(walk.time)
+    planned = 0.5 * (end.left_foot.position + end.right_foot.position)
+    wanted = {GoalCommand: lambda: (command.x, command.y), PathCommand: lambda: command.points[-1]}
+    target = wanted.get(type(command), lambda: planned[:2])()
+    np.testing.assert_allclose(assert_stands_on_both_feet(walk)[:2], target, atol=0.05)
+
+
+@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.5), ("talos", 0.7)])
+def test_fast_walks_with_noisy_sensors(ready, robot, speed):
+    walk = ready(robot, seed=1, noise=True)
+    assert walk.follow(VelocityCommand(speed, duration=6.0))
+    assert_walked(walk, com=0.06, dcm=0.12, tilt_deg=15.0, slip=0.03)
+
+
 def test_a_changing_com_height_is_walked(ready):
     walk = ready("icub_v2_7", "planner.com_height_amplitude=0.01")
     assert walk.follow(VelocityCommand(0.19, duration=6.0))
@@ -105,6 +167,8 @@ def test_a_stop_at_any_time_ends_standing_on_both_feet(ready, when):
     walk.controller.walk(VelocityCommand(0.25))
     assert walk.run(when)
     walk.controller.stop()
+    with pytest.raises(StateError, match="while stopp"):
+        walk.controller.walk(VelocityCommand(0.1))
     assert walk.run_until(lambda: walk.controller.state is WalkingState.STOPPED, 5.0)
     assert walk.run(1.5)
     assert_stands_on_both_feet(walk)

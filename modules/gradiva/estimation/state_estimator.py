@@ -149,9 +149,10 @@ class StateEstimator:
 
     def _filtered_zmp(self, outputs: Mapping[str, NDArray], period: float) -> NDArray:
         load = float(outputs["load"][0])
-        if load >= self._config.minimum_load or self._zmp is None:
-            raw = outputs["zmp_moment"] / max(load, self._config.minimum_load)
-            self._zmp = self._zmp_filter.update(raw, period)
+        if load >= self._config.minimum_load:
+            self._zmp = self._zmp_filter.update(outputs["zmp_moment"] / load, period)
+        elif self._zmp is None:  # a robot that never stood: the point below its CoM is as good as any
+            return outputs["com_position"][:2]
         return self._zmp
 
     def _check(self, measurement: Measurement) -> None:

@@ -101,8 +101,8 @@ class PlannerConfig:
         self._check_range("last_step_share", 0.0, 1.0)
         self._check_range("double_support_ratio", 0.05, 2.0)
         self._check_range("max_step_turn", 0.0, math.pi / 2.0)
-        if self.reference_point[0] <= 0.0:
-            raise ConfigError(f"reference_point={self.reference_point}, x must be positive: F lies ahead")
+        if self.reference_point[0] <= 0.0 or self.reference_point[1] != 0.0:
+            raise ConfigError(f"reference_point={self.reference_point}, x must be positive and y 0: F lies ahead")
         if self.unicycle_gain * self.sample_period >= 1.0:
             raise ConfigError(
                 f"unicycle_gain={self.unicycle_gain}, must stay below 1 / sample_period = {1 / self.sample_period}"

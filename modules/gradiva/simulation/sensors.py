@@ -33,6 +33,7 @@ class SensorConfig:
         torque_bias: Largest constant error, drawn once, uniform within ±, [N·m].
         gyro_noise: [rad/s].
         tilt_noise: Of the attitude, about each horizontal axis, [rad].
+        heading_drift: Largest drift of the IMU's heading, drawn once, uniform within ±, [rad/s].
         delay: Of all sensors, [s].
     """
 
@@ -47,6 +48,7 @@ class SensorConfig:
     torque_bias: float
     gyro_noise: float
     tilt_noise: float
+    heading_drift: float
     delay: float
 
     def __post_init__(self) -> None:
@@ -68,6 +70,7 @@ class Sensors:
         self._offsets = self._random.uniform(-1.0, 1.0, joints) * config.encoder_offset
         scale = np.repeat([config.force_bias, config.torque_bias], 3)
         self._biases = self._random.uniform(-1.0, 1.0, (wrenches, 6)) * scale
+        self._heading_rate = self._random.uniform(-1.0, 1.0) * config.heading_drift
         self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
 
     def measure(self, truth: Measurement) -> Measurement:
@@ -79,7 +82,7 @@ class Sensors:
             joint_velocities=self._velocities(truth, positions),
             joint_torques=truth.joint_torques,
             contact_wrenches=self._wrenches(truth.contact_wrenches),
-            imu=None if truth.imu is None else self._imu(truth.imu),
+            imu=None if truth.imu is None else self._imu(truth.imu, truth.time),
         )
 
     def _positions(self, true_positions: NDArray) -> NDArray:
@@ -108,12 +111,13 @@ class Sensors:
         wrenches[:, 3:] += self._noise(self._config.torque_noise, shape)
         return wrenches
 
-    def _imu(self, truth: ImuMeasurement) -> ImuMeasurement:
-        """Gravity tells nothing of the heading, and the heading here is exact: only the tilt is noisy."""
-        tilt = np.zeros(3)
-        tilt[:2] = self._noise(self._config.tilt_noise, (2,))
+    def _imu(self, truth: ImuMeasurement, time: float) -> ImuMeasurement:
+        """Gravity corrects the tilt and leaves noise; nothing corrects the heading, which drifts."""
+        error = np.zeros(3)
+        error[:2] = self._noise(self._config.tilt_noise, (2,))
+        error[2] = self._heading_rate * time
         gyro = self._noise(self._config.gyro_noise, (3,))
-        return ImuMeasurement(so3.exp(tilt) @ truth.rotation, truth.angular_velocity + gyro)
+        return ImuMeasurement(so3.exp(error) @ truth.rotation, truth.angular_velocity + gyro)
 
     def _noise(self, deviation: float, shape: tuple[int, ...]) -> NDArray | float:
         return deviation * self._random.standard_normal(shape) if deviation > 0.0 else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, RobotPosture, Side, WalkingReference, so3
+from gradiva.common import NDArray, RobotPosture, Side, WalkingReference, so3
 from gradiva.contacts import pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import foot_pose
@@ -62,7 +62,8 @@ class BodyReferences:
 
     def _foot_wrenches(self, plan: WalkingReference, desired: DesiredPendulum) -> tuple[NDArray, NDArray]:
         points = np.array([foot_pose(plan, side).zmp_point(side, self._zmp_offset) for side in Side])
-        push = plan.dcm.natural_frequency**2 * (plan.com_position[:2] - desired.zmp_position)
-        force = self._mass * np.array([*push, GRAVITY])
+        stiffness = self._mass * plan.dcm.natural_frequency * plan.dcm.divergence_rate  # m ω², ω² = σ / η
+        lever = plan.com_position - [*desired.zmp_position, 0.0]
+        force = stiffness * lever  # its vertical part is m (g + z̈)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
         return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)

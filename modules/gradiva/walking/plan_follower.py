@@ -91,6 +91,9 @@ class PlanFollower:
         Args:
             time: [s].
             plan_origin: Of the plan's world in the frame of the odometry.
+
+        Raises:
+            PlanningError: It cannot be planned on; the present plan goes on to its end.
         """
         if self.plan is None or self._command is None:
             return False
@@ -99,7 +102,9 @@ class PlanFollower:
             return True
         endless = isinstance(self._command, VelocityCommand) and self._command.duration is None
         if endless and time > self.plan.end_time - self._replan_margin:
-            self.plan = self._planner.replan(self.plan, self._command, time)
+            wanted, self._command = self._command, StopCommand()  # where it cannot be planned on, the plan's end stands
+            self.plan = self._planner.replan(self.plan, wanted, time)
+            self._command = wanted
         elif isinstance(self._asked, GoalCommand):
             self._correct_way_to_goal(self._asked, time, plan_origin)
         return False

@@ -16,8 +16,9 @@ class SafetyConfig:
     Attributes:
         max_tilt: Of the base against the start posture, heading aside, [rad].
         max_dcm_error: [m].
-        max_failed_ticks: Successive ticks without a usable measurement or solution.
-        max_relaxed_ticks: Successive ticks in which layer 3 cannot meet feet and CoM and comes as near as it can.
+        max_failed_ticks: How many successive ticks are borne without a usable measurement or solution.
+        max_relaxed_ticks: How many successive ticks are borne in which layer 3 cannot meet feet and CoM and comes as
+            near as it can.
     """
 
     max_tilt: float

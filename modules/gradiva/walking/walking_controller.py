@@ -13,9 +13,12 @@ from gradiva.common import (
     Measurement,
     NoSolutionFound,
     PlanarPose,
+    PlanningError,
     RobotPosture,
     RobotState,
     Side,
+    StateError,
+    WalkingError,
     WalkingReference,
 )
 from gradiva.contacts import SupportPolygon, support_polygon
@@ -27,6 +30,8 @@ from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 from gradiva.whole_body import WholeBodyReference
+
+_DONE = "the plan is done, both feet on the ground"
 
 
 class WalkingController:
@@ -52,6 +57,7 @@ class WalkingController:
         self._machine = WalkingStateMachine()
         self._follower = PlanFollower(layers.planner, self._tick.replan_margin)
         self._when_done = WalkingState.PAUSED
+        self._done_reason = _DONE
         self._plan_origin = PlanarPose()
         self._preparation: Preparation | None = None
         self._last: JointCommand | None = None
@@ -111,8 +117,10 @@ class WalkingController:
             PlanningError: No plan fulfils the command; the present plan goes on.
         """
         self._machine.require("set a goal")
+        if self._when_done is WalkingState.STOPPED:
+            raise StateError("cannot set a goal while stopping: wait for the stop, then prepare the robot again")
         self._follower.follow(command, self._time, self._plan_origin)
-        self._when_done = WalkingState.PAUSED
+        self._done_reason = _DONE
         self._machine.to(WalkingState.WALKING, f"following {command}")
 
     def pause(self) -> None:
@@ -146,14 +154,13 @@ class WalkingController:
         try:
             log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
             self._failed_ticks = 0
-        except (EstimationError, NoSolutionFound) as error:
+        except (WalkingError, ValueError) as error:  # nothing that a tick meets may end the process
             log = self._failed(measurement, time, error)
         self._last = log.command
         return log.command, log
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
-        if self._follower.update(time, self._plan_origin) and self._machine.state is WalkingState.WALKING:
-            self._machine.to(self._when_done, "the plan is done, both feet on the ground")
+        self._update_plan(time)
         plan, layers, period = self._follower.plan, self._layers, self._tick.period
         assert plan is not None, "a balancing robot has a plan"
         reference = plan.at(time)
@@ -174,6 +181,16 @@ class WalkingController:
         command = self._body_command(state, body)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
+
+    def _update_plan(self, time: float) -> None:
+        """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
+        try:
+            is_done = self._follower.update(time, self._plan_origin)
+        except PlanningError as error:
+            self._done_reason = f"standing: the walk could not be planned on: {error}"
+            return
+        if is_done and self._machine.state is WalkingState.WALKING:
+            self._machine.to(self._when_done, self._done_reason)
 
     def _body_command(self, state: RobotState, body: WholeBodyReference) -> JointCommand:
         """The command of layer 3; where its problem has no solution, for a while, the nearest thing to one."""
@@ -231,6 +248,7 @@ class WalkingController:
         layers.model_control.reset()
         layers.whole_body.reset(self._layers.start_posture)
         com = np.array([layers.config.planner.zmp_offset[0], 0.0, layers.robot.com_height])
+        self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, layers.robot.step_width, com)
         self._plan_origin = PlanarPose()
         self._relaxed_ticks = 0

@@ -62,6 +62,7 @@ class QuadraticProgram:
 
     def relaxed(self, price: float) -> QuadraticProgram:
         """Return the problem that pays ``price`` per square for each equality that is not met; copies the data."""
+        assert self.equalities == len(self.rows), "only equalities can be bought"
         rows, wanted = self.rows, self.upper[self.bounded_variables :]
         first = self.bounded_variables
         return QuadraticProgram(
