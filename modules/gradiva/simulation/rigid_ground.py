@@ -37,8 +37,8 @@ class GroundConfig:
     def __post_init__(self) -> None:
         if self.friction <= 0.0:
             raise ConfigError(f"friction={self.friction}: must be positive")
-        if self.gravity <= 0.0:
-            raise ConfigError(f"gravity={self.gravity}: must be positive")
+        if self.gravity < 0.0:
+            raise ConfigError(f"gravity={self.gravity}: must not be negative")
         if self.contact_time < 2.0:
             raise ConfigError(f"contact_time={self.contact_time}: below 2 steps the contact is unstable")
         if max(abs(self.slope_forward), abs(self.slope_left)) >= math.pi / 4:
