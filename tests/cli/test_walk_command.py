@@ -13,6 +13,7 @@ CONTRACT = {
     "model": str,
     "ground": str,
     "seed": int,
+    "command": str,
     "duration_s": float,
     "distance_m": float,
     "mean_speed_mps": float,
@@ -47,6 +48,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     assert result["outcome"] == "walked"
     assert (result["robot"], result["control"], result["model"]) == ("icub_v2_7", "position", "dcm")
     assert result["seed"] == 3
+    assert result["command"] == "--goal 0.4,0.1 --seed 3"
     assert result["goal_error_m"] < 0.05
     assert result["dcm_error_m"]["rms"] < result["dcm_error_m"]["max"] < 0.05
     assert set(result["tick_us"]) == {"estimation", "model_control", "whole_body", "total"}
@@ -70,13 +72,19 @@ def test_a_run_can_be_reported_and_replayed_again(gradiva, tmp_path):
 
 
 @pytest.mark.walk
-def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva):
-    status, out, err = gradiva("walk", "--push", "chest,0,600,0,4,0.3", "--json", "-")
+def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
+    pushes = "--push", "chest,0,600,0,4,0.3", "--push", "chest,0,5,0,60,0.3"
+    status, out, err = gradiva("walk", *pushes, "--json", "-")
     result = json.loads(out)
     assert status == 1
     assert result["outcome"] in ("fell", "stopped")
     assert "first sign" in result["reason"]
     assert "first sign" in err
+    assert "before it, a push of 600 N on chest from 4.00 to 4.30 s" in result["reason"]
+    assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
+    page = (tmp_path / result["report"]).read_text(encoding="utf-8")
+    for part in ("<h1>iCub v2.7</h1>", "gradiva walk --speed 0.19 --duration 10", "push of 600 N on chest"):
+        assert part in page
 
 
 @pytest.mark.walk

@@ -7,6 +7,7 @@ import pytest
 
 from gradiva.cli.walk_options import WalkOptions, parse_goal, parse_push, read_path
 from gradiva.common import ConfigError, ControlMode
+from gradiva.experiments import create_run
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.walking import SimplifiedModel
 
@@ -77,6 +78,29 @@ def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_pa
     setup = request(files=(str(tuning),), settings=("dcm_controller.proportional_gain=1.5",)).setup
     assert setup.walking.dcm_controller.proportional_gain == 1.5
     assert setup.walking.dcm_controller.integral_gain == 0.1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "--speed 0.19 --duration 10"),
+        ({"speed": 0.0, "duration": 2.0, "seed": 3}, "--speed 0 --duration 2 --seed 3"),
+        ({"lateral": -0.05, "turn": 18.0}, "--lateral -0.05 --turn 18 --duration 10"),
+        ({"goal": "1,-0.5,90"}, "--goal 1,-0.5,90"),
+    ],
+)
+def test_the_words_that_repeat_a_walk_are_kept(options, words):
+    assert " ".join(request(**options).arguments) == words
+
+
+def test_the_configuration_of_a_run_names_the_robot(tmp_path):
+    first = WalkOptions(robot="talos", pushes=("torso_2_link,0,30,0,4,0.1",), model="dcm_mpc", noise=True).request()
+    path = create_run(first, tmp_path).config_path
+    again = WalkOptions(files=(str(path),)).request()
+    assert (again.setup.robot.name, again.setup.walking) == ("talos", first.setup.walking)
+    assert again.setup.simulation == first.setup.simulation
+    with pytest.raises(ConfigError, match="is the configuration of robot 'talos', not of 'icub_v2_7'"):
+        request(files=(str(path),))
 
 
 def test_noise_is_laid_over_the_simulation():

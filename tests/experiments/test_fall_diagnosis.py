@@ -1,6 +1,7 @@
 import numpy as np
 
 from gradiva.experiments.fall_diagnosis import diagnose
+from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from tests.experiments.synthetic_walk import walk_log
 
@@ -29,6 +30,18 @@ def test_the_quantity_that_left_first_is_named_with_its_time_and_phase():
         FALL, dcm__position__measured=growing_from(5.295), left_foot__position__measured=growing_from(5.7, columns=3)
     )
     assert diagnose(log) == "; first sign: DCM error 7 cm at 5.36 s, while the right foot carried the robot"
+
+
+def test_a_push_shortly_before_the_first_sign_is_named():
+    log = walk_log(FALL, dcm__position__measured=growing_from(5.295))
+    pushes = [Push("chest", (0.0, 90.0, 0.0), start, 0.1) for start in (3.0, 5.2, 5.8)]
+    assert diagnose(log, pushes, FALL).endswith("; before it, a push of 90 N on chest from 5.20 to 5.30 s")
+
+
+def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
+    push = Push("chest", (0.0, 30.0, 40.0), 5.0, 0.5, torque=(0.0, 0.0, 2.0))
+    assert diagnose(SignalLog(), [push], FALL) == "; before it, a push of 50 N and 2 N·m on chest from 5.00 to 5.50 s"
+    assert diagnose(SignalLog(), [push], 8.0) == ""
 
 
 def test_a_foot_that_turns_is_told_in_degrees():

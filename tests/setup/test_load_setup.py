@@ -1,7 +1,7 @@
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.setup import load_setup
+from gradiva.setup import load_setup, robot_of
 from tests.conftest import ROBOTS
 
 
@@ -35,11 +35,28 @@ def test_the_tables_of_a_run_lead_to_the_same_setup():
     assert load_setup("icub_v3", tables) == setup
 
 
+def test_the_configuration_of_a_run_is_laid_over_its_robot_alone(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text('robot = "talos"\n[run]\nseed = 3\narguments = []\n[planner]\nswing_height = 0.025\n')
+    assert robot_of([file]) == "talos"
+    assert load_setup("talos", files=[file]).walking.planner.swing_height == 0.025
+    with pytest.raises(ConfigError, match=r"config.toml is the configuration of robot 'talos', not of 'icub_v3'"):
+        load_setup("icub_v3", files=[file])
+
+
+def test_a_file_without_a_robot_names_none(tmp_path):
+    (tmp_path / "mine.toml").write_text("[planner]\nswing_height = 0.025\n")
+    assert robot_of([tmp_path / "mine.toml"]) is None
+
+
 @pytest.mark.parametrize(
     ("override", "message"),
     [
         ("planer.swing_height=0.02", r"unknown table \[planer\]; did you mean 'planner'"),
         ("planner.swing_hight=0.02", "unknown key 'swing_hight'; did you mean 'swing_height'"),
+        ("swing_height=0.02", "'swing_height' is a key of a table; did you mean 'planner.swing_height'"),
+        ("mass_scale=1.1", "did you mean 'simulation.plant.mass_scale'"),
+        ("gain=1.1", r"unknown table \[gain\]"),
         ("planner.swing_height", "expected table.key=value"),
     ],
 )

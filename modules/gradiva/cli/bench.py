@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from gradiva.cli.interrupts import leaving_at_once
+
 
 def bench(
     robot: Annotated[
@@ -16,9 +18,10 @@ def bench(
     ] = None,
 ) -> int:
     """Time the layers of the controller, each alone and all together. About ten seconds a robot."""
-    from gradiva.cli.output import JsonTarget, console_beside
-    from gradiva.experiments import run_benchmark
-    from gradiva.setup import robot_names
+    with leaving_at_once():
+        from gradiva.cli.output import JsonTarget, console_beside
+        from gradiva.experiments import run_benchmark
+        from gradiva.setup import robot_names
 
     target = JsonTarget(json_to)
     console = console_beside(target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gradiva.cli.interrupts import leaving_at_once
+
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
@@ -9,8 +11,9 @@ def doctor() -> int:
     """Check that this machine has what Gradiva needs; exit status 1 if something essential is missing."""
     from rich.markup import escape
 
-    from gradiva.cli.checks import all_checks
-    from gradiva.cli.output import console_for_people
+    with leaving_at_once():
+        from gradiva.cli.checks import all_checks
+        from gradiva.cli.output import console_for_people
 
     console = console_for_people()
     verdicts = []

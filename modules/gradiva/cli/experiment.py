@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from gradiva.cli.interrupts import leaving_at_once
 from gradiva.cli.walk import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
@@ -30,10 +31,11 @@ def experiment(
     Exit status: 0 all walked, 1 a walk fell or missed its goal, 2 wrong input, 130 interrupted by Ctrl-C, which
     leaves what is done so far.
     """
-    from gradiva.cli.output import JsonTarget, console_beside
-    from gradiva.common import ConfigError
-    from gradiva.experiments import ExperimentOptions, find_experiment
-    from gradiva.setup import load_setup
+    with leaving_at_once():
+        from gradiva.cli.output import JsonTarget, console_beside
+        from gradiva.common import ConfigError
+        from gradiva.experiments import ExperimentOptions, find_experiment
+        from gradiva.setup import load_setup
 
     target = JsonTarget(json_to)
     console = console_beside(target)

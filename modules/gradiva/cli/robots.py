@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradiva.cli.interrupts import leaving_at_once
 from gradiva.common import ModelError
 
 
@@ -11,8 +12,9 @@ def robots() -> int:
     """Tell which robots there are."""
     from rich.table import Table
 
-    from gradiva.cli.output import console_for_people
-    from gradiva.setup import robot_names
+    with leaving_at_once():
+        from gradiva.cli.output import console_for_people
+        from gradiva.setup import robot_names
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", no_wrap=True)

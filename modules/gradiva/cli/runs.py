@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from gradiva.cli.interrupts import leaving_at_once
+
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
 
 def report(run: Run) -> int:
     """Write the report of a run again."""
-    from gradiva.telemetry import RunFolder, write_report
+    with leaving_at_once():
+        from gradiva.telemetry import RunFolder, write_report
 
     print(write_report(RunFolder(Path(run))))
     return 0
@@ -26,10 +29,11 @@ def view(
     ] = None,
 ) -> int:
     """Replay a run in the browser."""
-    from gradiva.cli.output import check_writable
-    from gradiva.common import ConfigError
-    from gradiva.setup import load_robot
-    from gradiva.telemetry import RunFolder, replay, save_replay_page
+    with leaving_at_once():
+        from gradiva.cli.output import check_writable
+        from gradiva.common import ConfigError
+        from gradiva.setup import load_robot
+        from gradiva.telemetry import RunFolder, replay, save_replay_page
 
     folder = RunFolder(Path(run))
     name = folder.read_config().get("robot")

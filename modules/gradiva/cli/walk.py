@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from gradiva.cli.interrupts import leaving_at_once
+
 DEFAULT_ROBOT = "icub_v2_7"
 DEFAULT_SPEED = 0.19  # [m/s]
 DEFAULT_DURATION = 10.0  # [s]
@@ -27,7 +29,9 @@ def _result(*names: str, text: str, **more: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel="Result", **more)
 
 
-Robot = Annotated[str, typer.Option(help="Name, as in: gradiva robots.", metavar="NAME")]
+Robot = Annotated[
+    str | None, typer.Option(help=f"Name, as in: gradiva robots; {DEFAULT_ROBOT} by default.", metavar="NAME")
+]
 
 Speed = Annotated[float | None, _where("M/S", f"Forward, negative is backward; {DEFAULT_SPEED} by default.")]
 Lateral = Annotated[float | None, _where("M/S", "To the left.")]
@@ -41,7 +45,9 @@ Duration = Annotated[
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position or velocity.")]
 Model = Annotated[str | None, _how(metavar="MODEL", text="dcm (instantaneous) or dcm_mpc (predictive).")]
-From = Annotated[list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration.")]
+From = Annotated[
+    list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration; also of a run.")
+]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
 Ground = Annotated[str, _what(text="rigid.", metavar="GROUND")]
@@ -59,7 +65,7 @@ Json = Annotated[str | None, _result("--json", text="Write the result; - is stan
 
 
 def walk(
-    robot: Robot = DEFAULT_ROBOT,
+    robot: Robot = None,
     speed: Speed = None,
     lateral: Lateral = None,
     turn: Turn = None,
@@ -84,8 +90,9 @@ def walk(
     Velocities can be combined. Exit status: 0 walked and stands, 1 fell or stopped, 2 wrong input,
     130 interrupted by Ctrl-C (the report tells how far it came).
     """
-    from gradiva.cli.walk_options import WalkOptions
-    from gradiva.cli.walk_session import walk_session
+    with leaving_at_once():
+        from gradiva.cli.walk_options import WalkOptions
+        from gradiva.cli.walk_session import walk_session
 
     options = WalkOptions(
         robot=robot,

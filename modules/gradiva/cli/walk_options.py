@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_SPEED
+from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, NDArray, merge, nearest_name
 from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.setup import Setup, load_setup
+from gradiva.setup import Setup, load_setup, robot_of
 from gradiva.simulation import Push
 
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
@@ -27,7 +27,7 @@ _NOT_YET = {"control": ("torque",), "model": ("centroidal_mpc",), "ground": ("so
 class WalkOptions:
     """The options as they were written; ``gradiva walk --help`` tells what they mean."""
 
-    robot: str
+    robot: str | None = None
     speed: float | None = None
     lateral: float | None = None
     turn: float | None = None
@@ -51,7 +51,20 @@ class WalkOptions:
         """
         setup = self._setup()
         name = f"{setup.robot.name}-{setup.walking.walking.model}-{setup.walking.walking.control}"
-        return WalkRequest(setup, self._command(setup), self.seed, name)
+        return WalkRequest(setup, self._command(setup), self.seed, name, self._words())
+
+    def _words(self) -> tuple[str, ...]:
+        """The words that repeat the walk on its configuration, defaults said."""
+        options = ("speed", "lateral", "turn", "goal", "path", "duration")
+        values: dict[str, str | float | None] = {name: getattr(self, name) for name in options}
+        if not self._has_destination:
+            if all(values[name] is None for name in ("speed", "lateral", "turn")):
+                values["speed"] = DEFAULT_SPEED
+            if self.duration is None:
+                values["duration"] = DEFAULT_DURATION
+        values["seed"] = self.seed or None
+        told = {name: value for name, value in values.items() if value is not None}
+        return tuple(word for name, value in told.items() for word in (f"--{name}", _as_typed(value)))
 
     def _setup(self) -> Setup:
         for option in ("control", "model", "ground"):
@@ -61,7 +74,8 @@ class WalkOptions:
         if self._has_destination and self.duration is not None:
             settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
         files = [Path(name) for name in self.files]
-        setup = load_setup(self.robot, [*settings, *self.settings], files, self.noise)
+        robot = self.robot or robot_of(files) or DEFAULT_ROBOT
+        setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
         return with_pushes(setup, [parse_push(text) for text in self.pushes])
 
     @property
@@ -152,6 +166,10 @@ def read_path(file: Path) -> NDArray:
     if not rows:
         raise ConfigError(f"{file} has no points")
     return np.array([[float(x), float(y)] for _, (x, y) in rows])
+
+
+def _as_typed(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.12g}"
 
 
 def _check_choice(option: str, value: str | None) -> None:

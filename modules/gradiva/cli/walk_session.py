@@ -61,6 +61,7 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
         save_walk(outcome, folder)
     target.write(outcome.result)
     _print_outcome(console, outcome)
+    _warn_of_idle_pushes(console, outcome)
     if film_path is not None:
         with console.status(f"filming {film_path}"):
             _film(outcome, film_path)
@@ -81,6 +82,13 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     console.print(
         f"report  {outcome.result['report'] or 'none: the robot never balanced'}", markup=False, soft_wrap=True
     )
+
+
+def _warn_of_idle_pushes(console: Console, outcome: WalkOutcome) -> None:
+    for push in outcome.request.setup.simulation.pushes:
+        if push.start >= outcome.walk.time:
+            text = f"warning: the walk ended at {outcome.walk.time:.2f} s, before the {push}"
+            console.print(text, style="yellow", markup=False, soft_wrap=True)
 
 
 @contextmanager

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gradiva.common import NDArray, Side
+from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
 _DEGREES = 180.0 / np.pi
+_RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
 
 
@@ -40,20 +44,31 @@ class WatchedQuantity:
         return int(inside[-1]) + 1 if len(inside) else 0
 
 
-def diagnose(log: SignalLog) -> str:
+def diagnose(log: SignalLog, pushes: Sequence[Push] = (), end: float = math.inf) -> str:
     """Return "; first sign: …" for a walk that ended badly, or an empty string.
 
     Of the quantities that are outside the bounds of a healthy walk at the end, the one that left first is named,
-    with its value then, the time and the support phase.
+    with its value then, the time and the support phase; then the pushes that acted shortly before.
+
+    Args:
+        log: Of the walk.
+        pushes: That were to come.
+        end: When the walk ended, [s].
     """
-    if len(log) == 0:
-        return ""
-    departures = [(row, watched) for watched in _watched(log) if (row := watched.departure()) is not None]
+    row, sign = _first_sign(log)
+    moment = end if row is None else float(log.times[row])
+    return sign + "".join(f"; before it, a {push}" for push in pushes if push.start <= moment <= push.end + _RECENT)
+
+
+def _first_sign(log: SignalLog) -> tuple[int | None, str]:
+    """Return the row of the log at which something left its bounds, and what."""
+    watched = _watched(log) if len(log) else []
+    departures = [(row, quantity) for quantity in watched if (row := quantity.departure()) is not None]
     if not departures:
-        return ""
+        return None, ""
     row, first = min(departures, key=lambda departure: departure[0])
     value = first.scale * first.values[row]
-    return f"; first sign: {first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
+    return row, f"; first sign: {first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
 
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:

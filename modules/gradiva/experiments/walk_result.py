@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,12 +33,14 @@ class WalkRequest:
         command: Where to.
         seed: Of the noise.
         name: Of the run's folder.
+        arguments: Of ``gradiva walk``, that repeat the walk on its configuration; empty when nobody typed any.
     """
 
     setup: Setup
     command: Command
     seed: int = 0
     name: str = "walk"
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,7 +101,7 @@ def create_run(request: WalkRequest, parent: Path) -> RunFolder:
     Raises:
         ConfigError: The folder cannot be written.
     """
-    tables = {**request.setup.tables, "run": {"seed": request.seed, "command": repr(request.command)}}
+    tables = {**request.setup.tables, "run": {"seed": request.seed, "arguments": request.arguments}}
     return RunFolder.create(parent, request.name, tables)
 
 
@@ -133,6 +136,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str],
         "model": str(setup.walking.walking.model),
         "ground": "rigid",
         "seed": request.seed,
+        "command": shlex.join(request.arguments) or None,
         "duration_s": walk.time,
         "distance_m": figures["distance_m"],
         "mean_speed_mps": figures["mean_speed_mps"],
@@ -161,11 +165,15 @@ def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]
     if stands:
         return "walked", walk.controller.reason
     if walk.robot.fall is not None:
-        return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{diagnose(walk.recorder.log)}"
+        return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{_diagnosis(walk)}"
     if failure == _INTERRUPTED:
         return "stopped", f"{_INTERRUPTED} at {walk.time:.2f} s"
     why = failure or walk.controller.reason
-    return "stopped", f"{why} at {walk.time:.2f} s{diagnose(walk.recorder.log)}"
+    return "stopped", f"{why} at {walk.time:.2f} s{_diagnosis(walk)}"
+
+
+def _diagnosis(walk: SimulatedWalk) -> str:
+    return diagnose(walk.recorder.log, walk.setup.simulation.pushes, walk.time)
 
 
 def _deadline_misses(walk: SimulatedWalk) -> int:
@@ -186,9 +194,12 @@ def _goal_error(command: Command, pose: Pose) -> float | None:
 
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     """What the plots need beside the figures."""
-    robot = outcome.walk.setup.robot
+    setup = outcome.walk.setup
+    robot = setup.robot
     lower, upper = outcome.walk.layers.joint_limits
     return {
+        "title": robot.title,
+        "pushes": [str(push) for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),
         "joint_limits": {"lower": lower.tolist(), "upper": upper.tolist()},

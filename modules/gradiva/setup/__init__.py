@@ -2,7 +2,7 @@
 
 from gradiva.setup.compiler import GccCompiler
 from gradiva.setup.folders import cache_folder, data_folder
-from gradiva.setup.load_setup import Setup, load_setup
+from gradiva.setup.load_setup import Setup, load_setup, robot_of
 from gradiva.setup.model_files import find_model_file
 from gradiva.setup.robots import load_robot, read_toml, robot_names
 
@@ -16,4 +16,5 @@ __all__ = [
     "load_setup",
     "read_toml",
     "robot_names",
+    "robot_of",
 ]

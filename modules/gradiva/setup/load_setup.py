@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from gradiva.common import ConfigError, from_table, merge, nearest_name
 from gradiva.robot_model import RobotDescription
@@ -47,7 +47,7 @@ def load_setup(
     Args:
         robot: Name of a folder below ``robots/``.
         overrides: ``{"table.key": value}``, or strings ``table.key=value`` with the value in TOML.
-        files: TOML files, later ones win.
+        files: TOML files, later ones win; the ``config.toml`` of a run of this robot is one.
         noise: Lay the noise preset over the simulation.
 
     Raises:
@@ -66,17 +66,37 @@ def load_setup(
     if noise:
         tables = merge(tables, read_toml(shipped / "noise.toml"))
     for path in files:
-        tables = merge(tables, read_toml(Path(path)))
+        tables = merge(tables, _read_overlay(Path(path), robot))
     for table in _override_tables(overrides):
         tables = merge(tables, table)
     return _typed(description, tables)
 
 
+def robot_of(files: Iterable[Path]) -> str | None:
+    """Return the robot whose run's configuration is among ``files``; None when there is none.
+
+    Raises:
+        ConfigError: A file is missing or is not TOML.
+    """
+    names = [name for path in files if isinstance(name := read_toml(Path(path)).get("robot"), str)]
+    return names[-1] if names else None
+
+
+def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
+    """Return the tables of a file without what a run notes beside them: its robot and its command."""
+    tables = read_toml(path)
+    named = tables.pop("robot", robot)
+    tables.pop("run", None)
+    if named != robot:
+        raise ConfigError(f"{path} is the configuration of robot '{named}', not of '{robot}'")
+    return tables
+
+
 def _typed(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     parts = [field.name for field in fields(WalkingConfig)]
-    for name in tables:
+    for name, table in tables.items():
         if name not in (*parts, "simulation"):
-            raise ConfigError(f"unknown table [{name}]{nearest_name(name, [*parts, 'simulation'])}")
+            raise _unknown_table(name, table, [*parts, "simulation"])
     walking = {name: tables.get(name, {}) for name in parts}
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     where = f"configuration of {description.name},"
@@ -87,6 +107,23 @@ def _typed(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         simulation=from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation"),
         tables={"robot": description.name, **tables},
     )
+
+
+def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
+    if not isinstance(table, Mapping):
+        homes = [*_paths_to(name, WalkingConfig), *_paths_to(name, SimulationConfig, "simulation.")]
+        if len(homes) == 1:
+            return ConfigError(f"'{name}' is a key of a table; did you mean '{homes[0]}'?")
+    return ConfigError(f"unknown table [{name}]{nearest_name(name, valid)}")
+
+
+def _paths_to(key: str, kind: Any, prefix: str = "") -> Iterator[str]:
+    """Yield where a configuration dataclass has ``key``, in itself or in its tables."""
+    for name, hint in get_type_hints(kind).items():
+        if name == key:
+            yield f"{prefix}{name}"
+        if is_dataclass(hint):
+            yield from _paths_to(key, hint, f"{prefix}{name}.")
 
 
 def _override_tables(overrides: Mapping[str, Any] | Iterable[str]) -> list[dict[str, Any]]:
