@@ -75,7 +75,7 @@ class MujocoRobot:
         self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
         self._step = 0
         self._fall: Fall | None = None
-        self._energy = self._positive_work = 0.0
+        self._positive_work = 0.0
         for push in config.pushes:
             self.push(push)
         self._start(description, posture)
@@ -91,13 +91,8 @@ class MujocoRobot:
         return self._fall
 
     @property
-    def mechanical_energy_j(self) -> float:
-        r"""Work of the servos, absolute in each joint: :math:`\sum_j \int |\tau_j \dot s_j| dt`, [J]."""
-        return self._energy
-
-    @property
     def positive_work_j(self) -> float:
-        r"""Positive work of the servos: :math:`\sum_j \int \max(0, \tau_j \dot s_j) dt`, [J]."""
+        r"""Positive work of the servos (thesis 7.3.1): :math:`\sum_j \int \max(0, \tau_j \dot s_j) dt`, [J]."""
         return self._positive_work
 
     def read(self) -> Measurement:
@@ -186,16 +181,11 @@ class MujocoRobot:
         self._step += 1
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sum += self._wrenches
-        self._count_work(data.actuator_force * data.actuator_velocity, timestep)
+        self._positive_work += timestep * float(np.maximum(data.actuator_force * data.actuator_velocity, 0.0).sum())
         if self._config.sensors.delay > 0.0:
             self._samples.put(self._step, self._snapshot())
         if self._step % self._watch_steps == 0:
             self._watch()
-
-    def _count_work(self, power: NDArray, duration: float) -> None:
-        absolute = float(np.abs(power).sum())
-        self._energy += duration * absolute
-        self._positive_work += 0.5 * duration * (absolute + float(power.sum()))
 
     def _watch(self) -> None:
         """Look for falls and slips; frames are those at the beginning of the last step."""
