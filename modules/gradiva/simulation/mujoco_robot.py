@@ -10,7 +10,6 @@ from gradiva.common import (
     ControlMode,
     JointCommand,
     Measurement,
-    NDArray,
     RobotInterfaceError,
     RobotPosture,
     Side,
