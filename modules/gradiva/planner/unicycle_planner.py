@@ -53,7 +53,8 @@ class UnicyclePlanner:
         _check("lateral speed", command.lateral, config.max_lateral_speed, "m/s")
         _check("angular speed", command.angular, config.max_angular_speed, "rad/s")
         duration = config.max_duration if command.duration is None else command.duration
-        _check("duration", duration, config.max_duration, "s")
+        if not 0.0 < duration <= config.max_duration:
+            raise PlanningError(f"duration {duration} s is outside its limits (0, {config.max_duration}] s")
         wanted = np.array([command.forward, command.lateral, command.angular])
         before = start.velocity
         pace, pace_before = config.pace(*wanted.tolist()), config.pace(*before.tolist())
@@ -215,4 +216,6 @@ def _advance(pose: tuple[float, float, float], v: float, omega: float, period: f
 def _check(name: str, value: float, limit: float, unit: str, lower: float | None = None) -> None:
     lowest = -limit if lower is None else lower
     if not lowest <= value <= limit:
-        raise PlanningError(f"{name} {value} {unit} is outside its limits [{lowest}, {limit}] {unit}")
+        degrees = [f"{math.degrees(angle):.3g}" for angle in (value, lowest, limit)]
+        told = f" ({degrees[0]} °/s, [{degrees[1]}, {degrees[2]}] °/s)" if unit == "rad/s" else ""
+        raise PlanningError(f"{name} {round(value, 4)} {unit} is outside its limits [{lowest}, {limit}] {unit}{told}")
