@@ -1,6 +1,7 @@
 """The commands that do not walk."""
 
 import json
+import sys
 
 import pytest
 
@@ -44,6 +45,25 @@ def test_a_robot_whose_package_is_missing_says_what_to_install(gradiva, monkeypa
     status, out, _ = gradiva("robots")
     assert status == 0
     assert "icub-models==2.8.1" in " ".join(out.split())
+
+
+def test_a_model_package_that_cannot_be_loaded_is_told_in_one_line(gradiva, monkeypatch, tmp_path):
+    (tmp_path / "icub_models.py").write_text('raise ImportError("libbroken.so: cannot be opened\\nmore of it")')
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "icub_models", raising=False)
+    status, out, _ = gradiva("robots")
+    assert status == 0
+    assert "icub_v3: the model package icub-models cannot be loaded: libbroken.so: cannot be opened\n" in out
+    assert gradiva("walk")[0] == 2
+    finding = checks.check_robot("icub_v3")
+    assert (finding.verdict, finding.text.count("\n")) == ("fail", 0)
+    assert checks.check_compiler().verdict == "ok"  # tried on the robot that is left
+
+
+def test_rendering_is_not_blamed_for_missing_models(monkeypatch):
+    monkeypatch.setattr(checks, "robot_names", lambda: ["nao"])
+    for check in (checks.check_rendering, checks.check_compiler):
+        assert "not tried, there is no robot model" in check().text
 
 
 def test_experiments_are_listed_with_their_sources(gradiva):

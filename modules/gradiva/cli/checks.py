@@ -14,7 +14,7 @@ from pathlib import Path
 from gradiva.cli.version_range import allows, parse_requirement
 from gradiva.common import WalkingError
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
-from gradiva.setup import GccCompiler, cache_folder, load_robot, load_setup, robot_names
+from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
@@ -88,10 +88,10 @@ def check_cache_folder() -> Finding:
 def check_compiler() -> Finding:
     """A C compiler that makes a library this process can load."""
     remedy = "install gcc (apt-get install gcc libc6-dev); until then the controller is slower, but works"
-    try:
-        dynamics = SymbolicDynamics(IdynTreeModel(load_robot(robot_names()[0])))
-    except WalkingError:
+    setup = _any_setup()
+    if setup is None:
         return Finding("warn", "C compiler: not tried, there is no robot model to try it on")
+    dynamics = SymbolicDynamics(IdynTreeModel(setup.robot))
     with tempfile.TemporaryDirectory() as folder:
         compiler = GccCompiler(Path(folder))
         joints = dynamics.joint_positions
@@ -114,14 +114,26 @@ def check_robot(name: str) -> Finding:
 def check_rendering() -> Finding:
     """Films without a display."""
     remedy = "films need it, walking does not: apt-get install libegl1 libgl1-mesa-dri"
+    setup = _any_setup()
+    if setup is None:
+        return Finding("warn", "drawing without a display: not tried, there is no robot model to draw")
     try:
-        setup = load_setup(robot_names()[0])
         posture = WalkingLayers(setup.robot, setup.walking).start_posture
         with tempfile.TemporaryDirectory() as folder:
             snapshot(setup.robot, posture, Path(folder, "picture.png"))
     except (WalkingError, OSError) as error:
         return Finding("warn", f"drawing without a display: {error}", remedy)
     return Finding("ok", "drawing without a display works")
+
+
+def _any_setup() -> Setup | None:
+    """Return the first robot whose model is installed."""
+    for name in robot_names():
+        try:
+            return load_setup(name)
+        except WalkingError:
+            continue
+    return None
 
 
 def _requirements() -> list[str]:

@@ -14,7 +14,7 @@ def find_model_file(package: str, model: str) -> Path:
     """Return the URDF of ``model`` in ``package``.
 
     Raises:
-        ModelError: The package is not installed, or does not carry the model.
+        ModelError: The package is not installed or cannot be loaded, or does not carry the model.
     """
     finders = {"icub-models": _find_in_icub_models, "example-robot-data": _find_in_example_robot_data}
     if package not in finders:
@@ -25,8 +25,11 @@ def find_model_file(package: str, model: str) -> Path:
 def _find_in_icub_models(model: str) -> Path:
     if importlib.util.find_spec("icub_models") is None:
         raise _missing_package("icub-models==2.8.1")
-    import icub_models
-
+    try:
+        import icub_models
+    except ImportError as error:
+        reason = str(error).splitlines()[0] if str(error) else "no reason given"
+        raise ModelError(f"the model package icub-models cannot be loaded: {reason}") from None
     names = icub_models.get_robot_names()
     if model not in names:
         version = importlib.metadata.version("icub-models")
