@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -113,6 +115,19 @@ def test_velocity_commands_move_the_joints_at_that_speed(make_icub: MakeRobot) -
     after = robot.read()
     assert after.joint_velocities[elbow] == pytest.approx(0.5, abs=0.02)
     np.testing.assert_allclose(after.joint_positions - before, 0.5 * velocity, atol=0.01)
+
+
+def test_a_diverging_simulation_is_reported_by_name_alone(
+    make_icub: MakeRobot, capfd: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    robot = make_icub(shift=(0, 0, 5))
+    robot._data.qvel[:] = np.nan
+    robot.advance(0.002)
+    with pytest.raises(RobotInterfaceError, match="the simulation diverged"):
+        robot.read()
+    assert capfd.readouterr() == ("", "")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_torque_commands_are_the_torques(make_icub: MakeRobot) -> None:

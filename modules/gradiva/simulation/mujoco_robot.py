@@ -16,6 +16,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.delay_line import DelayLine
+from gradiva.simulation.engine_warnings import silence_engine
 from gradiva.simulation.fall_detector import Fall, FallDetector
 from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.push import Push
@@ -55,6 +56,7 @@ class MujocoRobot:
             ConfigError: The posture has a wrong size, is not finite, or has a sole inside the floor.
             ModelError: The robot's model lacks what the description names, or has another mass.
         """
+        silence_engine()
         self._config = config
         self._joints = len(description.joints)
         tree = load_tree(description)
