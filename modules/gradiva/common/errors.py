@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+_MANY = 12  # [names] more than that nobody reads
+_NEAREST = 3  # [names] told of many
+
 
 class WalkingError(Exception):
     """Anything that Gradiva reports by name."""
@@ -44,8 +47,15 @@ class StateError(WalkingError):
 
 
 def nearest_name(name: str, valid: Iterable[str]) -> str:
-    """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``."""
+    """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
+
+    Of many valid names only the nearest are told, and how many others there are.
+    """
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    return f"{hint} (valid: {', '.join(names)})"
+    told = ", ".join(names)
+    if len(names) > _MANY:
+        nearest = difflib.get_close_matches(name, names, n=_NEAREST, cutoff=0.0)
+        told = f"{', '.join(nearest)} and {len(names) - len(nearest)} others"
+    return f"{hint} (valid: {told})"

@@ -1,0 +1,18 @@
+from gradiva.common import nearest_name
+
+
+def test_few_names_are_all_told():
+    assert nearest_name("perod", ["period", "model"]) == "; did you mean 'period'? (valid: model, period)"
+
+
+def test_of_many_names_the_nearest_are_told_and_the_others_counted():
+    names = [f"joint_{number}" for number in range(20)]
+    assert (
+        nearest_name("joint_7x", names) == "; did you mean 'joint_7'? (valid: joint_7, joint_17, joint_9 and 17 others)"
+    )
+
+
+def test_many_names_that_are_all_far_give_no_hint_but_examples():
+    message = nearest_name("x", [f"joint_{number}" for number in range(13)])
+    assert message.startswith(" (valid: joint_")
+    assert message.endswith(" and 10 others)")
