@@ -65,6 +65,7 @@ def test_rows_are_on_the_disk_as_soon_as_they_are_added(tmp_path):
     assert saved.keys() == {"name", "source", "rows", "figures", "wall_s"}
     assert saved["rows"] == [ROW]
     assert "0.1235" in run.table_path.read_text()
+    assert "| largest DCM error [m] |" in run.table_path.read_text()
 
 
 def test_rows_are_kept_by_place(tmp_path):

@@ -98,6 +98,6 @@ def _carry_out(
 def _print(console: Console, run: ExperimentRun) -> None:
     from gradiva.cli.experiment_text import print_rows
 
-    print_rows(console, run.rows)
+    print_rows(console, run.rows, run.value_title)
     for path in (run.folder.result_path, run.table_path, *run.figures):
         console.print(str(path), markup=False, soft_wrap=True)

@@ -48,6 +48,7 @@ class ExperimentRun:
         pool: Runs trials.
         report: Progress.
         figures: So far, paths.
+        value_title: What ``value`` is, with its unit, for the tables.
     """
 
     name: str
@@ -57,6 +58,7 @@ class ExperimentRun:
     pool: TrialPool
     report: Report = lambda done, total, text: None
     figures: list[str] = field(default_factory=list)
+    value_title: str = "value"
     _rows: dict[int, Row] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
 
@@ -100,7 +102,7 @@ class ExperimentRun:
         unfinished = self.folder.result_path.with_suffix(".part")
         unfinished.write_text(json.dumps(plain(self.result()), indent=2) + "\n", encoding="utf-8")
         os.replace(unfinished, self.folder.result_path)
-        self.table_path.write_text(markdown_table(self.rows), encoding="utf-8")
+        self.table_path.write_text(markdown_table(self.rows, self.value_title), encoding="utf-8")
 
     @property
     def table_path(self) -> Path:
@@ -117,12 +119,14 @@ class Experiment:
         source: Table, figure or text that it stands against.
         description: One line.
         run: Fills an ``ExperimentRun``.
+        value_title: What ``value`` is in its rows, with its unit.
     """
 
     name: str
     source: str
     description: str
     run: Callable[[ExperimentRun], None]
+    value_title: str = "value"
 
     def start(self, options: ExperimentOptions, parent: Path, pool: TrialPool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.
@@ -131,15 +135,16 @@ class Experiment:
             ConfigError: The folder cannot be written.
         """
         folder = RunFolder.create(parent, self.name, {"experiment": {"name": self.name}, "options": options})
-        return ExperimentRun(self.name, self.source, options, folder, pool, report)
+        return ExperimentRun(self.name, self.source, options, folder, pool, report, value_title=self.value_title)
 
 
-def markdown_table(rows: list[Row]) -> str:
-    """Return rows as a Markdown table; numbers with four digits."""
+def markdown_table(rows: list[Row], value_title: str = "value") -> str:
+    """Return rows as a Markdown table; numbers with four digits; ``value`` under its title."""
     if not rows:
         return ""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, ["---"] * len(names), *([as_text(row.get(name)) for name in names] for row in rows)]
+    headings = [value_title if name == "value" else name for name in names]
+    lines = [headings, ["---"] * len(names), *([as_text(row.get(name)) for name in names] for row in rows)]
     return "".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |\n" for line in lines)
 
 

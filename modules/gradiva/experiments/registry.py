@@ -19,30 +19,35 @@ EXPERIMENTS = {
             f"{_THESIS}, table 10.1",
             "The highest straight speed of {predictive, instantaneous} × {velocity, position} control.",
             run_table_10_1,
+            "highest speed [m/s]",
         ),
         Experiment(
             "figure_10_9",
             f"{_THESIS}, figure 10.9",
             "DCM, CoM and ZMP tracking of the instantaneous law at 0.19 m/s, position control.",
             run_figure_10_9,
+            "largest error [m]",
         ),
         Experiment(
             "figure_10_10",
             f"{_THESIS}, figure 10.10",
             "DCM, CoM and ZMP tracking of the predictive law at 0.19 m/s, position control.",
             run_figure_10_10,
+            "largest error [m]",
         ),
         Experiment(
             "robustness",
             "Gradiva's own campaign",
             "Walks under noise, delay, encoder offsets, a heavier robot and slopes.",
             run_robustness,
+            "largest DCM error [m]",
         ),
         Experiment(
             "directions",
             "Gradiva's own campaign",
             "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
             run_directions,
+            "distance from its place [m]",
         ),
     )
 }

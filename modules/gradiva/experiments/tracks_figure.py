@@ -32,6 +32,8 @@ def tracks_figure(tracks: Mapping[str, tuple[NDArray, Pose | None]]) -> Figure:
         for axis, (name, (track, end)) in zip(axes, tracks.items(), strict=False):
             _draw(axis, track, end)
             axis.set_title(name)
+            axis.set_xlabel("x [m]", loc="right")
+            axis.set_ylabel("y [m]", loc="top")
         for axis in axes[len(tracks) :]:
             axis.set_axis_off()
         return figure
