@@ -124,7 +124,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str],
     setup = request.setup
     figures = score(walk.recorder.log)
     truth = walk.robot.truth()
-    cost = specific_energetic_cost(walk.robot.mechanical_energy_j, setup.robot.mass, figures["distance_m"])
+    cost = specific_energetic_cost(walk.robot.positive_work_j, setup.robot.mass, figures["distance_m"])
     pose = middle_pose(
         truth.left_foot_position, truth.left_foot_rotation, truth.right_foot_position, truth.right_foot_rotation
     )
