@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Annotated, Any
 
 import typer
@@ -19,15 +20,17 @@ def bench(
 ) -> int:
     """Time the layers of the controller, each alone and all together. About ten seconds a robot."""
     with leaving_at_once():
-        from gradiva.cli.output import JsonTarget, console_beside
+        from gradiva.cli.output import JsonTarget, console_beside, progress_bar
         from gradiva.experiments import run_benchmark
         from gradiva.setup import robot_names
 
     target = JsonTarget(json_to)
     console = console_beside(target)
+    robots = robot or robot_names()
+    stages = count()
     try:
-        with console.status("starting") as status:
-            result = run_benchmark(robot or robot_names(), status.update)
+        with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
+            result = run_benchmark(robots, lambda text: update(next(stages), text))
     except RuntimeError as error:
         console.print(f"failed: {error}", markup=False)
         return 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -63,8 +63,8 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
     _print_outcome(console, outcome)
     _warn_of_idle_pushes(console, outcome)
     if film_path is not None:
-        with console.status(f"filming {film_path}"):
-            _film(outcome, film_path)
+        with progress_bar(console, f"filming {film_path}", None) as update:
+            _film(outcome, film_path, lambda done, total: update(done, f"filming {film_path}", total))
         console.print(f"film    {film_path}", markup=False, soft_wrap=True)
     if outcome.was_interrupted:
         raise KeyboardInterrupt
@@ -117,7 +117,8 @@ def _film_path(record: str | None) -> Path | None:
     return path
 
 
-def _film(outcome: WalkOutcome, path: Path) -> None:
+def _film(outcome: WalkOutcome, path: Path, on_frame: Callable[[int, int], None]) -> None:
     robot, log = outcome.request.setup.robot, outcome.walk.recorder.log
     motion = Motion.read(WalkRecord(log, robot.joints), robot, _FRAME_RATE)
-    film(robot, motion.times, motion.base_positions, motion.base_rotations, motion.joint_positions, path)
+    pose = motion.base_positions, motion.base_rotations, motion.joint_positions
+    film(robot, motion.times, *pose, path, on_frame=on_frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ def film(
     height: int = 480,
     fps: float = 30.0,
     azimuth: float = _AZIMUTH,
+    on_frame: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
     """Write a film of a motion; the camera follows the robot.
 
@@ -48,6 +49,7 @@ def film(
         height: [pixels], a multiple of 16.
         fps: Frames per second of the robot's time.
         azimuth: From where the camera looks, in world, [deg]; 180 is from ahead of a robot that walks to x.
+        on_frame: Called after each frame with how many are done and how many there will be.
 
     Raises:
         ModelError: A mesh of the robot cannot be read.
@@ -59,8 +61,9 @@ def film(
     targets = _smooth(motion, frames)
     writer: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=7, macro_block_size=16)
     with writer, _Studio(description, width, height, azimuth) as studio:
-        for time, target in zip(frames, targets, strict=True):
+        for done, (time, target) in enumerate(zip(frames, targets, strict=True), start=1):
             writer.append_data(studio.picture(motion.at(time), target))
+            on_frame(done, len(frames))
 
 
 def snapshot(
