@@ -65,6 +65,21 @@ def test_all_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, 
     assert_walked(walk)
 
 
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+def test_encoders_and_force_sensors_are_enough(ready, robot):
+    walk = ready(robot, "state_estimator.use_imu=false")
+    assert walk.follow(VelocityCommand(0.19, duration=5.0))
+    figures = assert_walked(walk, dcm=0.05)
+    assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
+
+
+@pytest.mark.parametrize("period", [0.002, 0.005])
+def test_faster_control_needs_no_other_gains(ready, period):
+    walk = ready("icub_v2_7", f"walking.period={period}")
+    assert walk.follow(VelocityCommand(0.19, duration=4.0))
+    assert_walked(walk, dcm=0.025)
+
+
 def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
     walk = ready("icub_v2_7", seed=3, noise=True)
     assert walk.follow(VelocityCommand(0.34, duration=6.0))
