@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gradiva.common import Side
+from gradiva.common import GRAVITY, Side
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
 from gradiva.planner.footstep import Footstep
 from gradiva.planner.gait_schedule import schedule_gait
@@ -123,7 +123,7 @@ def test_with_varying_height_the_pendulum_is_pushed_away_from_the_zmp():
         time = planned.lift_off + 0.4 * (planned.touch_down - planned.lift_off)
         before, (dcm, com, _), after = (plan.trajectory.at(time + k * step) for k in (-1, 0, 1))
         acceleration = (after[2] - before[2]) / (2 * step)
-        square = (config.gravity + acceleration[2]) / com[2]
+        square = (GRAVITY + acceleration[2]) / com[2]
         np.testing.assert_allclose(acceleration[:2], square * (com[:2] - dcm.zmp_position), atol=5e-3)
         assert com[2] > config.com_height + 0.01
         assert abs(dcm.divergence_rate - dcm.natural_frequency) > 1e-3

@@ -6,13 +6,11 @@ from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityComma
 from gradiva.walking.plan_follower import PlanFollower, foot_pose
 from tests.walking.conftest import setup_of
 
-COM = np.array([0.03, 0.0, 0.53])
-
 
 @pytest.fixture
 def follower():
     follower = PlanFollower(WalkingPlanner(setup_of("icub_v2_7").walking.planner), replan_margin=3.0)
-    follower.stand(0.0, 0.16, COM)
+    follower.stand(0.0)
     return follower
 
 

@@ -37,3 +37,5 @@ def test_the_robot_can_be_prepared_from_rest_and_after_a_fault(state):
     machine = WalkingStateMachine()
     machine.to(state, "test")
     machine.require("prepare")
+    assert machine.state is state
+    assert not machine.is_balancing or state is WalkingState.STOPPED

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import Side, so3
-from gradiva.planner import Command, FootPose, PlanningState, WalkingPlan, WalkingPlanner
+from gradiva.planner import Command, WalkingPlan, WalkingPlanner
 from gradiva.setup import Setup
 
 Pose = tuple[float, float, float]
@@ -18,11 +18,8 @@ def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
     Raises:
         PlanningError: The command exceeds a limit, or no footsteps fulfil it.
     """
-    planner = setup.walking.planner
-    half_width = 0.5 * setup.robot.step_width
-    com = np.array([planner.zmp_offset[0], 0.0, planner.com_height])
-    start = PlanningState.at_rest(0.0, FootPose(0.0, half_width, 0.0), FootPose(0.0, -half_width, 0.0), com)
-    return WalkingPlanner(planner).walk(command, start)
+    planner = WalkingPlanner(setup.walking.planner)
+    return planner.walk(command, planner.at_origin(0.0))
 
 
 def final_pose(plan: WalkingPlan) -> Pose:

@@ -101,6 +101,7 @@ class SimulatedWalk:
     def run_until(self, condition: Callable[[], bool], at_most: float) -> bool:
         """Tick until ``condition`` holds; False when the robot went down or ``at_most`` [s] passed before."""
         end = self.time + at_most
+        collects = gc.isenabled()
         gc.collect()
         gc.disable()  # a collection in the middle of a tick costs more than the tick
         try:
@@ -109,7 +110,8 @@ class SimulatedWalk:
                     return False
                 self.tick()
         finally:
-            gc.enable()
+            if collects:
+                gc.enable()
         return not self.is_down
 
     def get_ready(self, settle: float = 1.0) -> bool:

@@ -46,7 +46,7 @@ class PendulumTrajectory:
         Args:
             schedule: Times and ZMP points.
             start: DCM and CoM.
-            config: CoM height, gravity, α.
+            config: CoM height, α.
         """
         zeta = config.natural_frequency
         times = schedule.phase_times

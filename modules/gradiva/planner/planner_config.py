@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gradiva.common import ConfigError
+from gradiva.common import GRAVITY, ConfigError
 from gradiva.planner.swing_foot import SwingProfile
 
 
@@ -49,7 +49,6 @@ class PlannerConfig:
         com_height_amplitude: How far the CoM rises in the middle of a single support, [m]; 0: constant height.
         height_grid_period: Of the grid on which a varying height is integrated, [s].
         max_duration: Longest walk of one command, [s].
-        gravity: [m/s²].
     """
 
     com_height: float
@@ -87,7 +86,6 @@ class PlannerConfig:
     com_height_amplitude: float
     height_grid_period: float
     max_duration: float
-    gravity: float
 
     def __post_init__(self) -> None:
         self._check_positive()
@@ -112,7 +110,7 @@ class PlannerConfig:
     @property
     def natural_frequency(self) -> float:
         """ζ of the pendulum of constant height, [rad/s]."""
-        return math.sqrt(self.gravity / self.com_height)
+        return math.sqrt(GRAVITY / self.com_height)
 
     def single_support(self, step_duration: float) -> float:
         """The part of a step on one foot, [s]."""
@@ -156,7 +154,7 @@ class PlannerConfig:
     def _check_height_profile(self) -> None:
         shortest = self.single_support(self.min_step_duration)
         peak = 24.0 * abs(self.com_height_amplitude) / shortest**2  # of the bump's acceleration, at its top
-        if peak > 0.5 * self.gravity:
+        if peak > 0.5 * GRAVITY:
             raise ConfigError(
                 f"com_height_amplitude={self.com_height_amplitude} m asks for {peak:.1f} m/s² in the shortest"
                 f" single support ({shortest:.2f} s), at most half of gravity"

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from gradiva.common import DcmReference, NDArray
+from gradiva.common import GRAVITY, DcmReference, NDArray
 from gradiva.planner.com_height import ComHeight
 from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
 from gradiva.planner.gait_schedule import GaitSchedule
@@ -52,7 +52,7 @@ class VaryingHeightTrajectory:
         Args:
             schedule: Times and ZMP points.
             start: DCM and CoM.
-            config: Height, amplitude, gravity, grid.
+            config: Height, amplitude, grid.
             before: The reference that is continued; η is blended from its value over the first double support.
         """
         phases = schedule.phase_times
@@ -121,9 +121,9 @@ def _grid(phases: NDArray, period: float) -> NDArray:
 def _natural_period(times: NDArray, profile: ComHeight, config: PlannerConfig) -> tuple[NDArray, NDArray]:
     """Integrate η backward with the fourth-order Runge-Kutta method; return η and its rate, shape (n,)."""
     height, _, acceleration = profile.at(times)
-    square = (config.gravity + acceleration) / height
+    square = (GRAVITY + acceleration) / height
     middle_height, _, middle_acceleration = profile.at(0.5 * (times[:-1] + times[1:]))
-    middles = ((config.gravity + middle_acceleration) / middle_height).tolist()
+    middles = ((GRAVITY + middle_acceleration) / middle_height).tolist()
     squares, steps = square.tolist(), np.diff(times).tolist()
     eta = [1.0 / config.natural_frequency] * len(times)
     for k in range(len(steps) - 1, -1, -1):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from gradiva.common import DcmReference, Side
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.contact_phase import StandingFoot, contact_phases, standing_phase
@@ -38,6 +40,13 @@ class WalkingPlanner:
         self.config = config
         self._unicycle_planner = UnicyclePlanner(config)
         self._footstep_planner = FootstepPlanner(config)
+
+    def at_origin(self, time: float) -> PlanningState:
+        """Return the state of a robot that stands around the origin, facing x, at ``time`` [s]."""
+        config = self.config
+        half_width = 0.5 * config.step_width
+        com = np.array([config.zmp_offset[0], 0.0, config.com_height])
+        return PlanningState.at_rest(time, FootPose(0.0, half_width, 0.0), FootPose(0.0, -half_width, 0.0), com)
 
     def standing(self, start: PlanningState) -> WalkingPlan:
         """Return a plan that only stands.

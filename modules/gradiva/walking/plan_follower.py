@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanarPose, PlanningError, Side, WalkingReference, so3
+from gradiva.common import PlanarPose, PlanningError, Side, WalkingReference, so3
 from gradiva.planner import (
     Command,
     FootPose,
@@ -48,17 +48,10 @@ class PlanFollower:
         self._planned_time = 0.0
         self.plan: WalkingPlan | None = None
 
-    def stand(self, time: float, step_width: float, com_position: NDArray) -> None:
-        """Begin to stand around the origin, facing x.
-
-        Args:
-            time: [s].
-            step_width: Of the soles, [m].
-            com_position: World, [m], shape (3,).
-        """
-        feet = FootPose(0.0, 0.5 * step_width, 0.0), FootPose(0.0, -0.5 * step_width, 0.0)
-        self.plan = self._planner.standing(PlanningState.at_rest(time, *feet, com_position))
-        self._command = None
+    def stand(self, time: float) -> None:
+        """Begin to stand around the origin, facing x, at ``time`` [s]."""
+        self.plan = self._planner.standing(self._planner.at_origin(time))
+        self._command = self._asked = None
 
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
         """Plan to fulfil ``command`` from ``time`` [s] on.

@@ -246,10 +246,9 @@ class WalkingController:
         layers = self._layers
         layers.estimator.reset()
         layers.model_control.reset()
-        layers.whole_body.reset(self._layers.start_posture)
-        com = np.array([layers.config.planner.zmp_offset[0], 0.0, layers.robot.com_height])
+        layers.whole_body.reset(layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
-        self._follower.stand(time, layers.robot.step_width, com)
+        self._follower.stand(time)
         self._plan_origin = PlanarPose()
         self._relaxed_ticks = 0
         self._machine.to(WalkingState.PREPARED, "in the start posture, balancing")
