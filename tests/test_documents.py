@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"
 ROOMS = sorted(path.parent for path in MODULES.glob("*/__init__.py"))
 DOCUMENTS = sorted(
-    path for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md") for path in ROOT.glob(pattern)
+    path for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md", "modules/*/*/*/*.md") for path in ROOT.glob(pattern)
 )
 MACHINE_PATH = re.compile(r"(?<![\w.$~}/-])/(home|root|Users|work|workspace|workspaces|mnt|media|scratch)/[\w.-]+")
 REGISTRY = re.compile(r"index[-]url|find[-]links|trusted[-]host|file:/{3}", re.IGNORECASE)
@@ -43,13 +43,17 @@ def tracked_documents() -> list[Path]:
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 def test_a_rooms_readme_names_every_file(room):
-    readme = room / "README.md"
-    assert readme.is_file(), f"{room.name} has no README.md"
-    text = readme.read_text(encoding="utf-8")
-    for source in room.glob("*.py"):
+    assert (room / "README.md").is_file(), f"{room.name} has no README.md"
+    for source in room.rglob("*.py"):
+        readme = nearest_readme(source)
+        text = readme.read_text(encoding="utf-8")
         noun = "".join(word.capitalize() for word in source.stem.split("_"))
         named = source.name == "__init__.py" or source.stem in text or noun in text
-        assert named, f"{room.name}/README.md does not name {source.name}"
+        assert named, f"{readme.relative_to(MODULES)} does not name {source.name}"
+
+
+def nearest_readme(source: Path) -> Path:
+    return next(folder / "README.md" for folder in source.parents if (folder / "README.md").is_file())
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)

@@ -1,0 +1,49 @@
+"""The values of a Bottle as Python values, one type for each tag of the wire."""
+
+from __future__ import annotations
+
+
+class Int8(int):
+    """A signed integer of 1 byte."""
+
+    __slots__ = ()
+
+
+class Int16(int):
+    """A signed integer of 2 bytes."""
+
+    __slots__ = ()
+
+
+class Int64(int):
+    """A signed integer of 8 bytes."""
+
+    __slots__ = ()
+
+
+class Vocab32(int):
+    """Up to four characters, the first in the lowest byte; ``Vocab32(0)`` and 49 are YARP's false and true."""
+
+    __slots__ = ()
+
+
+class Float32(float):
+    """An IEEE 754 number of 4 bytes."""
+
+    __slots__ = ()
+
+
+class PlainList(list["Element"]):
+    """A list that is written with a tag before every element, as generated (thrift) code writes its structs."""
+
+    __slots__ = ()
+
+
+class Dictionary(dict[str, "list[Element]"]):
+    """A dictionary: the values after each key of ``(key v1 v2 ...)``."""
+
+    __slots__ = ()
+
+
+# A plain int is an int32, a float a float64, a str a string, bytes a blob, a list a list.
+Element = int | float | str | bytes | list["Element"] | Dictionary
