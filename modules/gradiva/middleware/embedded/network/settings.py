@@ -39,6 +39,8 @@ class NetworkSettings:
         port_prefix: Put in front of every port name that this process opens.
         authentication_key: Shared secret of the port authentication; None without.
         family: Spoken where the peer does not show which one it speaks.
+        may_serve_names: Whether this process may start the embedded name server when none answers on loopback; the
+            command-line tools may not, for a network of their own would only puzzle people.
         limits: What a peer may ask.
     """
 
@@ -50,4 +52,5 @@ class NetworkSettings:
     port_prefix: str = ""
     authentication_key: bytes | None = None
     family: WireFamily = WireFamily.YARP_3
+    may_serve_names: bool = True
     limits: ConnectionLimits = field(default_factory=ConnectionLimits)
