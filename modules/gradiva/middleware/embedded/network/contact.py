@@ -15,26 +15,23 @@ class Contact:
     """
 
     def __init__(self, name: str | Contact = "", carrier: str | int = "", host: str | int = "", port: int = -1) -> None:
-        if isinstance(name, Contact):
-            name, carrier, host, port = name._name, name._carrier, name._host, name._port
-        elif isinstance(carrier, int):
-            name, carrier, host, port = "", "", name, carrier
-        elif isinstance(host, int):
-            name, carrier, host, port = "", name, carrier, host
-        self._name, self._carrier, self._host, self._port = name, carrier, str(host), port
         self._timeout = -1.0
+        self._name, self._carrier, self._host, self._port = _parts(name, carrier, host, port)
 
     @staticmethod
     def fromString(txt: str) -> Contact:
         """Return the contact of ``/name``, ``carrier://name``, ``carrier://host:port/name`` or ``host:port``."""
-        carrier, rest = "", txt
-        if not txt.startswith("/") and ":/" in txt:
-            carrier, _, rest = txt.partition(":/")
-            rest = rest if rest.startswith("/") else f"/{rest}"
+        if txt.startswith("/"):
+            return Contact(txt)
+        carrier, separator, rest = txt.partition(":/")
+        if not separator:
+            carrier, rest = "", txt
         address = _ADDRESS.match(rest)
-        if address is None:
-            return Contact(rest, carrier)
-        return Contact(rest[address.end() :], carrier, address["host"], int(address["port"]))
+        if address is not None:
+            name = rest[address.end() :]
+            return Contact("" if name == "/" else name, carrier, address["host"], int(address["port"]))
+        rooted = f"/{rest}" if separator and not rest.startswith("/") else rest
+        return Contact(rooted, carrier)
 
     @staticmethod
     def convertHostToIp(name: str) -> str:
@@ -123,3 +120,14 @@ class Contact:
 
     def _key(self) -> tuple[str, str, str, int]:
         return self._name, self._carrier, self._host, self._port
+
+
+def _parts(name: str | Contact, carrier: str | int, host: str | int, port: int) -> tuple[str, str, str, int]:
+    """Return name, carrier, host and port of any of the constructor's forms."""
+    if isinstance(name, Contact):
+        return name._key()
+    if isinstance(carrier, int):
+        return "", "", name, carrier
+    if isinstance(host, int):
+        return "", name, carrier, host
+    return name, carrier, host, port
