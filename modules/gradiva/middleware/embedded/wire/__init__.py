@@ -1,0 +1,1 @@
+"""Bytes and text of YARP messages; no sockets."""

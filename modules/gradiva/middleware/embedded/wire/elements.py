@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class Int8(int):
     """A signed integer of 1 byte."""
@@ -27,6 +29,12 @@ class Vocab32(int):
     __slots__ = ()
 
 
+class Vocab64(int):
+    """Up to eight characters; only the 4.x family carries it."""
+
+    __slots__ = ()
+
+
 class Float32(float):
     """An IEEE 754 number of 4 bytes."""
 
@@ -37,6 +45,20 @@ class PlainList(list["Element"]):
     """A list that is written with a tag before every element, as generated (thrift) code writes its structs."""
 
     __slots__ = ()
+
+
+class TypedList(list["Element"]):
+    """A list that is written with the tag of its element type even when it is empty, as vectors are.
+
+    Attributes:
+        element_type: ``int``, ``float``, ``str``, ``bytes`` or one of the types above; every element has it.
+    """
+
+    __slots__ = ("element_type",)
+
+    def __init__(self, element_type: type, items: Iterable[Element] = ()) -> None:
+        super().__init__(items)
+        self.element_type = element_type
 
 
 class Dictionary(dict[str, "list[Element]"]):

@@ -20,3 +20,8 @@ class WireFamily(Enum):
     def float32_tag(self) -> int:
         """Return the tag of a number of 4 bytes."""
         return 128 if self is WireFamily.YARP_3 else 10
+
+    @property
+    def other(self) -> WireFamily:
+        """Return the family that this one is not."""
+        return WireFamily.YARP_4 if self is WireFamily.YARP_3 else WireFamily.YARP_3

@@ -1,0 +1,77 @@
+"""Lists of elements as bytes: the contents of every message."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from gradiva.middleware.embedded.wire.decoded_list import DecodedList
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.list_decoder import ListDecoder
+from gradiva.middleware.embedded.wire.list_encoder import encoder
+from gradiva.middleware.embedded.wire.list_measure import ListMeasure, StillArriving
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
+
+
+def encode_list(items: Sequence[Element], family: WireFamily = WireFamily.YARP_3) -> bytes:
+    """Return a complete object: what a port sends after the port command, or bare as a reply.
+
+    Raises:
+        MalformedMessage: An element that the wire cannot carry: another type, a number out of the range of its type,
+            lists nested too deeply.
+    """
+    try:
+        return encoder(family).encode(items)
+    except (struct.error, UnicodeEncodeError, OverflowError) as error:
+        raise MalformedMessage(f"a Bottle cannot carry this element: {error}") from None
+
+
+def decode_list(data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> DecodedList:
+    """Return the list at the start of ``data``.
+
+    Nothing but the tags tells the families apart. The given one is taken where it reads all of the data; otherwise the
+    other one, where that one does; otherwise the first that can read anything.
+
+    Raises:
+        MalformedMessage: No list, in either family.
+    """
+    first = _attempt(data, family)
+    if isinstance(first, DecodedList) and first.size == len(data):
+        return first
+    second = _attempt(data, family.other)
+    if isinstance(second, DecodedList) and (second.size == len(data) or not isinstance(first, DecodedList)):
+        return second
+    if isinstance(first, DecodedList):
+        return first
+    raise first
+
+
+def encoded_size(data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> int | None:
+    """Return the size of the list at the start of ``data`` [bytes], None while it is not all there.
+
+    Raises:
+        MalformedMessage: These bytes cannot begin a list, in either family.
+    """
+    try:
+        return _measured(data, family)
+    except MalformedMessage as error:
+        try:
+            return _measured(data, family.other)
+        except MalformedMessage:
+            raise error from None
+
+
+def _attempt(data: bytes | bytearray | memoryview, family: WireFamily) -> DecodedList | MalformedMessage:
+    decoder = ListDecoder(data, family)
+    try:
+        return DecodedList(decoder.read(), decoder.offset, family)
+    except MalformedMessage as error:
+        return error
+
+
+def _measured(data: bytes | bytearray | memoryview, family: WireFamily) -> int | None:
+    try:
+        return ListMeasure(data, family).size()
+    except StillArriving:
+        return None

@@ -1,0 +1,70 @@
+"""Messages on a binary connection: an index tells the lengths of the blocks, the blocks follow."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number, yarp_number
+from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
+
+INDEX_SIZE = NUMBER_SIZE + 10
+ACKNOWLEDGEMENT = yarp_number(0)
+TEXT_ACKNOWLEDGEMENT = b"<ACK>\r\n"
+LONGEST_NAME = 1000  # of a sender, with its final NUL
+
+_INDEX_NUMBER = 10
+_INDEX = yarp_number(_INDEX_NUMBER)
+_MOST_BLOCKS = 255
+_LENGTH_SIZE = 4
+_NO_REPLY_BLOCK = bytes(_LENGTH_SIZE)
+_REPLY_INSTEAD = ACKNOWLEDGEMENT[:_LENGTH_SIZE]
+
+
+def encode_message(blocks: Sequence[bytes]) -> bytes:
+    """Return a whole message of non-empty blocks, the first of which begins with the port command."""
+    if len(blocks) > _MOST_BLOCKS:
+        blocks = [b"".join(blocks)]
+    lengths = struct.pack(f"<{len(blocks)}i", *map(len, blocks))
+    counts = bytes((len(blocks), 1))
+    return b"".join((_INDEX, counts, b"\xff" * 8, lengths, _NO_REPLY_BLOCK, *blocks))
+
+
+def lengths_size(index: bytes | bytearray | memoryview) -> int:
+    """Return how many bytes of lengths follow an index of `INDEX_SIZE` bytes."""
+    number = expected_number(index[:NUMBER_SIZE], "the start of a message")
+    if number != _INDEX_NUMBER:
+        raise MalformedMessage(f"a message starts with the YARP number {_INDEX_NUMBER}, got {number}")
+    return _LENGTH_SIZE * (index[NUMBER_SIZE] + index[NUMBER_SIZE + 1])
+
+
+def payload_size(lengths: bytes | bytearray | memoryview, largest: int) -> int:
+    """Return how many bytes of payload follow the lengths; more than ``largest`` raise `FrameTooLarge`."""
+    sizes = struct.unpack(f"<{len(lengths) // _LENGTH_SIZE}i", lengths)
+    if any(size < 0 for size in sizes):
+        raise MalformedMessage(f"a block of a message cannot have {min(sizes)} bytes")
+    total = sum(sizes)
+    if total > largest:
+        raise FrameTooLarge(f"a message of {total} bytes is refused; up to {largest} are accepted")
+    return total
+
+
+def encode_name(name: str) -> bytes:
+    """Return how the initiator of a binary connection says its name."""
+    text = name.encode("utf-8", "surrogateescape")[: LONGEST_NAME - 1] + b"\0"
+    return struct.pack("<i", len(text)) + text
+
+
+def name_size(length: bytes | bytearray | memoryview) -> int:
+    """Return how many bytes of name follow the 4 bytes that announce them."""
+    return int(min(max(struct.unpack("<i", length)[0], 1), LONGEST_NAME))
+
+
+def decode_name(text: bytes) -> str:
+    """Return the name of a sender, without the carrier modifiers that may follow it after a blank."""
+    return text.split(b"\0", 1)[0].split(b" ", 1)[0].decode("utf-8", "surrogateescape")
+
+
+def is_acknowledgement(start: bytes | bytearray | memoryview) -> bool:
+    """Tell whether the first 4 bytes of what should be a reply are those of an acknowledgement."""
+    return start[:_LENGTH_SIZE] == _REPLY_INSTEAD

@@ -1,0 +1,114 @@
+"""From bytes to elements, without trusting a single announced number."""
+
+from __future__ import annotations
+
+import struct
+
+from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Int8
+from gradiva.middleware.embedded.wire.tags import (
+    DEEPEST_NESTING,
+    DICTIONARY_TAG,
+    LIST_TAG,
+    SCALAR_MASK,
+    ScalarKind,
+    kinds_by_tag,
+)
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
+
+_TWO_INT32 = struct.Struct("<ii").unpack_from
+_INT32 = struct.Struct("<i").unpack_from
+_SMALLEST_TAGGED_ELEMENT = 5  # an int8 behind its tag
+_ALL_INT8 = tuple(Int8(value) for value in range(128)) + tuple(Int8(value) for value in range(-128, 0))
+
+
+class ListDecoder:
+    """Reads one list with the tags of one family.
+
+    Every count and length is compared with the bytes that are left before anything is made from it.
+    """
+
+    def __init__(self, data: bytes | bytearray | memoryview, family: WireFamily) -> None:
+        self._data = memoryview(data).cast("B")
+        self._end = len(self._data)
+        self._kinds = kinds_by_tag(family)
+        self.offset = 0
+
+    def read(self) -> list[Element]:
+        """Read the list at the beginning; afterwards ``offset`` is behind it."""
+        try:
+            return self._read_complete(0)
+        except struct.error:
+            raise MalformedMessage(f"the message ends in the middle of a number, after {self._end} bytes") from None
+
+    def _read_complete(self, depth: int) -> list[Element]:
+        """Read tag, count and elements; unknown upper bits of a complete list's tag have no meaning."""
+        (tag,) = _INT32(self._data, self.offset)
+        if not tag & LIST_TAG:
+            raise MalformedMessage(f"a list should begin at byte {self.offset}, not the tag {tag:#x}")
+        self.offset += 4
+        return self._read_elements(tag & SCALAR_MASK, depth)
+
+    def _read_elements(self, scalar: int, depth: int) -> list[Element]:
+        """Read count and elements of a list."""
+        if depth > DEEPEST_NESTING:
+            raise MalformedMessage(f"lists are nested deeper than {DEEPEST_NESTING}")
+        (count,) = _INT32(self._data, self.offset)
+        self.offset += 4
+        if scalar == 0:
+            self._check_room(count, _SMALLEST_TAGGED_ELEMENT)
+            return [self._read_tagged(depth) for _ in range(count)]
+        kind = self._kind(scalar)
+        self._check_room(count, kind.size)
+        return self._read_numbers(kind, count) if kind.code else [self._read_text(kind) for _ in range(count)]
+
+    def _read_tagged(self, depth: int) -> Element:
+        """Read one element behind its tag."""
+        (tag,) = _INT32(self._data, self.offset)
+        self.offset += 4
+        if tag & DICTIONARY_TAG and tag < 2 * DICTIONARY_TAG:
+            return as_dictionary(self._read_complete(depth + 1))
+        if tag & LIST_TAG and tag < DICTIONARY_TAG:
+            return self._read_elements(tag - LIST_TAG, depth + 1)
+        kind = self._kind(tag)
+        return self._read_numbers(kind, 1)[0] if kind.code else self._read_text(kind)
+
+    def _read_numbers(self, kind: ScalarKind, count: int) -> list[Element]:
+        """Read numbers of one type in one go."""
+        values = struct.unpack_from(f"<{count}{kind.code}", self._data, self.offset)
+        self.offset += count * kind.size
+        if kind.python_type in (int, float):
+            return list(values)
+        if kind.python_type is Int8:  # shared objects: a byte of the message must not become an object of its own
+            return [_ALL_INT8[value] for value in values]
+        return [kind.python_type(value) for value in values]
+
+    def _read_text(self, kind: ScalarKind) -> str | bytes:
+        """Read a string or a blob behind its length."""
+        (length,) = _INT32(self._data, self.offset)
+        self.offset += 4
+        self._check_room(length, 1)
+        content = self._data[self.offset : self.offset + length]
+        self.offset += length
+        return str(content, "utf-8", "surrogateescape") if kind.python_type is str else bytes(content)
+
+    def _kind(self, tag: int) -> ScalarKind:
+        kind = self._kinds.get(tag)
+        if kind is None:
+            raise MalformedMessage(f"unknown tag {tag:#x} before byte {self.offset}")
+        return kind
+
+    def _check_room(self, count: int, size: int) -> None:
+        """Refuse a count or length for which there are not enough bytes left."""
+        if not 0 <= count * size <= self._end - self.offset:
+            left = self._end - self.offset
+            raise MalformedMessage(f"{count} elements are announced before byte {self.offset}, {left} bytes are left")
+
+
+def as_dictionary(items: list[Element]) -> Dictionary:
+    """Return the dictionary that a list of ``(key v1 v2 ...)`` writes; anything else in the list is left out."""
+    dictionary = Dictionary()
+    for item in items:
+        if isinstance(item, list) and item and isinstance(item[0], str):
+            dictionary[item[0]] = item[1:]
+    return dictionary
