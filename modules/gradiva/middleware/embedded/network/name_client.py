@@ -36,9 +36,10 @@ class NameClient:
         words = ["register", name or CHOOSE]
         if carrier or host or port >= 0:
             words += [carrier or CHOOSE, host or CHOOSE, str(port) if port >= 0 else CHOOSE]
-        contacts = _contacts(self._ask([_line(words, "\r\n")])[0])
+        lines = self._ask([_line(words, "\r\n")])[0]
+        contacts = _contacts(lines)
         if not contacts:
-            raise MiddlewareError(f"the name server at {self._where()} refused to register '{name}'")
+            raise MiddlewareError(f"the name server at {self._where()} did not register '{name}': {' '.join(lines)}")
         return contacts[0]
 
     def unregister(self, name: str) -> None:
@@ -51,6 +52,11 @@ class NameClient:
             return Contact(name, "tcp", self._settings.name_server_host, self._settings.name_server_port)
         contacts = _contacts(self._ask([_line(["query", name])])[0])
         return contacts[0] if contacts else Contact()
+
+    def query_all(self, names: Sequence[str]) -> list[Contact]:
+        """Return the address of each name, as `query` does, over one connection."""
+        answers = self._ask([_line(["query", name]) for name in names])
+        return [next(iter(_contacts(lines)), Contact()) for lines in answers]
 
     def list_names(self, prefix: str = "") -> list[Contact]:
         """Return all registered ports, or those called ``prefix`` or ``prefix/…``."""

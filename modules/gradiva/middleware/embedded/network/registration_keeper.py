@@ -1,0 +1,162 @@
+"""Keeps the ports of this process known to the name server, though it may be restarted without its memory.
+
+One daemon thread a process, started with the first port. Every period it asks, over one connection, for all names of
+this process. A name that is missing is registered again with its address and properties; a name that now has another
+address is left to its new owner if that one is alive (the last registration wins), else taken back. If the name
+server is gone, was a guest in another process and lived on loopback, one of the survivors takes its place: all try,
+and the one that binds the address wins.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.current_settings import current_settings
+from gradiva.middleware.embedded.network.guest_name_server import is_guest, serve_names
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.open_socket import open_socket
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+from gradiva.middleware.errors import MiddlewareError, NameServerUnreachable, PeerUnreachable
+
+PERIOD = 1.0  # [s]
+_PATIENCE = 1.0  # [s] for another owner of a name to accept a connection
+
+_LOGGER = logging.getLogger("gradiva.yarp")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRegistration:
+    """What the name server shall know of a port.
+
+    Attributes:
+        contact: Name, carrier, host and TCP port.
+        properties: The values of each property.
+    """
+
+    contact: Contact
+    properties: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+class RegistrationKeeper:
+    """Compares what the name server knows with what it should, every ``period`` [s]."""
+
+    def __init__(self, period: float = PERIOD) -> None:
+        self._period = period
+        self._kept: dict[str, KeptRegistration] = {}
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._server_was_guest = False
+        self._server_is_missed = False
+
+    def keep(self, name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Keep ``name`` registered at the address of ``contact`` from now on."""
+        with self._lock:
+            self._kept[name] = KeptRegistration(contact, properties or {})
+            if self._thread is None:
+                self._wake.clear()
+                self._thread = threading.Thread(target=self._run, name="yarp registrations", daemon=True)
+                self._thread.start()
+
+    def forget(self, name: str) -> None:
+        """Let go of a name; the thread ends with the last one."""
+        with self._lock:
+            self._kept.pop(name, None)
+            if not self._kept:
+                self._thread = None
+                self._wake.set()
+
+    def kept_names(self) -> list[str]:
+        """Return the names that are kept, sorted."""
+        with self._lock:
+            return sorted(self._kept)
+
+    def check(self) -> None:
+        """Compare once, now; never raises for what others do."""
+        settings = current_settings()
+        with self._lock:
+            kept = dict(self._kept)
+        if not kept:
+            return
+        try:
+            self._compare(NameClient(settings), settings, kept)
+        except NameServerUnreachable as error:
+            self._miss_server(settings, error)
+        except MiddlewareError as error:
+            _LOGGER.warning("registrations were not checked: %s", error)
+
+    def _run(self) -> None:
+        me = threading.current_thread()
+        while not self._wake.wait(self._period) and self._thread is me:
+            try:
+                self.check()
+            except Exception:
+                _LOGGER.exception("registrations were not checked")
+
+    def _compare(self, client: NameClient, settings: NetworkSettings, kept: Mapping[str, KeptRegistration]) -> None:
+        known = client.query_all(list(kept))
+        self._server_was_guest = is_guest(client, settings)
+        if self._server_is_missed:
+            _LOGGER.warning("the name server at %s answers again", _address(settings))
+            self._server_is_missed = False
+        for name, contact in zip(kept, known, strict=True):
+            if not contact.isValid():
+                self._register(client, kept[name])
+            elif _differs(contact, kept[name].contact):
+                self._settle(client, contact, kept[name], settings)
+
+    def _settle(self, client: NameClient, other: Contact, ours: KeptRegistration, settings: NetworkSettings) -> None:
+        """Somebody registered our name elsewhere: if something listens there, the name is theirs."""
+        name = ours.contact.getRegName()
+        try:
+            open_socket(other.getHost(), other.getPort(), settings, _PATIENCE).close()
+        except PeerUnreachable:
+            self._register(client, ours)
+            return
+        _LOGGER.warning("%s now belongs to %s; this process's port is no longer found by it", name, other.toURI())
+        with self._lock:
+            if self._kept.get(name) is ours:
+                del self._kept[name]
+
+    def _register(self, client: NameClient, ours: KeptRegistration) -> None:
+        contact = ours.contact
+        name = contact.getRegName()
+        with self._lock:
+            if self._kept.get(name) is not ours:  # closed in the meantime
+                return
+            client.register(name, contact.getCarrier(), contact.getHost(), contact.getPort())
+        if ours.properties:
+            client.set_properties(name, ours.properties)
+        _LOGGER.warning("registered %s again at %s", name, contact.toURI())
+
+    def _miss_server(self, settings: NetworkSettings, error: Exception) -> None:
+        if not self._server_is_missed:
+            _LOGGER.warning("%s; existing connections go on, and it is asked again every %g s", error, self._period)
+            self._server_is_missed = True
+        if self._server_was_guest and settings.may_serve_names:
+            serve_names(settings)
+
+
+def _differs(registered: Contact, ours: Contact) -> bool:
+    return (registered.getHost(), registered.getPort()) != (ours.getHost(), ours.getPort())
+
+
+def _address(settings: NetworkSettings) -> str:
+    return f"{settings.name_server_host}:{settings.name_server_port}"
+
+
+_keeper = RegistrationKeeper()
+
+
+def keep(name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Keep a port of this process registered; ``properties`` are set again with it."""
+    _keeper.keep(name, contact, properties)
+
+
+def forget(name: str) -> None:
+    """Let go of a port that is being closed; call it before unregistering."""
+    _keeper.forget(name)
