@@ -14,8 +14,11 @@ from gradiva.cli.bench import bench
 from gradiva.cli.doctor import doctor
 from gradiva.cli.experiment import experiment
 from gradiva.cli.robots import robots
+from gradiva.cli.rpc import rpc
 from gradiva.cli.runs import report, view
 from gradiva.cli.walk import walk
+from gradiva.cli.yarp import yarp_app
+from gradiva.cli.yarpserver import yarpserver
 from gradiva.common import WalkingError
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2  # exit status
@@ -27,8 +30,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (walk, experiment, bench, report, view, robots, doctor):
+for command in (walk, experiment, bench, report, view, robots, doctor, yarpserver):
     app.command()(command)
+app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
+app.add_typer(yarp_app, name="yarp")
 
 
 def _print_version(wanted: bool) -> None:
