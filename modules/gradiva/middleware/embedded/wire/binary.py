@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from gradiva.middleware.embedded.wire.decoded_list import DecodedList
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.list_decoder import ListDecoder
 from gradiva.middleware.embedded.wire.list_encoder import encoder
 from gradiva.middleware.embedded.wire.list_measure import ListMeasure, StillArriving
+from gradiva.middleware.embedded.wire.tags import LIST_TAG
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
+
+_Encoded = TypeVar("_Encoded")
+Data = bytes | bytearray | memoryview
+_TAG_AND_COUNT = struct.Struct("<ii").unpack_from
+_HEAD_SIZE = 8
 
 
 def encode_list(items: Sequence[Element], family: WireFamily = WireFamily.YARP_3) -> bytes:
@@ -21,13 +28,20 @@ def encode_list(items: Sequence[Element], family: WireFamily = WireFamily.YARP_3
         MalformedMessage: An element that the wire cannot carry: another type, a number out of the range of its type,
             lists nested too deeply.
     """
-    try:
-        return encoder(family).encode(items)
-    except (struct.error, UnicodeEncodeError, OverflowError) as error:
-        raise MalformedMessage(f"a Bottle cannot carry this element: {error}") from None
+    return _guarded(encoder(family).encode, items)
 
 
-def decode_list(data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> DecodedList:
+def encode_element(item: Element, family: WireFamily = WireFamily.YARP_3) -> bytes:
+    """Return one element behind its tag."""
+    return _guarded(encoder(family).tagged, item)
+
+
+def decode_element(data: Data, family: WireFamily = WireFamily.YARP_3) -> Element:
+    """Return the element at the start of ``data``, which begins with its tag."""
+    return ListDecoder(data, family).read_element()
+
+
+def decode_list(data: Data, family: WireFamily = WireFamily.YARP_3) -> DecodedList:
     """Return the list at the start of ``data``.
 
     Nothing but the tags tells the families apart. The given one is taken where it reads all of the data; otherwise the
@@ -36,6 +50,9 @@ def decode_list(data: bytes | bytearray | memoryview, family: WireFamily = WireF
     Raises:
         MalformedMessage: No list, in either family.
     """
+    numbers = _float64_list(data, family)
+    if numbers is not None:
+        return DecodedList(numbers, len(data), family)
     first = _attempt(data, family)
     if isinstance(first, DecodedList) and first.size == len(data):
         return first
@@ -47,7 +64,7 @@ def decode_list(data: bytes | bytearray | memoryview, family: WireFamily = WireF
     raise first
 
 
-def encoded_size(data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> int | None:
+def encoded_size(data: Data, family: WireFamily = WireFamily.YARP_3) -> int | None:
     """Return the size of the list at the start of ``data`` [bytes], None while it is not all there.
 
     Raises:
@@ -62,7 +79,25 @@ def encoded_size(data: bytes | bytearray | memoryview, family: WireFamily = Wire
             raise error from None
 
 
-def _attempt(data: bytes | bytearray | memoryview, family: WireFamily) -> DecodedList | MalformedMessage:
+def _float64_list(data: Data, family: WireFamily) -> list[Element] | None:
+    """Return the numbers of a message that holds nothing else, the commonest of all; None for other messages."""
+    size = len(data) - _HEAD_SIZE
+    if size < 0 or size % 8:
+        return None
+    tag, count = _TAG_AND_COUNT(data)
+    if tag != LIST_TAG + family.float64_tag or count * 8 != size:
+        return None
+    return list(struct.unpack_from(f"<{count}d", data, _HEAD_SIZE))
+
+
+def _guarded(encode: Callable[[_Encoded], bytes], content: _Encoded) -> bytes:
+    try:
+        return encode(content)
+    except (struct.error, UnicodeEncodeError, OverflowError) as error:
+        raise MalformedMessage(f"a Bottle cannot carry this element: {error}") from None
+
+
+def _attempt(data: Data, family: WireFamily) -> DecodedList | MalformedMessage:
     decoder = ListDecoder(data, family)
     try:
         return DecodedList(decoder.read(), decoder.offset, family)
@@ -70,7 +105,7 @@ def _attempt(data: bytes | bytearray | memoryview, family: WireFamily) -> Decode
         return error
 
 
-def _measured(data: bytes | bytearray | memoryview, family: WireFamily) -> int | None:
+def _measured(data: Data, family: WireFamily) -> int | None:
     try:
         return ListMeasure(data, family).size()
     except StillArriving:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from typing import TypeVar
 
-from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Int8
+from gradiva.middleware.embedded.wire.dictionaries import as_dictionary
+from gradiva.middleware.embedded.wire.elements import Element, Int8
 from gradiva.middleware.embedded.wire.tags import (
     DEEPEST_NESTING,
     DICTIONARY_TAG,
@@ -16,7 +19,7 @@ from gradiva.middleware.embedded.wire.tags import (
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
 
-_TWO_INT32 = struct.Struct("<ii").unpack_from
+_Read = TypeVar("_Read")
 _INT32 = struct.Struct("<i").unpack_from
 _SMALLEST_TAGGED_ELEMENT = 5  # an int8 behind its tag
 _ALL_INT8 = tuple(Int8(value) for value in range(128)) + tuple(Int8(value) for value in range(-128, 0))
@@ -36,8 +39,15 @@ class ListDecoder:
 
     def read(self) -> list[Element]:
         """Read the list at the beginning; afterwards ``offset`` is behind it."""
+        return self._guarded(self._read_complete)
+
+    def read_element(self) -> Element:
+        """Read one element behind its tag at the beginning; afterwards ``offset`` is behind it."""
+        return self._guarded(self._read_tagged)
+
+    def _guarded(self, read: Callable[[int], _Read]) -> _Read:
         try:
-            return self._read_complete(0)
+            return read(0)
         except struct.error:
             raise MalformedMessage(f"the message ends in the middle of a number, after {self._end} bytes") from None
 
@@ -103,12 +113,3 @@ class ListDecoder:
         if not 0 <= count * size <= self._end - self.offset:
             left = self._end - self.offset
             raise MalformedMessage(f"{count} elements are announced before byte {self.offset}, {left} bytes are left")
-
-
-def as_dictionary(items: list[Element]) -> Dictionary:
-    """Return the dictionary that a list of ``(key v1 v2 ...)`` writes; anything else in the list is left out."""
-    dictionary = Dictionary()
-    for item in items:
-        if isinstance(item, list) and item and isinstance(item[0], str):
-            dictionary[item[0]] = item[1:]
-    return dictionary

@@ -7,6 +7,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
+from gradiva.middleware.embedded.wire.dictionaries import dictionary_items
 from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Float32, PlainList, TypedList
 from gradiva.middleware.embedded.wire.tags import DEEPEST_NESTING, DICTIONARY_TAG, LIST_TAG, ScalarKind, kinds_by_type
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
@@ -34,7 +35,7 @@ class ListEncoder:
         kind = self._common_kind(items)
         if kind is None:
             parts = [struct.pack("<ii", LIST_TAG, len(items))]
-            parts.extend(self._tagged(item, depth) for item in items)
+            parts.extend(self.tagged(item, depth) for item in items)
             return b"".join(parts)
         if kind.python_type is float:
             return struct.pack(f"<ii{len(items)}d", self._float64_list, len(items), *items)
@@ -50,7 +51,8 @@ class ListEncoder:
             return None
         return self._kinds.get(types.pop())
 
-    def _tagged(self, item: Element, depth: int) -> bytes:
+    def tagged(self, item: Element, depth: int = 0) -> bytes:
+        """Return one element behind its tag."""
         packer = self._packs.get(type(item))
         if packer is not None:
             return packer(item)
@@ -73,12 +75,6 @@ class ListEncoder:
 def encoder(family: WireFamily) -> ListEncoder:
     """Return the writer of a family."""
     return ListEncoder(family)
-
-
-def dictionary_items(dictionary: Dictionary) -> list[Element]:
-    """Return ``(key v1 v2 ...)`` for every key, in the order of the keys' bytes, as YARP sends its Properties."""
-    keys = sorted(dictionary, key=lambda key: key.encode("utf-8", "surrogateescape"))
-    return [[key, *dictionary[key]] for key in keys]
 
 
 def _tagged_packer(kind: ScalarKind):  # type: ignore[no-untyped-def]

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable
 
+from gradiva.middleware.embedded.wire.dictionaries import dictionary_items
 from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Vocab32, Vocab64
-from gradiva.middleware.embedded.wire.list_encoder import dictionary_items
-from gradiva.middleware.embedded.wire.vocab import FALSE, TRUE, decode_vocab
-
-_BARE_STRING = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*")
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\0": "\\0"})
+from gradiva.middleware.embedded.wire.text_words import print_float, print_string, print_vocab
 
 
 def print_elements(items: Iterable[Element]) -> str:
@@ -32,23 +27,3 @@ def print_element(item: Element) -> str:
     if isinstance(item, bytes):
         return "{" + " ".join(map(str, item)) + "}"
     return "(" + print_elements(dictionary_items(item) if isinstance(item, Dictionary) else item) + ")"
-
-
-def print_float(value: float) -> str:
-    """Return a number that reads back exactly, and as a float."""
-    text = f"{value:.21g}"
-    return text if "." in text or "e" in text or not math.isfinite(value) else text + ".0"
-
-
-def print_vocab(vocab: int) -> str:
-    """Return ``[abcd]``; the two vocabs that stand for truth are printed as words."""
-    if vocab in (TRUE, FALSE):
-        return "true" if vocab == TRUE else "false"
-    return f"[{decode_vocab(vocab)}]"
-
-
-def print_string(text: str) -> str:
-    """Return a string, in quotes wherever it could be taken for something else."""
-    if _BARE_STRING.fullmatch(text) and text not in ("true", "false"):
-        return text
-    return '"' + text.translate(_ESCAPES) + '"'
