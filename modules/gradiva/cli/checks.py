@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import sys
 import tempfile
@@ -12,7 +13,12 @@ from functools import partial
 from pathlib import Path
 
 from gradiva.cli.version_range import allows, parse_requirement
+from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.common import WalkingError
+from gradiva.middleware.bindings_choice import chosen_bindings
+from gradiva.middleware.embedded.network.current_settings import load_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.errors import NameServerUnreachable
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
 from gradiva.simulation.film import snapshot
@@ -49,6 +55,7 @@ def all_checks() -> list[Check]:
         check_compiler,
         *(partial(check_robot, robot) for robot in robots),
         check_rendering,
+        check_yarp,
     ]
 
 
@@ -124,6 +131,22 @@ def check_rendering() -> Finding:
     except (WalkingError, OSError) as error:
         return Finding("warn", f"drawing without a display: {error}", remedy)
     return Finding("ok", "drawing without a display works")
+
+
+def check_yarp() -> Finding:
+    """Which YARP is spoken, and where its name server is; walking in simulation needs neither."""
+    try:
+        bindings = chosen_bindings(os.environ)
+        settings = load_settings(os.environ)
+        NameClient(settings, timeout=1.0).query_all([settings.namespace])
+    except NameServerUnreachable:
+        answers = "no name server answers"
+    except WalkingError as error:
+        return Finding("warn", f"YARP: {error}")
+    else:
+        answers = "a name server answers"
+    which = "the embedded one" if bindings.__name__.startswith("gradiva.") else f"the bindings in {bindings.__file__}"
+    return Finding("ok", f"YARP: {which}; {answers} at {address_of(settings)} ({origin_of(settings)})")
 
 
 def _any_setup() -> Setup | None:
