@@ -7,7 +7,7 @@ from gradiva.middleware.embedded.wire.text import from_text, to_text
 @pytest.mark.parametrize(
     ("arguments", "entries"),
     [
-        (["--name", "/me", "--from", "file.ini"], '(name "/me") (from "file.ini")'),
+        (["--name", "/me", "--from", "file.ini"], '(name "/me") (from file.ini)'),
         (["--verbose"], "(verbose)"),
         (["--goal", "1", "-2.5", "--other", "3"], "(goal 1 -2.5) (other 3)"),
         (["--list", "(1 2 3)"], "(list (1 2 3))"),

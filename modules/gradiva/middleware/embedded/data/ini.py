@@ -86,8 +86,8 @@ class IniReader:
         """Read a file, or every ``*.ini`` of a directory by its name; return whether there was something to read."""
         if not path.is_dir():
             return self._read_file(path)
-        files = sorted(path.glob("*.ini"))
-        return bool(files) and all([self._read_file(file) for file in files])
+        were_read = [self._read_file(file) for file in sorted(path.glob("*.ini"))]  # all of them, also after a failure
+        return bool(were_read) and all(were_read)
 
     def read_text(self, text: str, folder: Path) -> None:
         """Read the lines of ``text``; files that it includes are looked for in ``folder``."""
@@ -122,8 +122,8 @@ class IniReader:
         elif len(words) > 2 and words[0] == "import":
             self._import(words[1], words[-1])
         elif len(words) > 1:
-            self.document.open_group(words[1])
             self.document.append_to_list(words[0], words[1])
+            self.document.open_group(words[1])
         else:
             self.document.open_group(header.strip())
 

@@ -40,10 +40,8 @@ class YarpFolders:
         return self.config_home, self.data_home, *self.config_dirs, *self.data_dirs
 
     def path_files(self) -> list[Path]:
-        """Return the ini files that name further folders."""
-        homes = (self.config_home, self.data_home, *self.config_dirs, *self.data_dirs)
-        folders = [home / part for home in homes for part in ("path.d", "config/path.d")]
-        return [file for folder in folders for file in sorted(folder.glob("*.ini"))]
+        """Return the ini files ``config/path.d/*.ini`` of the machine's data, which name further folders."""
+        return [file for folder in self.data_dirs for file in sorted((folder / "config" / "path.d").glob("*.ini"))]
 
     def find_in_context(self, context: str, name: str) -> Path | None:
         """Return the first file ``contexts/<context>/<name>`` of the standard folders."""

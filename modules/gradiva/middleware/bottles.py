@@ -1,0 +1,97 @@
+"""Bottles as plain Python values and back, with the real bindings as well as with the embedded ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from gradiva.middleware import yarp
+from gradiva.middleware.embedded.data.bottle import Bottle as EmbeddedBottle
+from gradiva.middleware.embedded.wire.elements import (
+    Dictionary,
+    Element,
+    Float32,
+    Int8,
+    Int16,
+    Int64,
+    Vocab32,
+)
+from gradiva.middleware.embedded.wire.text import from_text, to_text
+
+_INT32 = range(-(2**31), 2**31)
+
+
+def as_items(bottle: yarp.Bottle) -> list[Element]:
+    """Return the values of ``bottle``; those of an embedded Bottle are its own list, not a copy."""
+    if isinstance(bottle, EmbeddedBottle):
+        return bottle.items
+    return [_element(bottle.get(index)) for index in range(bottle.size())]
+
+
+def as_bottle(items: Sequence[Element]) -> yarp.Bottle:
+    """Return a Bottle of the values ``items``; an embedded Bottle shares their nested lists."""
+    bottle = yarp.Bottle()
+    if isinstance(bottle, EmbeddedBottle):
+        bottle.items.extend(items)
+    else:
+        _fill(bottle, items)
+    return bottle
+
+
+_READERS: tuple[tuple[str, Callable[[yarp.Value], Element]], ...] = (
+    ("isInt32", lambda value: value.asInt32()),
+    ("isFloat64", lambda value: value.asFloat64()),
+    ("isString", lambda value: value.asString()),
+    ("isVocab32", lambda value: Vocab32(value.asVocab32())),
+    ("isInt8", lambda value: Int8(value.asInt8())),
+    ("isInt16", lambda value: Int16(value.asInt16())),
+    ("isInt64", lambda value: Int64(value.asInt64())),
+    ("isFloat32", lambda value: Float32(value.asFloat32())),
+    # The real asBlob() ends at the first zero byte; the text form is complete.
+    ("isBlob", lambda value: from_text(value.toString())[0]),
+    ("isDict", lambda value: _dictionary(as_items(yarp.Bottle(value.asDict().toString())))),
+    ("isList", lambda value: as_items(value.asList())),
+)
+
+
+def _element(value: yarp.Value) -> Element:
+    """Return what ``value`` holds; an empty string where it holds nothing."""
+    for question, read in _READERS:
+        if getattr(value, question)():
+            return read(value)
+    return ""
+
+
+def _dictionary(entries: Sequence[Element]) -> Dictionary:
+    return Dictionary({str(entry[0]): entry[1:] for entry in entries if isinstance(entry, list) and entry})
+
+
+def _fill(bottle: yarp.Bottle, items: Sequence[Element]) -> None:
+    for item in items:
+        if isinstance(item, Dictionary):
+            bottle.addDict().fromString(to_text([[key, *values] for key, values in item.items()]))
+        elif isinstance(item, list):
+            _fill(bottle.addList(), item)
+        else:
+            _add(bottle, item)
+
+
+def _add(bottle: yarp.Bottle, item: int | float | str | bytes) -> None:
+    match item:
+        case Int8():
+            bottle.addInt8(int(item))
+        case Int16():
+            bottle.addInt16(int(item))
+        case Vocab32():
+            bottle.addVocab32(int(item))
+        case Float32():
+            bottle.addFloat32(float(item))
+        case bytes():
+            bottle.append(yarp.Bottle(to_text([item])))
+        case str():
+            bottle.addString(item)
+        case float():
+            bottle.addFloat64(item)
+        case _ if isinstance(item, Int64) or item not in _INT32:
+            bottle.addInt64(int(item))
+        case _:
+            bottle.addInt32(int(item))
