@@ -1,0 +1,27 @@
+"""Analog sensors as they travel: inertial, force torque, temperature and others, all in one message."""
+
+from gradiva.middleware.analog_sensors.sensor_class import SensorClass
+from gradiva.middleware.analog_sensors.sensor_measurements import (
+    Measurements,
+    SensorMeasurement,
+    measurements_from_items,
+    measurements_to_items,
+)
+from gradiva.middleware.analog_sensors.sensor_metadata import (
+    Metadata,
+    SensorMetadata,
+    metadata_from_items,
+    metadata_to_items,
+)
+
+__all__ = [
+    "Measurements",
+    "Metadata",
+    "SensorClass",
+    "SensorMeasurement",
+    "SensorMetadata",
+    "measurements_from_items",
+    "measurements_to_items",
+    "metadata_from_items",
+    "metadata_to_items",
+]

@@ -1,0 +1,64 @@
+"""What the sensors measure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from gradiva.middleware.analog_sensors.sensor_class import SensorClass
+from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
+from gradiva.middleware.errors import MalformedMessage
+
+
+@dataclass(frozen=True, slots=True)
+class SensorMeasurement:
+    """What one sensor measured.
+
+    Attributes:
+        values: In the units of its `SensorClass`.
+        time: When, [s] since the epoch.
+    """
+
+    values: tuple[float, ...]
+    time: float
+
+
+Measurements = Mapping[SensorClass, Sequence[SensorMeasurement]]
+
+
+def measurements_to_items(measurements: Measurements) -> list[Element]:
+    """Return the message of ``measures:o``: one list for each kind, of (numbers) and time each."""
+    return PlainList([_listed(measurements.get(kind, ())) for kind in SensorClass])
+
+
+def measurements_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple[SensorMeasurement, ...]]:
+    """Return what a message of ``measures:o`` says; the kinds without sensors are left out.
+
+    Raises:
+        MalformedMessage: The message is none, or a sensor has not as many numbers as its kind.
+    """
+    if len(items) != len(SensorClass):
+        raise MalformedMessage(f"sensor measurements have {len(SensorClass)} kinds, not {len(items)}")
+    read = {kind: _read(kind, items[kind]) for kind in SensorClass}
+    return {kind: sensors for kind, sensors in read.items() if sensors}
+
+
+def _listed(sensors: Sequence[SensorMeasurement]) -> PlainList:
+    return PlainList([PlainList([TypedList(float, one.values), float(one.time)]) for one in sensors])
+
+
+def _read(kind: SensorClass, element: Element) -> tuple[SensorMeasurement, ...]:
+    if not isinstance(element, list):
+        raise MalformedMessage(f"the measurements of {kind.name} are no list: {element!r:.60}")
+    return tuple(_measurement(kind, one) for one in element)
+
+
+def _measurement(kind: SensorClass, element: Element) -> SensorMeasurement:
+    match element:
+        case [list() as numbers, float() | int() as time]:
+            values = tuple(float(number) for number in numbers if isinstance(number, int | float))
+        case _:
+            raise MalformedMessage(f"a measurement of {kind.name} is (numbers) time, not {element!r:.60}")
+    if len(values) != len(numbers) or kind.size not in (None, len(values)):
+        raise MalformedMessage(f"a measurement of {kind.name} has {kind.size} numbers, not {numbers!r:.60}")
+    return SensorMeasurement(values, float(time))

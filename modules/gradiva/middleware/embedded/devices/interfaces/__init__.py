@@ -1,0 +1,1 @@
+"""The interfaces of devices, with the names that YARP gives them."""

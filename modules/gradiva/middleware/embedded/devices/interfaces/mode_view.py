@@ -1,0 +1,40 @@
+"""What the interfaces for control modes and interaction modes have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware.embedded.devices.api_arguments import Joints, fill, joints_and_data
+from gradiva.middleware.embedded.devices.control_board_view import ControlBoardView
+from gradiva.middleware.embedded.wire.elements import Vocab32
+
+
+class ModeView(ControlBoardView):
+    """Modes of joints, each a vocabulary; they are measured with the state and set by request.
+
+    Attributes:
+        feature: What is set.
+        field: Of the state, what is read.
+    """
+
+    feature: ClassVar[Feature]
+    field: ClassVar[str]
+
+    def _mode(self, joint: int, unknown: int) -> int:
+        measured = self._board.measured(self.field, int(joint))
+        return int(measured.values[0]) if measured else unknown
+
+    def _read_modes(self, *arguments: Any) -> bool:
+        of, destination = joints_and_data(arguments)
+        measured = self._board.measured(self.field, of)
+        return measured is not None and fill(destination, [int(mode) for mode in measured.values])
+
+    def _set_mode(self, joint: int, mode: int) -> bool:
+        return self._board.tell(self.feature, int(joint), [Vocab32(mode)])
+
+    def _set_modes(self, *arguments: Any) -> bool:
+        of: Joints
+        of, data = joints_and_data(arguments)
+        values = self._values(of, data)
+        return values is not None and self._board.tell(self.feature, of, [Vocab32(value) for value in values])
