@@ -1,0 +1,302 @@
+"""A single value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gradiva.middleware.embedded.data import bottle as bottles
+from gradiva.middleware.embedded.data import property as properties
+from gradiva.middleware.embedded.data.argument_checks import checked_float, checked_integer, checked_string
+from gradiva.middleware.embedded.data.conversions import (
+    as_bool,
+    as_float,
+    as_integer,
+    as_string,
+    as_text,
+    as_vocab,
+    rounded_to_float32,
+)
+from gradiva.middleware.embedded.data.copies import deep_copy
+from gradiva.middleware.embedded.data.portable import Portable
+from gradiva.middleware.embedded.data.searchable import Searchable
+from gradiva.middleware.embedded.data.vocab_arguments import vocab_of
+from gradiva.middleware.embedded.wire.binary import decode_element, decode_list, encode_element, encode_list
+from gradiva.middleware.embedded.wire.elements import (
+    Dictionary,
+    Element,
+    Float32,
+    Int8,
+    Int16,
+    Int64,
+    Vocab32,
+    Vocab64,
+)
+from gradiva.middleware.embedded.wire.tags import LIST_TAG
+from gradiva.middleware.embedded.wire.text import from_text, to_text
+from gradiva.middleware.embedded.wire.vocab import FALSE, TRUE
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+
+if TYPE_CHECKING:
+    from gradiva.middleware.embedded.data.bottle import Bottle
+    from gradiva.middleware.embedded.data.property import Property
+
+
+class Value(Portable, Searchable):
+    """A number, string, vocab, blob, list or dictionary; without an argument nothing, a null value.
+
+    ``as...`` converts between numbers and gives 0, an empty text or None where nothing fits.
+
+    Attributes:
+        element: What the value holds; None for a null value.
+    """
+
+    def __init__(self, x: int | float | str | bytes | Value | None = None, isVocab32: bool | int = False) -> None:
+        self.element: Element | None = None
+        if isinstance(x, Value):
+            self.element = deep_copy(x.element)
+        elif isinstance(x, bytes):
+            self.element = x[:isVocab32] if isVocab32 else x  # the second argument is the length of a blob
+        elif isinstance(x, str):
+            self.element = vocab_of(x) if isVocab32 else str(x)
+        elif isinstance(x, int) and -(2**31) <= x < 2**31:
+            self.element = Vocab32(x) if isVocab32 else int(x)
+        elif x is not None:
+            self.element = checked_float(x)
+
+    def __repr__(self) -> str:
+        return "Value()" if self.element is None else f"Value({to_text([self.element])})"
+
+    @staticmethod
+    def makeInt8(x: int) -> Value:
+        """Return an integer of 1 byte."""
+        return value_of(Int8(checked_integer(x, 8)))
+
+    @staticmethod
+    def makeInt16(x: int) -> Value:
+        """Return an integer of 2 bytes."""
+        return value_of(Int16(checked_integer(x, 16)))
+
+    @staticmethod
+    def makeInt32(x: int) -> Value:
+        """Return an integer of 4 bytes."""
+        return value_of(checked_integer(x, 32))
+
+    @staticmethod
+    def makeInt64(x: int) -> Value:
+        """Return an integer of 8 bytes."""
+        return value_of(Int64(checked_integer(x, 64)))
+
+    @staticmethod
+    def makeFloat32(x: float) -> Value:
+        """Return a floating-point number of 4 bytes."""
+        return value_of(Float32(rounded_to_float32(checked_float(x))))
+
+    @staticmethod
+    def makeFloat64(x: float) -> Value:
+        """Return a floating-point number of 8 bytes."""
+        return value_of(checked_float(x))
+
+    @staticmethod
+    def makeString(str: str) -> Value:
+        """Return a string."""
+        return value_of(checked_string(str))
+
+    @staticmethod
+    def makeVocab32(v: int | str, *characters: str) -> Value:
+        """Return a vocab, from its number, its characters, or a text."""
+        return value_of(vocab_of(v, *characters))
+
+    @staticmethod
+    def makeBlob(data: bytes, length: int | None = None) -> Value:
+        """Return bytes."""
+        return value_of(bytes(data) if length is None else bytes(data[:length]))
+
+    @staticmethod
+    def makeList(txt: str = "") -> Value:
+        """Return the list that a text means."""
+        return value_of(from_text(txt))
+
+    @staticmethod
+    def makeValue(txt: str) -> Value:
+        """Return the value that a text means: a single element by itself, several ones as a list."""
+        items = from_text(txt)
+        return value_of(items[0] if len(items) == 1 else items)
+
+    @staticmethod
+    def getNullValue() -> Value:
+        """Return a value of nothing."""
+        return Value()
+
+    def fromString(self, str: str) -> None:
+        """Take over what a text means."""
+        self.element = Value.makeValue(str).element
+
+    def clone(self) -> Value:
+        """Return a copy."""
+        return Value(self)
+
+    def isNull(self) -> bool:
+        """Return whether this is nothing."""
+        return self.element is None
+
+    def isBool(self) -> bool:
+        """Return whether this is one of the vocabs printed as ``true`` and ``false``."""
+        return isinstance(self.element, Vocab32) and self.element in (TRUE, FALSE)
+
+    def isInt8(self) -> bool:
+        """Return whether this is an integer of 1 byte."""
+        return isinstance(self.element, Int8)
+
+    def isInt16(self) -> bool:
+        """Return whether this is an integer of at most 2 bytes."""
+        return isinstance(self.element, Int8 | Int16)
+
+    def isInt32(self) -> bool:
+        """Return whether this is an integer of at most 4 bytes."""
+        return self.isInt64() and not isinstance(self.element, Int64)
+
+    def isInt64(self) -> bool:
+        """Return whether this is an integer."""
+        return isinstance(self.element, int) and not isinstance(self.element, Vocab32 | Vocab64)
+
+    def isFloat32(self) -> bool:
+        """Return whether this is a floating-point number of 4 bytes."""
+        return isinstance(self.element, Float32)
+
+    def isFloat64(self) -> bool:
+        """Return whether this is a floating-point number."""
+        return isinstance(self.element, float)
+
+    def isString(self) -> bool:
+        """Return whether this is a string."""
+        return isinstance(self.element, str)
+
+    def isVocab32(self) -> bool:
+        """Return whether this is a vocab."""
+        return isinstance(self.element, Vocab32)
+
+    def isBlob(self) -> bool:
+        """Return whether these are bytes."""
+        return isinstance(self.element, bytes)
+
+    def isList(self) -> bool:
+        """Return whether this is a list."""
+        return isinstance(self.element, list)
+
+    def isDict(self) -> bool:
+        """Return whether this is a dictionary."""
+        return isinstance(self.element, Dictionary)
+
+    def isLeaf(self) -> bool:
+        """Return whether nothing is below this."""
+        return not isinstance(self.element, list | Dictionary)
+
+    def asBool(self) -> bool:
+        """Return whether a number is not 0, a vocab not ``false``, or a string ``true``."""
+        return as_bool(self.element)
+
+    def asInt8(self) -> int:
+        """Return a number as an integer of 1 byte."""
+        return as_integer(self.element, 8)
+
+    def asInt16(self) -> int:
+        """Return a number as an integer of 2 bytes."""
+        return as_integer(self.element, 16)
+
+    def asInt32(self) -> int:
+        """Return a number as an integer of 4 bytes."""
+        return as_integer(self.element, 32)
+
+    def asInt64(self) -> int:
+        """Return a number as an integer of 8 bytes."""
+        return as_integer(self.element, 64)
+
+    def asFloat32(self) -> float:
+        """Return a number as 4 bytes hold it."""
+        return rounded_to_float32(as_float(self.element))
+
+    def asFloat64(self) -> float:
+        """Return a number."""
+        return as_float(self.element)
+
+    def asVocab32(self) -> int:
+        """Return a vocab, or that of a string's first four characters."""
+        return as_vocab(self.element)
+
+    def asString(self) -> str:
+        """Return a string, or the characters of a vocab."""
+        return as_string(self.element)
+
+    def asBlob(self) -> bytes | None:
+        """Return bytes."""
+        return self.element if isinstance(self.element, bytes) else None
+
+    def asBlobLength(self) -> int:
+        """Return how many bytes there are."""
+        return len(self.element) if isinstance(self.element, bytes) else 0
+
+    def asList(self) -> Bottle | None:
+        """Return the list itself: what is added to it, this value has."""
+        return bottles.bottle_of(self.element) if isinstance(self.element, list) else None
+
+    def asDict(self) -> Property | None:
+        """Return the dictionary itself."""
+        return properties.property_of(self.element) if isinstance(self.element, Dictionary) else None
+
+    def asSearchable(self) -> Searchable | None:
+        """Return the list or dictionary itself."""
+        return self.asDict() or self.asList()
+
+    def getCode(self) -> int:
+        """Return the tag of the value on the wire; that of a list tells its elements' type as well."""
+        return 0 if self.element is None else int.from_bytes(encode_element(self.element)[:4], "little")
+
+    def find(self, key: str) -> Value:
+        """Return the value of a key in a list or dictionary."""
+        searchable = self.asSearchable()
+        return Value() if searchable is None else searchable.find(key)
+
+    def findGroup(self, key: str, comment: str = "") -> Bottle:
+        """Return the list that begins with a key in a list or dictionary."""
+        searchable = self.asSearchable()
+        return bottles.Bottle.getNullBottle() if searchable is None else searchable.findGroup(key)
+
+    def toString(self) -> str:
+        """Return the text of the value by itself: a string without quotes, a list without its parentheses."""
+        return as_text(self.element)
+
+    def isEqual(self, alt: Value) -> bool:
+        """Return whether both have the same type and text."""
+        return self.getCode() == alt.getCode() and self.toString() == alt.toString()
+
+    def notEqual(self, alt: Value) -> bool:
+        """Return whether they differ in type or text."""
+        return not self.isEqual(alt)
+
+    def to_wire(self, family: WireFamily = WireFamily.YARP_3) -> bytes:
+        """Return the value behind its tag; nothing is written as an empty list."""
+        return encode_list([]) if self.element is None else encode_element(self.element, family)
+
+    def to_wire_text(self) -> str:
+        """Return the value's text as it stands in a list."""
+        return "" if self.element is None else to_text([self.element])
+
+    def from_wire(self, data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> WireFamily:
+        """Take over an element behind its tag."""
+        if bytes(data[1:4]) == LIST_TAG.to_bytes(4, "little")[1:]:
+            decoded = decode_list(data, family)
+            self.element = decoded.items
+            return decoded.family
+        self.element = decode_element(data, family)
+        return family
+
+    def from_wire_text(self, text: str) -> None:
+        """Take over what a line says."""
+        self.fromString(text)
+
+
+def value_of(element: Element | None) -> Value:
+    """Return the value that holds this element itself, no copy."""
+    value = Value()
+    value.element = element
+    return value
