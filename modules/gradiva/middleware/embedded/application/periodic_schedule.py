@@ -16,6 +16,7 @@ class PeriodicSchedule:
     def time_left(self, period: float, now: float) -> float:
         """Move on to the next cycle and return how long it is until then, [s], zero when it is late."""
         due = self._due + period
-        has_lost_the_grid = abs(due - now) > period  # cycles were missed, or somebody set the clock
-        self._due = now if has_lost_the_grid else due
+        missed_cycles = now - due > period
+        clock_went_back = due - now > 2 * period  # one would do, but for sleeps that end a little early
+        self._due = now if missed_cycles or clock_went_back else due
         return max(0.0, self._due - now)

@@ -35,7 +35,9 @@ class PeriodicThread:
         self._thread: threading.Thread | None = None
         self._report = ExceptionReport(type(self).__name__)
         self._priority, self._policy = 0, 0
-        self.resetStat()
+        self._iterations = 0
+        self._last_begin: float | None = None
+        self._periods, self._used = RunningMean(), RunningMean()
 
     def run(self) -> None:
         """Do one cycle."""
@@ -126,9 +128,8 @@ class PeriodicThread:
     def resetStat(self) -> None:
         """Begin all statistics anew."""
         self._iterations = 0
-        self._last_begin: float | None = None
-        self._periods = RunningMean()
-        self._used = RunningMean()
+        self._last_begin = None
+        self._periods, self._used = RunningMean(), RunningMean()
 
     def getPriority(self) -> int:
         """Return the last priority that was granted, 0 without."""

@@ -35,10 +35,10 @@ class ResourceFinder(Searchable):
     def __init__(self, alt: ResourceFinder | None = None) -> None:
         super().__init__()
         self._entries: list[Element] = list(alt._entries) if alt else []
-        self._search = alt._search if alt else ResourceSearch.of(os.environ)
-        self._file = alt._file if alt else None
-        self._is_configured = alt._is_configured if alt else False
-        self._is_quiet = alt._is_quiet if alt else False
+        self._search: ResourceSearch = alt._search if alt else ResourceSearch.of(os.environ)
+        self._file: Path | None = alt._file if alt else None
+        self._is_configured: bool = alt._is_configured if alt else False
+        self._is_quiet: bool = alt._is_quiet if alt else False
 
     @staticmethod
     def getResourceFinderSingleton() -> ResourceFinder:
