@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from gradiva.cli.yarp.failures import ToolFailure, failure_text, say
 from gradiva.cli.yarp.message_text import message_of, reply_lines
-from gradiva.cli.yarp.port_search import living_contact
+from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.common import ConfigError, WalkingError
 from gradiva.middleware import yarp
@@ -32,6 +32,9 @@ class Caller:
     port: str
     carrier: str
     timeout: float
+
+    def __post_init__(self) -> None:
+        check_port_name(self.port)
 
     def call(self, command: yarp.Bottle) -> yarp.Bottle:
         """Return the reply.

@@ -10,6 +10,8 @@ from gradiva.middleware import yarp
 
 def connect(source: str, destination: str, carrier: str) -> int:
     """Let a port send to another one; return the exit status."""
+    check_port_name(source)
+    check_port_name(destination)
     with network_session():
         connect_or_fail(source, destination, carrier)
     say(f"connected {source} to {destination}")
@@ -33,6 +35,7 @@ def connect_or_fail(source: str, destination: str, carrier: str) -> None:
 
 def disconnect(source: str, destination: str) -> int:
     """Let a port no longer send to another one; return the exit status."""
+    check_port_name(source)
     check_port_name(destination)
     with network_session():
         living_contact(source)
@@ -46,6 +49,7 @@ def disconnect(source: str, destination: str) -> int:
 
 def exists(port: str) -> int:
     """Tell whether a port answers: exit status 0 or 1."""
+    check_port_name(port)
     with network_session():
         contact = living_contact(port)
         if not yarp.Network.exists(port, True, True):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradiva.cli.yarp.failures import ToolFailure
-from gradiva.cli.yarp.port_search import living_contact
+from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.cli.yarp.text_dialogue import TextDialogue
 from gradiva.middleware.embedded.network.current_settings import current_settings
@@ -19,6 +19,7 @@ _PATIENCE = 5.0  # [s] for an answer
 
 def ping(port: str, count: int) -> int:
     """Print the port's report and the round-trip times of ``count`` such reports; return the exit status."""
+    check_port_name(port)
     with network_session():
         contact = living_contact(port)
         with _dialogue(port, contact.getHost(), contact.getPort()) as dialogue:

@@ -1,0 +1,126 @@
+"""A network of its own for every test: a name server in this process, found by a file in a scratch folder."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from gradiva.middleware import yarp
+from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.name_server import NameServer
+
+PATIENCE = 20.0  # [s] for what should happen at once
+_FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def configured(tmp_path, monkeypatch):
+    """Return the file that tells of a name server which is not there; processes started from here find it, too."""
+    for name in _FOREIGN:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("GRADIVA_YARP", "embedded")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    path = tmp_path / "yarp.conf"
+    path.write_text(f"127.0.0.1 {free_port()} yarp\n")
+    use_settings(None)
+    yield path
+    use_settings(None)
+
+
+@pytest.fixture
+def name_server(configured):
+    server = NameServer(current_settings())
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def names(name_server):
+    """Return a function that tells which ports are registered."""
+    return lambda: {contact.getRegName() for contact in NameClient(current_settings()).list_names()}
+
+
+class Echo(yarp.PortReader):
+    """Answers ``say X...`` by ``X...``, is silent on ``silence``, and remembers what it was asked."""
+
+    def __init__(self):
+        super().__init__()
+        self.silence = threading.Event()
+        self.commands = []
+
+    def read(self, connection):
+        command = yarp.Bottle()
+        if not command.read(connection):
+            return False
+        self.commands.append(command.toString())
+        if command.get(0).asString() == "silence":
+            self.silence.wait(PATIENCE)
+        writer = connection.getWriter()
+        return writer is None or command.tail().write(writer)
+
+
+@pytest.fixture
+def echo(name_server):
+    """An open RPC server called /echo."""
+    reader, port = Echo(), yarp.RpcServer()
+    port.setReader(reader)
+    assert port.open("/echo")
+    yield reader
+    reader.silence.set()
+    port.close()
+
+
+class Tool:
+    """The command in a process of its own."""
+
+    def __init__(self, *arguments, **streams):
+        command = [sys.executable, "-m", "gradiva.cli", *map(str, arguments)]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL} | streams
+        self.process = subprocess.Popen(command, text=True, env=os.environ.copy(), **streams)
+
+    def stop(self, with_signal=signal.SIGINT):
+        """Send a signal; return exit status, rest of standard output, rest of standard error."""
+        self.process.send_signal(with_signal)
+        return self.end()
+
+    def end(self, text=None):
+        """Wait for the end; return exit status, rest of standard output, rest of standard error."""
+        out, err = self.process.communicate(text, timeout=PATIENCE)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def start():
+    """Return a function that starts the command in a process of its own."""
+    tools = []
+
+    def start_one(*arguments, **streams):
+        tools.append(Tool(*arguments, **streams))
+        return tools[-1]
+
+    yield start_one
+    for tool in tools:
+        if tool.process.poll() is None:
+            tool.process.kill()
+            tool.process.communicate()

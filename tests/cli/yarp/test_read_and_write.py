@@ -1,0 +1,159 @@
+import re
+import signal
+import subprocess
+import threading
+
+import pytest
+
+from gradiva.middleware import yarp
+from tests.cli.yarp.conftest import wait_until
+
+
+@pytest.fixture
+def talker(name_server):
+    """A port /talker that says a numbered line every few milliseconds."""
+    port, ended = yarp.BufferedPortBottle(), threading.Event()
+    assert port.open("/talker")
+    thread = threading.Thread(target=talk, args=(port, ended))
+    thread.start()
+    yield port
+    ended.set()
+    thread.join()
+    port.close()
+
+
+def talk(port, ended):
+    stamp, number = yarp.Stamp(), 0
+    while not ended.wait(0.005):
+        stamp.update()
+        port.setEnvelope(stamp)
+        message = port.prepare()
+        message.clear()
+        message.addString("line")
+        message.addInt32(number)
+        port.writeStrict()
+        number += 1
+
+
+@pytest.mark.parametrize("carrier", ["", "tcp", "fast_tcp", "udp", "text", "text_ack"])
+def test_messages_of_a_source_are_printed_one_a_line(talker, gradiva, names, carrier):
+    options = ["--carrier", carrier] if carrier else []
+    status, out, err = gradiva("yarp", "read", "/r", "/talker", "--count", 5, *options)
+    numbers = [int(line.removeprefix("line ")) for line in out.splitlines()]
+    assert status == 0
+    assert numbers == list(range(numbers[0], numbers[0] + 5))
+    assert err.splitlines() == ["reading at /r", "connected from /talker"]
+    assert "/r" not in names()
+
+
+def test_envelopes_come_before_the_messages(talker, gradiva):
+    _, out, _ = gradiva("yarp", "read", "...", "/talker", "--count", 2, "--envelope")
+    for line in out.splitlines():
+        assert re.fullmatch(r"\(\d+ \d+\.\d+\) line \d+", line)
+
+
+def test_the_rate_is_told_every_second(talker, gradiva):
+    status, out, _ = gradiva("yarp", "read", "/r", "/talker", "--count", 1, "--rate")
+    found = re.fullmatch(r"rate_hz (\S+) mean_ms (\S+) max_ms (\S+) lost 0\n", out)
+    assert status == 0
+    assert float(found[1]) > 1.0
+    assert float(found[2]) >= 5.0
+
+
+def test_a_source_that_is_not_there_is_waited_for_and_comes_back(name_server, start, names):
+    reader = start("yarp", "read", "/r", "/late")
+    assert [reader.process.stderr.readline() for _ in range(2)] == ["reading at /r\n", "waiting for /late\n"]
+    for number in range(2):
+        source = yarp.Port()
+        assert source.open("/late")
+        wait_until(lambda source=source: source.getOutputCount() == 1, "not connected")
+        assert source.write(yarp.Bottle(f"message {number}"))
+        assert reader.process.stdout.readline() == f"message {number}\n"
+        source.close()
+    assert "/r" in names()
+    assert reader.stop()[0] == 0
+    assert "/r" not in names()
+
+
+@pytest.mark.parametrize(("options", "status"), [([], 0), (["--count", "9"], 130)])
+@pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_no_port_registered(name_server, start, names, options, status, with_signal):
+    reader = start("yarp", "read", "/r", *options)
+    assert reader.process.stderr.readline() == "reading at /r\n"
+    assert "/r" in names()
+    assert reader.stop(with_signal)[0] == status
+    assert "/r" not in names()
+
+
+def test_a_reader_that_goes_away_ends_it_in_silence(talker, start, names):
+    tool = start("yarp", "read", "/r", "/talker")
+    tool.process.stdout.readline()
+    tool.process.stdout.close()
+    tool.process.stdout = None
+    assert tool.end()[0] == 1
+    assert "Traceback" not in (tool.end()[2] or "")
+    assert "/r" not in names()
+
+
+def test_a_port_that_is_open_elsewhere_is_not_taken(talker, gradiva):
+    for command in ("read", "write"):
+        status, out, err = gradiva("yarp", command, "/talker")
+        assert (status, out) == (1, "")
+        assert err == "error: port /talker is already open in another process\n"
+
+
+@pytest.fixture
+def listener(name_server):
+    port = yarp.BufferedPortBottle()
+    port.setStrict(True)
+    assert port.open("/listener")
+    yield port
+    port.close()
+
+
+@pytest.mark.parametrize("carrier", ["", "fast_tcp", "text_ack"])
+def test_a_message_is_written_once(listener, gradiva, names, carrier):
+    options = ["--carrier", carrier] if carrier else []
+    assert gradiva("yarp", "write", *options, "/w", "/listener", "set", "(1.5 -2)", "-7")[:2] == (0, "")
+    assert listener.read().toString() == "set (1.5 -2) -7"
+    assert "/w" not in names()
+
+
+def test_lines_of_standard_input_are_messages(listener, start):
+    tool = start("yarp", "write", "...", "/listener", stdin=subprocess.PIPE)
+    status, out, err = tool.end('1 2\n"two words"\n(open\n-3\n')
+    assert [listener.read().toString() for _ in range(3)] == ["1 2", '"two words"', "-3"]
+    assert (status, out, err) == (1, "", "error: (open: a quote or parenthesis is not closed\n")
+
+
+def test_a_message_waits_for_a_reader(name_server, start, listener):
+    tool = start("yarp", "write", "/w", "hello")
+    assert tool.process.stderr.readline() == "waiting for somebody to read /w\n"
+    assert yarp.Network.connect("/w", "/listener")
+    assert tool.end()[0] == 0
+    assert listener.read().toString() == "hello"
+
+
+def test_a_destination_that_is_not_there_is_told(name_server, gradiva, names):
+    status, out, err = gradiva("yarp", "write", "/w", "/nobody", "1")
+    assert (status, out) == (1, "")
+    assert err.startswith("error: port /nobody is not registered")
+    assert "/w" not in names()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["read", "r"],
+        ["read", "/r", "source"],
+        ["read", "/r", "--count", "0"],
+        ["read", "/r", "/s", "extra"],
+        ["write"],
+        ["write", "w", "1"],
+        ["write", "/w", "(1"],
+        ["reed"],
+    ],
+)
+def test_wrong_input_is_refused_in_one_line(name_server, gradiva, arguments):
+    status, out, err = gradiva("yarp", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)

@@ -1,0 +1,130 @@
+import signal
+import subprocess
+
+import pytest
+
+from gradiva.middleware import yarp
+from gradiva.middleware.embedded.network.current_settings import current_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from tests.cli.yarp.conftest import free_port, wait_until
+
+
+@pytest.mark.parametrize("options", [[], ["--text"]])
+def test_a_command_is_sent_and_its_reply_printed(gradiva, echo, options):
+    assert gradiva("rpc", *options, "/echo", "say", "(1.5 -2)", "two words", "-3") == (0, "(1.5 -2) two words -3\n", "")
+    assert echo.commands == ["say (1.5 -2) two words -3"]
+
+
+def test_options_after_the_port_belong_to_the_command(gradiva, echo):
+    status, out, err = gradiva("rpc", "/echo", "say", "--text", "--help")
+    assert (status, out) == (0, '"--text" "--help"\n')
+    assert err == "note: --text is sent as part of the message; options stand before PORT\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--text"]])
+def test_a_reply_of_many_is_printed_line_by_line(gradiva, echo, options):
+    assert gradiva("rpc", *options, "/echo", "say", '[many] "first line" 2')[:2] == (0, "first line\n2\n")
+
+
+def test_a_command_with_an_open_quote_is_refused(gradiva, echo):
+    status, out, err = gradiva("rpc", "/echo", "say", "(1 2")
+    assert (status, out) == (2, "")
+    assert err == "error: say (1 2: a quote or parenthesis is not closed\n"
+    assert echo.commands == []
+
+
+def test_an_empty_command_is_refused(gradiva, echo):
+    assert gradiva("rpc", "/echo", " ")[0] == 2
+
+
+def test_a_name_without_slash_is_refused(gradiva, echo):
+    status, _, err = gradiva("rpc", "echo", "help")
+    assert status == 2
+    assert err == "error: 'echo' is no name of a port, which begins with / and has no blanks\n"
+
+
+def test_without_a_port_it_says_what_is_missing(gradiva):
+    status, _, err = gradiva("rpc")
+    assert status == 2
+    assert "PORT" in err
+
+
+def test_an_unknown_port_is_told_with_the_nearest_name(gradiva, echo):
+    status, out, err = gradiva("rpc", "/ecko", "help")
+    assert (status, out) == (1, "")
+    assert err == "error: port /ecko is not registered; did you mean '/echo'?\n"
+
+
+def test_a_dead_port_is_told(gradiva, name_server):
+    port = free_port()
+    NameClient(current_settings()).register("/dead", "tcp", "127.0.0.1", port)
+    status, out, err = gradiva("rpc", "/dead", "help")
+    assert (status, out) == (1, "")
+    assert err.startswith(f"error: port /dead is registered at 127.0.0.1:{port}, but nothing answers there (")
+
+
+@pytest.mark.parametrize("options", [[], ["--text"]])
+def test_a_silent_port_is_waited_for_no_longer_than_told(gradiva, echo, options):
+    status, out, err = gradiva("rpc", "--timeout", "0.3", *options, "/echo", "silence")
+    assert (status, out, err) == (1, "", "error: no reply from /echo within 0.3 s\n")
+
+
+def test_without_a_name_server_none_is_started(gradiva, configured):
+    address = f"127.0.0.1:{current_settings().name_server_port}"
+    status, out, err = gradiva("rpc", "/echo", "help")
+    assert (status, out) == (1, "")
+    expected = f"no name server answers at {address} (from {configured}): start one with `gradiva yarpserver`"
+    assert err == f"error: {expected}\n"
+
+
+def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeypatch):
+    from gradiva.cli.yarp.name_server_address import unreachable_text
+    from gradiva.middleware.embedded.network.settings import NetworkSettings
+    from gradiva.middleware.errors import NameServerUnreachable
+
+    assert unreachable_text(NetworkSettings(), NameServerUnreachable("nobody")) == (
+        "no name server answers at 127.0.0.1:10000 (default address; no configuration file):"
+        " start one with `gradiva yarpserver`"
+    )
+
+
+def test_piped_lines_are_commands_and_an_open_parenthesis_continues(echo, start):
+    tool = start("rpc", "/echo", stdin=subprocess.PIPE)
+    assert tool.end("say 1\n\nsay (1\n2) 3\n") == (0, "1\n(1 2) 3\n", "")
+
+
+def test_a_pipe_goes_on_after_an_unanswered_line_and_tells_so(echo, start):
+    tool = start("rpc", "--timeout", "0.3", "/echo", stdin=subprocess.PIPE)
+    status, out, err = tool.end("silence\nsay 2\nsay (3\n")
+    assert (status, out) == (1, "2\n")
+    assert err.splitlines() == ["no reply from /echo within 0.3 s", "say (3: a quote or parenthesis is not closed"]
+
+
+def test_a_server_that_comes_back_is_found_again(name_server, echo, start):
+    other, port = type(echo)(), yarp.RpcServer()
+    port.setReader(other)
+    assert port.open("/coming")
+    tool = start("rpc", "/coming", stdin=subprocess.PIPE)
+    tool.process.stdin.write("say 1\n")
+    tool.process.stdin.flush()
+    assert tool.process.stdout.readline() == "1\n"
+    port.close()
+    tool.process.stdin.write("say 2\n")
+    tool.process.stdin.flush()
+    assert "/coming is not registered" in tool.process.stderr.readline()
+    again = yarp.RpcServer()
+    again.setReader(other)
+    assert again.open("/coming")
+    status, out, _ = tool.end("say 3\n")
+    again.close()
+    assert (status, out) == (1, "3\n")
+
+
+def test_a_prompt_for_a_port_that_is_not_there_ends_at_once(name_server, gradiva):
+    assert gradiva("rpc", "/nowhere")[0] == 1
+
+
+def test_ctrl_c_while_waiting_leaves_with_130(echo, start):
+    tool = start("rpc", "--timeout", "30", "/echo", "silence")
+    wait_until(lambda: echo.commands == ["silence"], "the command did not arrive")
+    assert tool.stop(signal.SIGINT) == (130, "", "interrupted\n")
