@@ -9,7 +9,7 @@ from gradiva.middleware.embedded.data import property as properties
 from gradiva.middleware.embedded.data import value as values
 from gradiva.middleware.embedded.data.argument_checks import checked_float, checked_integer, checked_string
 from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
-from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
+from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter, line_of
 from gradiva.middleware.embedded.data.conversions import as_text, rounded_to_float32
 from gradiva.middleware.embedded.data.copies import deep_copy
 from gradiva.middleware.embedded.data.portable import Portable
@@ -198,7 +198,7 @@ class Bottle(Portable, Searchable):
         writer = ConnectionWriter(is_text=textMode)
         if not reader.write(writer):
             return False
-        return super().read(ConnectionReader(writer.line() if textMode else writer.payload()))
+        return super().read(ConnectionReader(line_of(writer) if textMode else writer.data))
 
     def to_wire(self, family: WireFamily = WireFamily.YARP_3) -> bytes:
         """Return the binary form."""

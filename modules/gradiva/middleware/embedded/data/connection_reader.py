@@ -19,6 +19,7 @@ class ConnectionReader:
 
     Attributes:
         family: Of the peer; what it does not show, the settings say.
+        drop_requested: Whether the connection is to be closed after this message.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class ConnectionReader:
         self._writer, self._remote, self._local, self._envelope = writer, remote, local, envelope
         self._is_valid = is_valid
         self._is_error = False
-        self._drop_requested = False
+        self.drop_requested = False
 
     def expectInt8(self) -> int:
         """Read 1 byte."""
@@ -96,12 +97,6 @@ class ConnectionReader:
             return False
         data[:len] = block
         return True
-
-    def next_object(self) -> memoryview:
-        """Take the bytes of the next list, or all that is left where no list ends; MalformedMessage if it is none."""
-        rest = self._data[self._offset :]
-        size = encoded_size(rest, self.family)
-        return self._take(rest.nbytes if size is None else size)
 
     def convertTextMode(self) -> bool:
         """Go on as if the list of a text message had come in binary; the reply is converted back."""
@@ -155,12 +150,7 @@ class ConnectionReader:
 
     def requestDrop(self) -> None:
         """Ask for the connection to be closed after this message."""
-        self._drop_requested = True
-
-    @property
-    def drop_requested(self) -> bool:
-        """Whether the connection is to be closed after this message."""
-        return self._drop_requested
+        self.drop_requested = True
 
     def _expect(self, layout: str, size: int) -> float:
         block = self._take(size)
@@ -174,3 +164,14 @@ class ConnectionReader:
             return memoryview(b"")
         self._offset += size
         return self._data[self._offset - size : self._offset]
+
+
+def next_object(reader: ConnectionReader) -> memoryview:
+    """Take the bytes of the next list, or all that is left where no list ends.
+
+    Raises:
+        MalformedMessage: What follows is no list.
+    """
+    rest = reader._data[reader._offset :]
+    size = encoded_size(rest, reader.family)
+    return reader._take(rest.nbytes if size is None else size)

@@ -17,14 +17,17 @@ class ConnectionWriter:
 
     Attributes:
         family: Of the peer.
+        data: What has been appended; nothing means no reply.
+        converts: Whether ``data`` is a list in binary that a text connection gets as text.
+        drop_requested: Whether the connection is to be closed after this message.
     """
 
     def __init__(self, is_text: bool = False, family: WireFamily = WireFamily.YARP_3) -> None:
         self.family = family
         self._is_text = is_text
-        self._converts = False
-        self._data = bytearray()
-        self._drop_requested = False
+        self.converts = False
+        self.data = bytearray()
+        self.drop_requested = False
 
     def appendInt8(self, data: int) -> None:
         """Append 1 byte."""
@@ -54,32 +57,28 @@ class ConnectionWriter:
         """Append the length [bytes] and the bytes of a string."""
         content = str.encode("utf-8", "surrogateescape")
         self._append("<i", len(content))
-        self._data += content
+        self.data += content
 
     def appendText(self, str: str, terminate: str = "\n") -> None:
         """Append a text and its end."""
-        self._data += (str + terminate).encode("utf-8", "surrogateescape")
+        self.data += (str + terminate).encode("utf-8", "surrogateescape")
 
     def appendBlock(self, data: bytes, len: int | None = None) -> None:
         """Append bytes."""
-        self._data += data if len is None else data[:len]
+        self.data += data if len is None else data[:len]
 
     def appendExternalBlock(self, data: bytes, len: int | None = None) -> None:
         """Append bytes."""
         self.appendBlock(data, len)
 
-    def append_object(self, data: bytes) -> None:
-        """Append a complete object."""
-        self._data += data
-
     def convertTextMode(self) -> bool:
         """From now on binary is appended; a text connection gets it as text in the end."""
-        self._converts = self._converts or self._is_text
+        self.converts = self.converts or self._is_text
         return True
 
     def isTextMode(self) -> bool:
         """Return whether text is to be appended."""
-        return self._is_text and not self._converts
+        return self._is_text and not self.converts
 
     def isBareMode(self) -> bool:
         """Return whether a message should do without tags; none does here."""
@@ -103,34 +102,21 @@ class ConnectionWriter:
 
     def requestDrop(self) -> None:
         """Ask for the connection to be closed after this message."""
-        self._drop_requested = True
-
-    @property
-    def drop_requested(self) -> bool:
-        """Whether the connection is to be closed after this message."""
-        return self._drop_requested
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing has been appended: no reply."""
-        return not self._data
-
-    def payload(self) -> bytes:
-        """Return what has been appended, for a binary connection."""
-        return bytes(self._data)
-
-    def line(self) -> str:
-        """Return what has been appended as text without its line end.
-
-        Raises:
-            MalformedMessage: Binary was appended to a text connection that is no list.
-        """
-        if self._converts:
-            return to_text(decode_list(self._data, self.family).items)
-        return self._data.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        self.drop_requested = True
 
     def _append(self, layout: str, value: float) -> None:
         try:
-            self._data += struct.pack(layout, value)
+            self.data += struct.pack(layout, value)
         except struct.error as error:
             raise MalformedMessage(f"{value!r} cannot be appended: {error}") from None
+
+
+def line_of(writer: ConnectionWriter) -> str:
+    """Return what has been appended to a text message, without its line end.
+
+    Raises:
+        MalformedMessage: Binary was appended that is no list.
+    """
+    if writer.converts:
+        return to_text(decode_list(writer.data, writer.family).items)
+    return writer.data.decode("utf-8", "surrogateescape").rstrip("\r\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 
-from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
+from gradiva.middleware.embedded.data.connection_reader import ConnectionReader, next_object
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
@@ -45,7 +45,7 @@ class Portable(ABC):
         if writer.isTextMode():
             writer.appendText(self.to_wire_text())
         else:
-            writer.append_object(self.to_wire(writer.family))
+            writer.appendBlock(self.to_wire(writer.family))
         return not writer.isError()
 
     def read(self, reader: ConnectionReader) -> bool:
@@ -54,7 +54,7 @@ class Portable(ABC):
             if reader.isTextMode():
                 self.from_wire_text(reader.expectText())
             else:
-                self.from_wire(reader.next_object(), reader.family)
+                self.from_wire(next_object(reader), reader.family)
         except MalformedMessage as error:
             _LOGGER.warning("%s cannot be read: %s", type(self).__name__, error)
             return False

@@ -17,11 +17,6 @@ def decode(code: int) -> str:
     return decode_vocab(Vocab32(checked_integer(code, 32)))
 
 
-def createVocab32(a: str, b: str = "", c: str = "", d: str = "") -> int:
-    """Return the number of the vocab of these characters."""
-    return encode(a + b + c + d)
-
-
 def vocab_of(first: int | str, *characters: str) -> Vocab32:
     """Return the vocab of a number, of single characters, or of a text."""
     if isinstance(first, int):
