@@ -33,10 +33,18 @@ TRIGGERS = frozenset(
     {Feature.ENCODER_RESET, Feature.MOTOR_ENCODER_RESET, Feature.AMPLIFIER_ENABLE, Feature.AMPLIFIER_DISABLE}
     | {Feature.PID_RESET, Feature.PID_ENABLE, Feature.PID_DISABLE}
 )
-ROWS = frozenset(
-    {Feature.PID, Feature.MOTOR_TORQUE_PARAMETERS, Feature.IMPEDANCE, Feature.IMPEDANCE_OFFSET}
-    | {Feature.IMPEDANCE_LIMITS, Feature.POSITION_LIMITS, Feature.VELOCITY_LIMITS}
-)
+# How many numbers a joint has, where it is a row of them.
+WIDTHS = {
+    Feature.POSITION_LIMITS: 2,
+    Feature.VELOCITY_LIMITS: 2,
+    Feature.TORQUE_RANGE: 2,
+    Feature.CURRENT_RANGE: 2,
+    Feature.IMPEDANCE: 2,
+    Feature.IMPEDANCE_OFFSET: 1,
+    Feature.IMPEDANCE_LIMITS: 4,
+    Feature.MOTOR_TORQUE_PARAMETERS: 9,
+    Feature.PID: 10,
+}
 MODES: dict[Feature, type[ControlMode] | type[InteractionMode]] = {
     Feature.CONTROL_MODE: ControlMode,
     Feature.INTERACTION_MODE: InteractionMode,
