@@ -22,10 +22,11 @@ LAST_LISTED_CONSTANT = max(BINDINGS["constants"])
 # What the embedded classes need among themselves; module code that must run on the real bindings keeps off.
 INTERNAL = {
     "Portable": {"to_wire", "to_wire_text", "from_wire", "from_wire_text"},
+    "ConnectionReader": {"next_object", "drop_requested"},
+    "ConnectionWriter": {"append_object", "drop_requested", "is_empty", "payload", "line"},
     "Searchable": {"toString"},  # of ResourceFinder; all others have it in the bindings as well
     "PeriodicThread": {"run", "threadInit", "threadRelease"},  # C++ methods: Python cannot subclass it there
 }
-IN_EVERY_CLASS = INTERNAL["Portable"]
 
 EXPORTED_CLASSES = sorted(name for name in embedded.__all__ if inspect.isclass(getattr(embedded, name)))
 

@@ -41,7 +41,7 @@ def test_without_bindings_the_embedded_ones_are_used():
 
 def test_real_bindings_are_used_where_they_are_installed(package):
     answer = ask("yarp.Bottle.kind, yarp.VOCAB_CM_IDLE, yarp.now()", package(BINDINGS))
-    assert answer.stdout == "('real', 7, 0.0)\n"
+    assert answer.stdout == "real 7 0.0\n"
 
 
 def test_the_embedded_ones_can_be_forced(package):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.data.bottle import Bottle as EmbeddedBottle
@@ -37,28 +38,32 @@ def as_bottle(items: Sequence[Element]) -> yarp.Bottle:
     return bottle
 
 
-_READERS: tuple[tuple[str, Callable[[yarp.Value], Element]], ...] = (
-    ("isInt32", lambda value: value.asInt32()),
-    ("isFloat64", lambda value: value.asFloat64()),
-    ("isString", lambda value: value.asString()),
-    ("isVocab32", lambda value: Vocab32(value.asVocab32())),
-    ("isInt8", lambda value: Int8(value.asInt8())),
-    ("isInt16", lambda value: Int16(value.asInt16())),
-    ("isInt64", lambda value: Int64(value.asInt64())),
-    ("isFloat32", lambda value: Float32(value.asFloat32())),
-    # The real asBlob() ends at the first zero byte; the text form is complete.
-    ("isBlob", lambda value: from_text(value.toString())[0]),
-    ("isDict", lambda value: _dictionary(as_items(yarp.Bottle(value.asDict().toString())))),
-    ("isList", lambda value: as_items(value.asList())),
-)
+@cache
+def _readers() -> dict[int, Callable[[yarp.Value], Element]]:
+    """Return how a value of each type code is read; isInt8 and its like are true of every number that fits."""
+    make = yarp.Value
+    return {
+        make.makeInt8(0).getCode(): lambda value: Int8(value.asInt8()),
+        make.makeInt16(0).getCode(): lambda value: Int16(value.asInt16()),
+        make.makeInt32(0).getCode(): lambda value: value.asInt32(),
+        make.makeInt64(0).getCode(): lambda value: Int64(value.asInt64()),
+        make.makeFloat32(0.0).getCode(): lambda value: Float32(value.asFloat32()),
+        make.makeFloat64(0.0).getCode(): lambda value: value.asFloat64(),
+        make.makeVocab32("code").getCode(): lambda value: Vocab32(value.asVocab32()),
+        make.makeString("").getCode(): lambda value: value.asString(),
+    }
 
 
 def _element(value: yarp.Value) -> Element:
     """Return what ``value`` holds; an empty string where it holds nothing."""
-    for question, read in _READERS:
-        if getattr(value, question)():
-            return read(value)
-    return ""
+    if (dictionary := value.asDict()) is not None:
+        return _dictionary(as_items(yarp.Bottle(dictionary.toString())))
+    if (nested := value.asList()) is not None:
+        return as_items(nested)
+    if value.isBlob():
+        return from_text(value.toString())[0]  # the real asBlob() ends at the first zero byte
+    read = _readers().get(value.getCode())
+    return read(value) if read else ""
 
 
 def _dictionary(entries: Sequence[Element]) -> Dictionary:

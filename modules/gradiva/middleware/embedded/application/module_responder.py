@@ -58,7 +58,6 @@ class ModuleResponder(PortReader):
         self._count(1)
         try:
             _write(self._answer(command), reader.getWriter())
-            reader.flushWriter()
         finally:
             self._count(-1)
         return True
