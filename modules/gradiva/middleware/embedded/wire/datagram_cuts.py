@@ -1,7 +1,7 @@
 """Where a long message may be cut into datagrams.
 
-Receivers read the numbers of a Bottle one by one and lose the message when one of them straddles two datagrams; the bytes
-of strings and blobs may be cut anywhere. So a list is walked over and cut between its numbers.
+Receivers read the numbers of a Bottle one by one and lose the message when one of them straddles two datagrams; the
+bytes of strings and blobs may be cut anywhere. So a list is walked over and cut between its numbers.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from gradiva.middleware.embedded.wire.datagrams import LARGEST_PIECE
 from gradiva.middleware.embedded.wire.tags import DICTIONARY_TAG, LIST_TAG, SCALAR_MASK, kinds_by_tag
@@ -38,7 +39,7 @@ def pieces_of(message: bytes, object_start: int, family: WireFamily, largest: in
         while run.end > cuts[-1] + largest:
             cuts.append(max(run.last_cut(cuts[-1] + largest), run.start))
     cuts.append(len(message))
-    return [message[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [message[start:end] for start, end in pairwise(cuts)]
 
 
 def _runs(message: bytes, start: int, family: WireFamily) -> Iterator[_Run]:

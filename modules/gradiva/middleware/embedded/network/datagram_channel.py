@@ -1,0 +1,72 @@
+"""The messages of one UDP connection."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+
+from gradiva.middleware.embedded.network.byte_stream import PeerGone
+from gradiva.middleware.embedded.network.transferable import Sent
+from gradiva.middleware.embedded.wire.datagrams import WAKE_UP, DatagramAssembler
+from gradiva.middleware.embedded.wire.port_command import PortCommand, decode_command
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+
+_LARGEST_UDP = 65536
+_RECEIVE_BUFFER = 1 << 20  # bytes that the kernel keeps while the reader is busy
+
+
+class DatagramChannel:
+    """A UDP socket of its own for one sender. Nothing can be answered.
+
+    Attributes:
+        port_number: Of the UDP socket, told to the sender in the handshake.
+    """
+
+    def __init__(self, host: str, largest: int) -> None:
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._closed = threading.Event()
+        try:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVE_BUFFER)
+            self._socket.bind((host, 0))
+        except OSError:
+            self._socket.close()
+            raise
+        self._host = host if host != "0.0.0.0" else "127.0.0.1"
+        self.port_number = int(self._socket.getsockname()[1])
+        self._assembler = DatagramAssembler(largest)
+        self._buffer = bytearray(_LARGEST_UDP)
+
+    def next(self) -> tuple[PortCommand, bytes]:
+        """Return the next message of which all pieces have arrived."""
+        while True:
+            payload = self._assembler.add(self._datagram())
+            if payload is not None:
+                command, start = decode_command(payload)
+                return command, payload[start:]
+
+    def answer(self, reply: Sent | None, family: WireFamily) -> None:
+        """Do nothing: the sender does not listen."""
+
+    def tell(self, lines: list[str]) -> None:
+        """Do nothing."""
+
+    def wake_up(self) -> None:
+        """End `next` with `PeerGone`, now and from now on."""
+        self._closed.set()
+        with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(WAKE_UP, (self._host, self.port_number))
+
+    def close(self) -> None:
+        """Close the socket; for the thread that calls `next`."""
+        self._closed.set()
+        self._socket.close()
+
+    def _datagram(self) -> memoryview:
+        try:
+            size = self._socket.recv_into(self._buffer)
+        except OSError as error:
+            raise PeerGone(f"the UDP socket is broken: {error}") from error
+        if self._closed.is_set():
+            raise PeerGone("the connection was closed")
+        return memoryview(self._buffer)[:size]

@@ -1,0 +1,191 @@
+"""A connection by which messages come to a port, and the thread that waits for them."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from typing import Protocol
+
+from gradiva.middleware.embedded.network.byte_stream import ByteStream, PeerGone, PeerStalled, set_timeout
+from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.datagram_channel import DatagramChannel
+from gradiva.middleware.embedded.network.introduction import Introduction, answer_introduction, read_introduction
+from gradiva.middleware.embedded.network.line_connection import LineConnection, LineProtocol
+from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.embedded.network.message_channel import BinaryChannel, MessageChannel, TextChannel
+from gradiva.middleware.embedded.network.open_socket import accept_authenticated
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+from gradiva.middleware.embedded.network.transferable import Sent
+from gradiva.middleware.embedded.wire.carriers import HEADER_SIZE
+from gradiva.middleware.embedded.wire.port_command import PortCommand
+from gradiva.middleware.errors import MalformedMessage, PeerUnreachable
+
+
+class InputOwner(Protocol):
+    """The port that a connection belongs to."""
+
+    settings: NetworkSettings
+    name: str
+
+    @property
+    def port_number(self) -> int:
+        """Return the TCP port where it listens."""
+
+    def line_protocol(self, header: bytes) -> LineProtocol | None:
+        """Return who serves connections that begin with these 8 bytes, None for YARP's carriers."""
+
+    def introduced(self, connection: InputConnection) -> None:
+        """Take notice of who is at the other end."""
+
+    def handle(self, command: PortCommand, payload: bytes | str, connection: InputConnection) -> Sent | None:
+        """Do what a message wants and return the reply."""
+
+    def forget(self, connection: InputConnection) -> None:
+        """Drop a connection that has ended."""
+
+
+class InputConnection:
+    """One connection and its daemon thread, which ends with it.
+
+    Attributes:
+        sender: Name of who is at the other end, empty until it has introduced itself.
+        carrier_name: How it speaks.
+        family: The one that its messages have shown.
+        is_introduced: Whether the handshake is over.
+    """
+
+    def __init__(self, owner: InputOwner, sock: socket.socket, peer_host: str, peer_port: int) -> None:
+        self.sender = ""
+        self.carrier_name = ""
+        self.family = owner.settings.family
+        self.is_introduced = False
+        self._owner = owner
+        self._socket = sock
+        self._peer = (peer_host, peer_port)
+        self._stream = ByteStream(sock)
+        self._channel: MessageChannel | None = None
+        self._datagrams: DatagramChannel | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name=f"yarp input of {owner.name}", daemon=True)
+
+    @property
+    def remote(self) -> Contact:
+        """Return who sends, by which carrier, and from where."""
+        return Contact(self.sender, self.carrier_name, *self._peer)
+
+    @property
+    def is_rooted(self) -> bool:
+        """Tell whether the sender is a port."""
+        return self.sender.startswith("/")
+
+    def start(self) -> None:
+        """Begin to serve; raises RuntimeError if no further thread can be started."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """End the connection from any thread; its own thread closes the sockets."""
+        self._closed = True
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        if self._datagrams is not None:
+            self._datagrams.wake_up()
+
+    def join(self, timeout: float) -> None:
+        """Wait until the thread has ended, unless it is the caller's."""
+        if self._thread is not threading.current_thread() and self._thread.ident is not None:
+            self._thread.join(timeout)
+
+    def is_alive(self) -> bool:
+        """Tell whether the connection is open at both ends, as far as can be seen without speaking."""
+        if self._closed or self._datagrams is not None:
+            return not self._closed
+        try:
+            return bool(self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+
+    def type_of_service(self) -> int:
+        """Return the IP type of service of what goes back."""
+        return self._socket.getsockopt(socket.IPPROTO_IP, socket.IP_TOS)
+
+    def set_type_of_service(self, value: int) -> None:
+        """Set the IP type of service of what goes back."""
+        self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
+
+    def _run(self) -> None:
+        try:
+            self._serve()
+        except PeerGone:
+            pass
+        except (MalformedMessage, PeerStalled, PeerUnreachable) as error:
+            if not self._closed:
+                log.warning("%s: connection from %s closed: %s", self._owner.name, self._who(), error)
+        except Exception:
+            log.exception("%s: connection from %s failed", self._owner.name, self._who())
+        finally:
+            self._owner.forget(self)
+            self._close_sockets()
+
+    def _serve(self) -> None:
+        accept_authenticated(self._socket, self._owner.settings)
+        self._socket.settimeout(None)
+        limits = self._owner.settings.limits
+        set_timeout(self._socket, socket.SO_SNDTIMEO, limits.stall_timeout)
+        self._stream.set_deadline(time.monotonic() + limits.handshake_timeout)
+        serve_lines = self._owner.line_protocol(self._stream.peek(HEADER_SIZE))
+        if serve_lines is None:
+            self._introduce()
+        self._stream.set_deadline(None)
+        self._stream.set_patience(limits.stall_timeout)
+        self.is_introduced = True
+        if serve_lines is not None:
+            serve_lines(LineConnection(self._socket, self._stream, self._peer[0]))
+        elif self._channel is not None:
+            self._serve_messages(self._channel)
+
+    def _introduce(self) -> None:
+        introduction = read_introduction(self._stream, self._socket)
+        self.sender = introduction.sender
+        self.carrier_name = introduction.carrier.name
+        self._channel = self._channel_for(introduction)
+        self._owner.introduced(self)
+        number = self._owner.port_number if self._datagrams is None else self._datagrams.port_number
+        answer_introduction(self._socket, introduction, number)
+
+    def _channel_for(self, introduction: Introduction) -> MessageChannel:
+        settings = self._owner.settings
+        carrier, largest = introduction.carrier, settings.limits.largest_frame
+        if carrier.is_datagram:
+            self._datagrams = DatagramChannel(settings.listen_host, largest)
+            return self._datagrams
+        kind = TextChannel if carrier.is_text else BinaryChannel
+        return kind(self._socket, self._stream, carrier, largest)
+
+    def _serve_messages(self, channel: MessageChannel) -> None:
+        if self._datagrams is not None:
+            self._socket.close()
+        while not self._closed:
+            command, payload = channel.next()
+            reply = self._owner.handle(command, payload, self)
+            channel.answer(reply, self.family)
+            if command.character == "q":
+                return
+
+    def tell(self, lines: list[str]) -> None:
+        """Say lines to the other end, if it speaks text."""
+        if self._channel is not None:
+            self._channel.tell(lines)
+
+    def _who(self) -> str:
+        return self.sender or "{}:{}".format(*self._peer)
+
+    def _close_sockets(self) -> None:
+        self._closed = True
+        if self._datagrams is not None:
+            self._datagrams.close()
+        with contextlib.suppress(OSError):
+            self._socket.close()

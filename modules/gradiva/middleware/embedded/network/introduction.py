@@ -1,0 +1,67 @@
+"""The first bytes of a connection, as the side that accepted it sees them."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+
+from gradiva.middleware.embedded.network.byte_stream import ByteStream
+from gradiva.middleware.embedded.network.send_bytes import send_all
+from gradiva.middleware.embedded.wire.carriers import HEADER_SIZE, MCAST, SHMEM, Carrier, carrier_of_header
+from gradiva.middleware.embedded.wire.framing import LONGEST_NAME, decode_name, name_size
+from gradiva.middleware.embedded.wire.yarp_number import yarp_number
+from gradiva.middleware.errors import MalformedMessage
+
+_UNKNOWN_PROTOCOL = (
+    "* Error. Protocol not found.\r\n"
+    "* Hello. You appear to be trying to communicate with a YARP port.\r\n"
+    "* The first 8 bytes sent to it say which carrier is spoken.\r\n"
+    "* To speak to it by hand, type:\r\n"
+    "*   CONNECT my_name\r\n"
+    "* then, for example, a line 'd' and a line with a message, or the single line '*'.\r\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Introduction:
+    """What an initiator has told of itself.
+
+    Attributes:
+        carrier: How it will speak.
+        sender: Its name; one that begins with ``/`` belongs to a port.
+    """
+
+    carrier: Carrier
+    sender: str
+
+    @property
+    def is_rooted(self) -> bool:
+        """Tell whether a port speaks, not an anonymous client."""
+        return self.sender.startswith("/")
+
+
+def read_introduction(stream: ByteStream, sock: socket.socket) -> Introduction:
+    """Read carrier and sender; a carrier that is not spoken is answered as far as it can be and refused."""
+    header = stream.peek(HEADER_SIZE)
+    carrier = carrier_of_header(header)
+    if carrier is None:
+        send_all(sock, _UNKNOWN_PROTOCOL.encode())
+        raise MalformedMessage(f"{header!r} introduces no carrier")
+    if carrier in (MCAST, SHMEM):
+        raise MalformedMessage(f"the carrier {carrier.name} is not spoken here; tcp, fast_tcp and udp are")
+    stream.skip(HEADER_SIZE)
+    return Introduction(carrier, _sender(stream, carrier))
+
+
+def answer_introduction(sock: socket.socket, introduction: Introduction, port_number: int) -> None:
+    """Answer an introduction; ``port_number`` is this port's, or that of its new UDP socket."""
+    if introduction.carrier.is_text:
+        send_all(sock, f"Welcome {introduction.sender}\r\n".encode("utf-8", "surrogateescape"))
+    else:
+        send_all(sock, yarp_number(port_number))
+
+
+def _sender(stream: ByteStream, carrier: Carrier) -> str:
+    if carrier.is_text:
+        return stream.take_line(LONGEST_NAME).strip()
+    return decode_name(stream.take(name_size(stream.take(4))))

@@ -1,0 +1,123 @@
+"""The messages of one connection, whatever its carrier: a command, an object, an answer."""
+
+from __future__ import annotations
+
+import socket
+from typing import Protocol
+
+from gradiva.middleware.embedded.network.byte_stream import ByteStream, PeerStalled
+from gradiva.middleware.embedded.network.send_bytes import send_all
+from gradiva.middleware.embedded.network.transferable import Sent, encoded, encoded_text
+from gradiva.middleware.embedded.wire.carriers import Carrier
+from gradiva.middleware.embedded.wire.framing import (
+    ACKNOWLEDGEMENT,
+    INDEX_SIZE,
+    TEXT_ACKNOWLEDGEMENT,
+    lengths_size,
+    payload_size,
+)
+from gradiva.middleware.embedded.wire.port_command import PortCommand, decode_command, parse_command
+from gradiva.middleware.embedded.wire.text import is_complete
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import FrameTooLarge
+
+_MOST_CONTINUED_LINES = 256
+
+
+class MessageChannel(Protocol):
+    """Where an input connection takes its messages from."""
+
+    def next(self) -> tuple[PortCommand, bytes | str]:
+        """Return the next message, waiting for it as long as it takes."""
+
+    def answer(self, reply: Sent | None, family: WireFamily) -> None:
+        """Send the reply, if there is one, and the acknowledgement, if the carrier has one, at once."""
+
+    def tell(self, lines: list[str]) -> None:
+        """Say lines to whoever reads them: only text connections do."""
+
+
+class BinaryChannel:
+    """Messages with an index on tcp and fast_tcp."""
+
+    def __init__(self, sock: socket.socket, stream: ByteStream, carrier: Carrier, largest: int) -> None:
+        self._socket = sock
+        self._stream = stream
+        self._acknowledgement = ACKNOWLEDGEMENT if carrier.has_ack else b""
+        self._largest = largest
+
+    def next(self) -> tuple[PortCommand, bytes]:
+        """Return the next command and the bytes of its object."""
+        payload = self._payload()
+        command, start = decode_command(payload)
+        return command, payload[start:]
+
+    def answer(self, reply: Sent | None, family: WireFamily) -> None:
+        """Send the bare reply and the acknowledgement."""
+        data = self._acknowledgement if reply is None else encoded(reply, family) + self._acknowledgement
+        if data:
+            send_all(self._socket, data)
+
+    def tell(self, lines: list[str]) -> None:
+        """Say nothing: binary peers read only the acknowledgement."""
+
+    def _payload(self) -> bytes:
+        stream = self._stream
+        index = _first_bytes(stream, INDEX_SIZE)
+        header_size = INDEX_SIZE + lengths_size(index)
+        header = stream.peek(header_size)
+        size = payload_size(header[INDEX_SIZE:], self._largest)
+        stream.skip(header_size)
+        return stream.take(size)
+
+
+class TextChannel:
+    """Lines on text and text_ack."""
+
+    def __init__(self, sock: socket.socket, stream: ByteStream, carrier: Carrier, largest: int) -> None:
+        self._socket = sock
+        self._stream = stream
+        self._acknowledgement = TEXT_ACKNOWLEDGEMENT if carrier.has_ack else b""
+        self._largest = largest
+
+    def next(self) -> tuple[PortCommand, str]:
+        """Return the next command and the text of its object."""
+        command = parse_command(self._command_line())
+        has_object = command.is_data or command.character == "a"
+        return command, self._object() if has_object else ""
+
+    def answer(self, reply: Sent | None, family: WireFamily) -> None:
+        """Send the reply as a line, and the line of the acknowledgement."""
+        data = self._acknowledgement if reply is None else encoded_text(reply) + self._acknowledgement
+        if data:
+            send_all(self._socket, data)
+
+    def tell(self, lines: list[str]) -> None:
+        """Say lines to the person or tool at the other end."""
+        if lines:
+            send_all(self._socket, "".join(f"{line}\r\n" for line in lines).encode("utf-8", "surrogateescape"))
+
+    def _command_line(self) -> str:
+        line = ""
+        while not line:
+            _first_bytes(self._stream, 1)
+            line = self._stream.take_line(self._largest)
+        return line
+
+    def _object(self) -> str:
+        text = self._stream.take_line(self._largest)
+        for _ in range(_MOST_CONTINUED_LINES):
+            if is_complete(text):
+                return text
+            text = f"{text.removesuffix(chr(92))}\n{self._stream.take_line(self._largest - len(text))}"
+        raise FrameTooLarge(f"a text that goes on for more than {_MOST_CONTINUED_LINES} lines is refused")
+
+
+def _first_bytes(stream: ByteStream, size: int) -> bytes:
+    """Return the start of a message: before its first byte a peer may be silent as long as it wants."""
+    while True:
+        try:
+            return stream.peek(size)
+        except PeerStalled:
+            if len(stream):
+                raise

@@ -1,0 +1,107 @@
+"""How a port gets its name and its address."""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from gradiva.middleware.embedded.network import registration_keeper
+from gradiva.middleware.embedded.network.acceptor import listen
+from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.listening_host import EVERYWHERE
+from gradiva.middleware.embedded.network.local_addresses import local_addresses
+from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.open_socket import open_socket
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+from gradiva.middleware.embedded.wire.carriers import CARRIERS
+from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
+
+ANONYMOUS = "..."
+_PATIENCE = 0.2  # [s] for a port of the same name to accept a connection
+
+
+def checked_name(name: str, settings: NetworkSettings) -> str:
+    """Return the full name of a port that is to be opened, or raise MiddlewareError if it is no name."""
+    if not name or name == ANONYMOUS or name.startswith("="):
+        return name or ANONYMOUS
+    full_name = settings.port_prefix + name
+    if not full_name.startswith("/"):
+        raise MiddlewareError(f"'{full_name}' is no name of a port: names begin with '/'")
+    if any(character.isspace() for character in full_name):
+        raise MiddlewareError(f"'{full_name}' is no name of a port: names have no blanks")
+    return full_name
+
+
+class PortRegistration:
+    """One port's entry in the name server."""
+
+    def __init__(self, settings: NetworkSettings) -> None:
+        self._settings = settings
+        self._names = NameClient(settings)
+        self._kept = ""
+
+    def open(self, name: str) -> tuple[socket.socket, Contact]:
+        """Register a name and return a listening socket and the port's address."""
+        if name.startswith("/"):
+            self._warn_of_a_living_namesake(name)
+        contact = self._names.register(name)
+        try:
+            listener = listen(self._settings.listen_host, contact.getPort())
+        except OSError:  # somebody else has that number
+            listener, contact = self._open_elsewhere(contact)
+        return listener, contact
+
+    def announce(self, contact: Contact) -> None:
+        """Tell what the port speaks, once it listens, and have all that remembered."""
+        name = contact.getRegName()
+        carriers = list(CARRIERS)
+        properties = {
+            "offers": carriers,
+            "accepts": carriers,
+            "ips": self._addresses(contact),
+            "process": [str(os.getpid())],
+        }
+        self._names.set_properties(name, properties)
+        self._names.announce(name)
+        registration_keeper.keep(name, contact, properties)
+        self._kept = name
+
+    def close(self) -> None:
+        """Take the entry back; a name server that has gone is no matter."""
+        if not self._kept:
+            return
+        registration_keeper.forget(self._kept)
+        try:
+            self._names.unregister(self._kept)
+        except MiddlewareError as error:
+            log.info("%s was not unregistered: %s", self._kept, error)
+        self._kept = ""
+
+    def _open_elsewhere(self, contact: Contact) -> tuple[socket.socket, Contact]:
+        try:
+            listener = listen(self._settings.listen_host, 0)
+        except OSError as error:
+            host = self._settings.listen_host
+            raise MiddlewareError(f"{contact.getRegName()} cannot listen at {host}: {error}") from error
+        number = int(listener.getsockname()[1])
+        try:
+            return listener, self._names.register(contact.getRegName(), "tcp", contact.getHost(), number)
+        except MiddlewareError:
+            listener.close()
+            raise
+
+    def _warn_of_a_living_namesake(self, name: str) -> None:
+        other = self._names.query(name)
+        if not other.isValid():
+            return
+        try:
+            open_socket(other.getHost(), other.getPort(), self._settings, _PATIENCE).close()
+        except PeerUnreachable:
+            return
+        log.warning("%s is already open at %s; from now on the name leads here", name, other.toURI())
+
+    def _addresses(self, contact: Contact) -> list[str]:
+        if self._settings.listen_host == EVERYWHERE:
+            return sorted({contact.getHost(), *local_addresses()})
+        return [contact.getHost()]

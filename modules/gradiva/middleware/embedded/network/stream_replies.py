@@ -1,0 +1,72 @@
+"""Replies and acknowledgements that come back on the socket of an output."""
+
+from __future__ import annotations
+
+from gradiva.middleware.embedded.network.byte_stream import ByteStream
+from gradiva.middleware.embedded.wire.binary import encoded_size
+from gradiva.middleware.embedded.wire.carriers import Carrier
+from gradiva.middleware.embedded.wire.framing import TEXT_ACKNOWLEDGEMENT, is_acknowledgement
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number
+from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
+
+_TAG_SIZE = 4
+_NO_REPLY = 0
+
+
+class StreamReplies:
+    """Takes complete replies and acknowledgements; an incomplete one stays where it is, to be tried again."""
+
+    def __init__(self, stream: ByteStream, carrier: Carrier, largest: int) -> None:
+        self._stream = stream
+        self._carrier = carrier
+        self._largest = largest
+        self._to_skip = 0  # bytes that an acknowledgement has announced
+
+    def take_acknowledgement(self, flags: int = 0) -> None:
+        """Take an acknowledgement, waiting for it unless ``flags`` forbid that."""
+        if self._carrier.is_text:
+            while self._stream.find_line(TEXT_ACKNOWLEDGEMENT) is None:
+                self._receive(flags)
+            self._stream.skip((self._stream.find_line(TEXT_ACKNOWLEDGEMENT) or 0) + len(TEXT_ACKNOWLEDGEMENT))
+            return
+        if not self._to_skip:
+            self._wait_for(NUMBER_SIZE, flags)
+            self._to_skip = NUMBER_SIZE + self._announced()
+        self._wait_for(self._to_skip, flags)
+        self._stream.skip(self._to_skip)
+        self._to_skip = 0
+
+    def take_reply(self, family: WireFamily) -> bytes | str | None:
+        """Take a reply, None if the acknowledgement comes without one."""
+        while (size := self._reply_size(family)) is None:
+            self._receive(0)
+        if size == _NO_REPLY:
+            return None
+        reply = self._stream.take(size)
+        return reply.decode("utf-8", "surrogateescape") if self._carrier.is_text else reply
+
+    def _reply_size(self, family: WireFamily) -> int | None:
+        if self._carrier.is_text:
+            return self._stream.find_line(TEXT_ACKNOWLEDGEMENT)
+        if len(self._stream) < _TAG_SIZE:
+            return None
+        received = self._stream.received()
+        if self._carrier.has_ack and is_acknowledgement(received):
+            return _NO_REPLY
+        return encoded_size(received, family)
+
+    def _announced(self) -> int:
+        announced = expected_number(self._stream.peek(NUMBER_SIZE), "an acknowledgement")
+        if not 0 <= announced <= self._largest:
+            raise MalformedMessage(f"an acknowledgement announces {announced} bytes")
+        return announced
+
+    def _wait_for(self, size: int, flags: int) -> None:
+        while len(self._stream) < size:
+            self._stream.receive(flags)
+
+    def _receive(self, flags: int) -> None:
+        if len(self._stream) > self._largest:
+            raise FrameTooLarge(f"a reply of more than {self._largest} bytes is refused")
+        self._stream.receive(flags)

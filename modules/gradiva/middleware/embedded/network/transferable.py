@@ -1,0 +1,44 @@
+"""Objects that travel between ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from gradiva.middleware.embedded.wire.binary import encode_list
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.text import to_text
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+
+
+class Sendable(Protocol):
+    """An object that can be written to a connection."""
+
+    to_wire: Callable[[WireFamily], bytes]
+    to_wire_text: Callable[[], str]
+
+
+class Receivable(Protocol):
+    """An object that can be filled from a connection; raises `MalformedMessage` if it is something else."""
+
+    from_wire: Callable[[bytes, WireFamily], WireFamily]
+    from_wire_text: Callable[[str], None]
+
+
+Sent = Sendable | list[Element] | bytes
+"""What can be sent: an object, the elements of a Bottle, or bytes that are sent as they are."""
+
+
+def encoded(sent: Sent, family: WireFamily) -> bytes:
+    """Return an object as it travels on a binary connection."""
+    if isinstance(sent, bytes):
+        return sent
+    return encode_list(sent, family) if isinstance(sent, list) else sent.to_wire(family)
+
+
+def encoded_text(sent: Sent) -> bytes:
+    """Return an object as it travels on a text connection: a line."""
+    if isinstance(sent, bytes):
+        return sent
+    text = to_text(sent) if isinstance(sent, list) else sent.to_wire_text()
+    return text.encode("utf-8", "surrogateescape") + b"\r\n"
