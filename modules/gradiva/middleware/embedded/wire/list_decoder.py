@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 from gradiva.middleware.embedded.wire.dictionaries import as_dictionary
 from gradiva.middleware.embedded.wire.elements import Element, Int8
@@ -15,6 +16,7 @@ from gradiva.middleware.embedded.wire.tags import (
     SCALAR_MASK,
     ScalarKind,
     kinds_by_tag,
+    scalar_kinds,
 )
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
@@ -22,6 +24,8 @@ from gradiva.middleware.errors import MalformedMessage
 _Read = TypeVar("_Read")
 _INT32 = struct.Struct("<i").unpack_from
 _SMALLEST_TAGGED_ELEMENT = 5  # an int8 behind its tag
+# How to unpack it, its size, and what makes an element of it
+_NumberReader = tuple[Callable[[memoryview, int], tuple[Any, ...]], int, Callable[[Any], Element] | None]
 _ALL_INT8 = tuple(Int8(value) for value in range(128)) + tuple(Int8(value) for value in range(-128, 0))
 
 
@@ -35,6 +39,7 @@ class ListDecoder:
         self._data = memoryview(data).cast("B")
         self._end = len(self._data)
         self._kinds = kinds_by_tag(family)
+        self._numbers = _number_readers(family)
         self.offset = 0
 
     def read(self) -> list[Element]:
@@ -76,22 +81,26 @@ class ListDecoder:
         """Read one element behind its tag."""
         (tag,) = _INT32(self._data, self.offset)
         self.offset += 4
+        number = self._numbers.get(tag)
+        if number is not None:
+            unpack, size, converted = number
+            (value,) = unpack(self._data, self.offset)
+            self.offset += size
+            return value if converted is None else converted(value)
         if tag & DICTIONARY_TAG and tag < 2 * DICTIONARY_TAG:
             return as_dictionary(self._read_complete(depth + 1))
         if tag & LIST_TAG and tag < DICTIONARY_TAG:
             return self._read_elements(tag - LIST_TAG, depth + 1)
-        kind = self._kind(tag)
-        return self._read_numbers(kind, 1)[0] if kind.code else self._read_text(kind)
+        return self._read_text(self._kind(tag))
 
     def _read_numbers(self, kind: ScalarKind, count: int) -> list[Element]:
         """Read numbers of one type in one go."""
-        values = struct.unpack_from(f"<{count}{kind.code}", self._data, self.offset)
-        self.offset += count * kind.size
-        if kind.python_type in (int, float):
-            return list(values)
-        if kind.python_type is Int8:  # shared objects: a byte of the message must not become an object of its own
-            return [_ALL_INT8[value] for value in values]
-        return [kind.python_type(value) for value in values]
+        begin, self.offset = self.offset, self.offset + count * kind.size
+        converted = _conversion(kind)
+        if converted is None:
+            return list(struct.unpack_from(f"<{count}{kind.code}", self._data, begin))
+        numbers = struct.iter_unpack("<" + kind.code, self._data[begin : self.offset])
+        return [converted(number) for (number,) in numbers]
 
     def _read_text(self, kind: ScalarKind) -> str | bytes:
         """Read a string or a blob behind its length."""
@@ -113,3 +122,17 @@ class ListDecoder:
         if not 0 <= count * size <= self._end - self.offset:
             left = self._end - self.offset
             raise MalformedMessage(f"{count} elements are announced before byte {self.offset}, {left} bytes are left")
+
+
+def _conversion(kind: ScalarKind) -> Callable[[Any], Element] | None:
+    """Return what makes an element of an unpacked number; None if it is one."""
+    if kind.python_type is Int8:  # shared objects: a byte of the message must not become an object of its own
+        return _ALL_INT8.__getitem__
+    return None if kind.python_type in (int, float) else kind.python_type
+
+
+@cache
+def _number_readers(family: WireFamily) -> dict[int, _NumberReader]:
+    """Return how single numbers are read, by their tags."""
+    kinds = [kind for kind in scalar_kinds(family) if kind.code]
+    return {kind.tag: (struct.Struct("<" + kind.code).unpack_from, kind.size, _conversion(kind)) for kind in kinds}
