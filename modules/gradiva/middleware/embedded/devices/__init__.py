@@ -1,0 +1,1 @@
+"""Devices behind other processes' ports: control boards and analog sensors."""

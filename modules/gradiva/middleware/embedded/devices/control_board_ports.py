@@ -11,56 +11,47 @@ from gradiva.middleware.embedded.devices.remote_control_board_options import Rem
 from gradiva.middleware.embedded.devices.reply_bytes import ReplyBytes
 from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
 from gradiva.middleware.embedded.network.network import Network
-from gradiva.middleware.embedded.network.rpc import RpcClient
+from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.errors import MiddlewareError
+from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
 
 
 class ControlBoardPorts:
-    """The ports for requests, commands and state, which are opened and connected in the order of the dialect."""
+    """The ports for requests, commands and state; opened and connected in the order of the dialect."""
 
     def __init__(self, options: RemoteControlBoardOptions) -> None:
         """Open nothing yet."""
         self._options = options
         self._rpc = RpcClient()
         self._command = BufferedPortBottle()
-        self._state_port = BufferedPortBottle()
-        self.state = JointStateReader(self._state_port)
-        self._request = threading.Lock()
+        self._state = BufferedPortBottle()
+        self.state = JointStateReader(self._state)
+        self._requesting = threading.Lock()
         self._sending = threading.Lock()
 
     def open(self) -> None:
         """Open the ports, or raise MiddlewareError."""
         local = self._options.local
-        steps: list[Callable[[], bool]] = [
+        opened = self._in_order(
+            lambda: self._rpc.open(local + self._options.dialect.rpc_client),
             lambda: self._command.open(f"{local}/command:o"),
-            lambda: self._state_port.open(f"{local}/stateExt:i"),
-        ]
-        self._with_rpc(steps, lambda: self._rpc.open(local + self._options.dialect.rpc_client))
-        if not all(step() for step in steps):
+            lambda: self._state.open(f"{local}/stateExt:i"),
+        )
+        if not opened:
             raise MiddlewareError(f"the ports of {local} could not be opened")
-        self._state_port.useCallback(self.state)
+        self._state.useCallback(self.state)
 
     def connect(self) -> None:
-        """Make the connections that are missing, or raise PeerUnreachable."""
-        steps: list[Callable[[], None]] = [self._connect_command, self._connect_state]
-        self._with_rpc(steps, self._connect_rpc)
-        for step in steps:
-            step()
+        """Make all three connections, or raise PeerUnreachable."""
+        connected = self._in_order(self._connect_rpc, self._connect_command, self._connect_state)
+        if not connected:
+            raise PeerUnreachable(f"problem connecting to {self._options.remote}, is the remote device available?")
 
-    def has_outputs(self) -> bool:
-        """Tell whether requests and commands have a way to the board."""
-        return self._rpc.getOutputCount() > 0 and self._command.getOutputCount() > 0
-
-    def state_is_connected(self) -> bool:
-        """Ask the board whether it sends its state here."""
-        remote, local = self._remote("/stateExt:o"), self._state_port.getName()
-        return Network.isConnected(remote, local, self._options.state_carrier, True)
-
-    def forget_outputs(self) -> None:
-        """Drop the ways to a board that is no longer the same, so that `connect` makes new ones."""
-        self._rpc.asPort().removeOutputs()
-        self._command.asPort().removeOutputs()
+    def are_connected(self) -> bool:
+        """Tell whether requests and commands have a way to the board, and state comes or at least has a way."""
+        if self._rpc.getOutputCount() == 0 or self._command.getOutputCount() == 0:
+            return False
+        return self.state.silence() < self._options.timeout or self._state_has_a_way()
 
     def ask(self, items: list[Element]) -> list[Element]:
         """Send a request and return the reply, or raise PeerUnreachable."""
@@ -77,12 +68,39 @@ class ControlBoardPorts:
     def send(self, items: Sequence[Element], strict: bool) -> None:
         """Send a command; unless ``strict``, a newer one may replace it before it left."""
         with self._sending:
-            message = self._command.prepare()
-            message.items = list(items)
+            self._command.prepare().items = list(items)
             self._command.write(strict)
 
     def close(self) -> None:
         """Close the ports; whoever waits for a reply is woken."""
-        for port in (self._rpc, self._command, self._state_port):
+        for port in (self._rpc, self._command, self._state):
             port.interrupt()
             port.close()
+
+    def _in_order(self, *rpc_command_state: Callable[[], bool]) -> bool:
+        rpc, *others = rpc_command_state
+        steps = [rpc, *others] if self._options.dialect.rpc_comes_first else [*others, rpc]
+        return all(step() for step in steps)
+
+    def _connect_rpc(self) -> bool:
+        return self._rpc.addOutput(self._options.remote + self._options.dialect.rpc_server)
+
+    def _connect_command(self) -> bool:
+        return self._command.addOutput(f"{self._options.remote}/command:i", self._options.command_carrier)
+
+    def _connect_state(self) -> bool:
+        return Network.connect(self._board_state, self._state.getName(), self._options.state_carrier, True)
+
+    def _state_has_a_way(self) -> bool:
+        return Network.isConnected(self._board_state, self._state.getName(), self._options.state_carrier, True)
+
+    @property
+    def _board_state(self) -> str:
+        return f"{self._options.remote}/stateExt:o"
+
+    def _exchange(self, items: list[Element], reply: Bottle | ReplyBytes) -> None:
+        request = Bottle()
+        request.items = items
+        with self._requesting:
+            if not self._rpc.write(request, reply):
+                raise PeerUnreachable(f"{self._options.remote} does not answer")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Protocol
 
 from gradiva.middleware.embedded.devices.request import Request
 from gradiva.middleware.embedded.wire.elements import Element
@@ -16,6 +17,16 @@ class NotInDialect(MiddlewareError):  # noqa: N818 (it reads as the sentence it 
 
 class RequestRefused(MiddlewareError):  # noqa: N818
     """A control board answers that it will not, or cannot; carries its answer."""
+
+
+class RequestLine(Protocol):
+    """By which requests are sent."""
+
+    def ask(self, items: list[Element]) -> list[Element]:
+        """Send a request and return the reply, or raise PeerUnreachable."""
+
+    def ask_bytes(self, items: list[Element]) -> bytes:
+        """Send a request and return the bytes of the reply, or raise PeerUnreachable."""
 
 
 class Dialect(ABC):
@@ -44,5 +55,9 @@ class Dialect(ABC):
         """Return the values of an answer, or raise RequestRefused."""
 
     @abstractmethod
-    def protocol_question(self) -> list[Element]:
-        """Return the message that asks for the protocol's version."""
+    def check_protocol(self, line: RequestLine) -> None:
+        """Ask a board which version of the protocol it speaks; raise RequestRefused if it is another one."""
+
+    @abstractmethod
+    def introduce(self, line: RequestLine) -> None:
+        """Ask a board what else a client asks after the number of axes; raise RequestRefused if it will not say."""

@@ -55,9 +55,10 @@ class JointStateReader(BottleCallback):
         measured_at = stamp.getTime() if stamped else 0.0
         self._last = ReceivedState(joints, measured_at, time_source.now(), time.monotonic())
 
-    def last(self) -> ReceivedState | None:
-        """Return the last state, however old."""
-        return self._last
+    def fresh(self, timeout: float) -> ReceivedState | None:
+        """Return the last state unless it came longer than ``timeout`` [s] ago."""
+        last = self._last
+        return last if last is not None and time_source.now() - last.arrived_at <= timeout else None
 
     def silence(self) -> float:
         """Return for how long nothing came, [s] of real time; infinite before the first message."""

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from gradiva.middleware.control_board.thrift_forms import THRIFT_FORMS, ThriftForm
-from gradiva.middleware.embedded.devices.dialect import Dialect, NotInDialect, RequestRefused
+from gradiva.middleware.embedded.devices.dialect import Dialect, NotInDialect, RequestLine, RequestRefused
 from gradiva.middleware.embedded.devices.request import Request, Verb
 from gradiva.middleware.embedded.wire.elements import Element, Int16, PlainList, Vocab32
 from gradiva.middleware.embedded.wire.vocab import decode_vocab, encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 
+_VERSION = 0
+_HEADER_SIZE = 8  # [bytes]
+_VERSION_SIZE = 16  # [bytes] with header
 _OK = encode_vocab("ok")
 _TRUTH: dict[Element, Element] = {_OK: 1, encode_vocab("fail"): 0}
 
@@ -34,8 +37,7 @@ class ThriftDialect(Dialect):
 
     def decode(self, request: Request, reply: list[Element]) -> list[Element]:
         """Return what follows the return value, or raise RequestRefused with the board's error."""
-        status = reply[0] if reply else None
-        outcome = status[0] if isinstance(status, list) and status else status
+        outcome = _outcome(reply)
         if outcome != _OK:
             error = decode_vocab(outcome) if isinstance(outcome, int) else outcome
             raise RequestRefused(f"the board answers [{error}] to {request.feature.name.lower()}")
@@ -43,9 +45,23 @@ class ThriftDialect(Dialect):
             raise RequestRefused(f"the board answers {request.feature.name.lower()} without a value")
         return [_TRUTH.get(value, value) if isinstance(value, Vocab32) else value for value in reply[1:]]
 
-    def protocol_question(self) -> list[Element]:
-        """Return ``getRemoteProtocolVersion``."""
-        return PlainList(["getRemoteProtocolVersion"])
+    def check_protocol(self, line: RequestLine) -> None:
+        """Ask for the version: the header of a list of one, then bare integers, of which the first must be ours."""
+        reply = line.ask_bytes(PlainList(["getRemoteProtocolVersion"]))
+        version = int.from_bytes(reply[_HEADER_SIZE : _HEADER_SIZE + 2], "little", signed=True)
+        if len(reply) != _VERSION_SIZE or version != _VERSION:
+            raise RequestRefused(f"the board answers {reply.hex()} when asked for its protocol, not {_VERSION}")
+
+    def introduce(self, line: RequestLine) -> None:
+        """Ask which interfaces the board's device has; what it lacks is refused when it is asked for."""
+        reply = line.ask(PlainList(["getDeviceInterfacesRPC"]))
+        if not reply or _outcome(reply) != _OK:
+            raise RequestRefused(f"the board answers {reply!r:.60} when asked for its interfaces")
+
+
+def _outcome(reply: list[Element]) -> Element | None:
+    status = reply[0] if reply else None
+    return status[0] if isinstance(status, list) and status else status
 
 
 def _method(form: ThriftForm, request: Request) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gradiva.middleware.control_board.vocab_forms import VOCAB_FORMS, VocabForm
-from gradiva.middleware.embedded.devices.dialect import Dialect, NotInDialect, RequestRefused
+from gradiva.middleware.embedded.devices.dialect import Dialect, NotInDialect, RequestLine, RequestRefused
 from gradiva.middleware.embedded.devices.request import Request, Scope, Verb
 from gradiva.middleware.embedded.wire.elements import Element, Vocab32
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 
 _FAIL = encode_vocab("fail")
+_VERSION = (1, 9)
 
 
 class VocabDialect(Dialect):
@@ -42,9 +43,15 @@ class VocabDialect(Dialect):
             raise RequestRefused(f"the board answers {reply} to {_said(request)}, which holds no value")
         return _unpacked(form, request, values)
 
-    def protocol_question(self) -> list[Element]:
-        """Return ``[get] [prot]``."""
-        return [encode_vocab("get"), encode_vocab("prot")]
+    def check_protocol(self, line: RequestLine) -> None:
+        """Ask ``[get] [prot]``; major and minor version must be ours, the third number does not matter."""
+        reply = line.ask([encode_vocab("get"), encode_vocab("prot")])
+        if len(reply) != 5 or reply[0] != encode_vocab("prot") or tuple(reply[1:3]) != _VERSION:
+            spoken = " ".join(map(str, _VERSION))
+            raise RequestRefused(f"the board answers {reply} when asked for its protocol, which must be {spoken}")
+
+    def introduce(self, line: RequestLine) -> None:
+        """Ask nothing: all boards of this family offer every interface."""
 
 
 def _word(form: VocabForm, request: Request) -> str:

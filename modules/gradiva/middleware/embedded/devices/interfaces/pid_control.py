@@ -34,7 +34,7 @@ class IPidControl(ControlBoardView):
         lists = answer[0] if answer else None
         if not isinstance(lists, list) or len(lists) > len(data):
             return False
-        return all([data[j].take(values) for j, values in enumerate(lists)])
+        return all(pid.take(values) for pid, values in zip(data, lists, strict=False))
 
     def setPidReference(self, pidtype: int, j: int, ref: float) -> bool:
         """Set what the loop of a joint follows."""

@@ -43,7 +43,8 @@ class IPositionControl(ControlBoardView):
     def isMotionDone(self, *arguments: int) -> bool:
         """Tell whether ``(joint)`` or all joints have reached their targets."""
         joints = [int(arguments[0])] if arguments else list(range(self.getAxes()))
-        return all([bool(self._done(joint)) for joint in joints])
+        done = [self._done(joint) for joint in joints]  # all are asked, as the real bindings do
+        return all(done)
 
     def setRefSpeed(self, j: int, sp: float) -> bool:
         """Set the velocity of a joint's trajectories [deg/s]."""

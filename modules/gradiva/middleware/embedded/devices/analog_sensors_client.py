@@ -1,0 +1,177 @@
+"""Analog sensors in another process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from gradiva.middleware.analog_sensors import (
+    SensorClass,
+    SensorMeasurement,
+    SensorMetadata,
+    measurements_from_items,
+    metadata_from_items,
+)
+from gradiva.middleware.embedded.data import time_source
+from gradiva.middleware.embedded.data.bottle import Bottle
+from gradiva.middleware.embedded.data.searchable import Searchable
+from gradiva.middleware.embedded.devices.complaint import Complaint
+from gradiva.middleware.embedded.devices.connection_keeper import ConnectionKeeper
+from gradiva.middleware.embedded.devices.mas_status import (
+    MAS_ERROR,
+    MAS_OK,
+    MAS_TIMEOUT,
+    MAS_WAITING_FOR_FIRST_READ,
+)
+from gradiva.middleware.embedded.devices.parameters import carrier, number, text
+from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
+from gradiva.middleware.embedded.network.callbacks import BottleCallback
+from gradiva.middleware.embedded.network.network import Network
+from gradiva.middleware.embedded.network.rpc_client import RpcClient
+from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
+
+_TIMEOUT = 0.02  # [s]
+_SILENCE = 0.5  # [s] after which the server is asked whether it still sends here
+
+
+@dataclass(frozen=True, slots=True)
+class AnalogSensorsClientOptions:
+    """What a client of analog sensors is opened with.
+
+    Attributes:
+        local: Beginning of the names of the client's ports.
+        remote: Beginning of the names of the server's ports.
+        carrier: Of the measurements.
+        timeout: After which the last measurements count as too old, [s].
+    """
+
+    local: str
+    remote: str
+    carrier: str = "tcp"
+    timeout: float = _TIMEOUT
+
+    @classmethod
+    def read(cls, config: Searchable) -> AnalogSensorsClientOptions:
+        """Return what a configuration says."""
+        return cls(
+            text(config, "local"),
+            text(config, "remote"),
+            carrier(config, "carrier", "tcp"),
+            number(config, "timeout", _TIMEOUT),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Received:
+    measurements: dict[SensorClass, tuple[SensorMeasurement, ...]]
+    arrived_at: float
+    received_at: float
+
+
+class AnalogSensorsClient(BottleCallback):
+    """Analog sensors in another process, reached again whenever that process comes back."""
+
+    def __init__(self, options: AnalogSensorsClientOptions) -> None:
+        """Prepare; `open` reaches the server."""
+        super().__init__()
+        self._options = options
+        self._rpc = RpcClient()
+        self._port = BufferedPortBottle()
+        self._metadata: dict[SensorClass, tuple[SensorMetadata, ...]] = {}
+        self._last: _Received | None = None
+        self._malformed = Complaint()
+        self._late = Complaint()
+        self._asking = threading.Lock()
+        self._keeper = ConnectionKeeper(options.remote, self._is_connected, self._reach_again)
+
+    def open(self) -> None:
+        """Open ports, connect and ask for the sensors; raise MiddlewareError and leave nothing open if that fails."""
+        try:
+            self._open_ports()
+            self._connect()
+            self._metadata = self._ask_metadata()
+        except MiddlewareError:
+            self._close_ports()
+            raise
+        self._keeper.start()
+
+    def close(self) -> None:
+        """Leave the server."""
+        self._keeper.stop()
+        self._close_ports()
+
+    def sensors(self, kind: SensorClass) -> tuple[SensorMetadata, ...]:
+        """Return the sensors of a kind."""
+        return self._metadata.get(kind, ())
+
+    def status(self, kind: SensorClass, index: int) -> int:
+        """Return whether a sensor can be read."""
+        last = self._last
+        if last is None:
+            return MAS_WAITING_FOR_FIRST_READ
+        silence = time_source.now() - last.arrived_at
+        if silence > self._options.timeout:
+            self._late.say("%s: no data received in the last %.3f s", self._options.remote, silence)
+            return MAS_TIMEOUT
+        self._late.settle()
+        return MAS_OK if 0 <= index < len(last.measurements.get(kind, ())) else MAS_ERROR
+
+    def measurement(self, kind: SensorClass, index: int) -> SensorMeasurement | None:
+        """Return what a sensor measured last; None unless its status is good."""
+        last = self._last
+        if last is None or self.status(kind, index) != MAS_OK:
+            return None
+        return last.measurements[kind][index]
+
+    def onRead(self, datum: Bottle, *reader: object) -> None:
+        """Keep a message, or drop one that has no measurements."""
+        try:
+            measurements = measurements_from_items(datum.items)
+        except MalformedMessage as error:
+            self._malformed.say("%s was sent no measurements: %s", self._port.getName(), error)
+            return
+        self._malformed.settle()
+        self._last = _Received(measurements, time_source.now(), time.monotonic())
+
+    def _open_ports(self) -> None:
+        local = self._options.local
+        if not (self._rpc.open(f"{local}/rpc:i") and self._port.open(f"{local}/measures:i")):
+            raise MiddlewareError(f"the ports of {local} could not be opened")
+        self._port.useCallback(self)
+
+    def _close_ports(self) -> None:
+        for port in (self._rpc, self._port):
+            port.interrupt()
+            port.close()
+
+    def _connect(self) -> None:
+        remote, here = self._options.remote, self._port.getName()
+        asks = self._rpc.addOutput(f"{remote}/rpc:o")
+        if not (asks and Network.connect(f"{remote}/measures:o", here, self._options.carrier, True)):
+            raise PeerUnreachable(f"problem connecting to {remote}, is the remote device available?")
+
+    def _ask_metadata(self) -> dict[SensorClass, tuple[SensorMetadata, ...]]:
+        question, answer = Bottle(), Bottle()
+        question.addString("getMetadata")
+        with self._asking:
+            if not self._rpc.write(question, answer):
+                raise PeerUnreachable(f"{self._options.remote} does not say which sensors it has")
+        return metadata_from_items(answer.items)
+
+    def _is_connected(self) -> bool:
+        last = self._last
+        if self._rpc.getOutputCount() == 0:
+            return False
+        if last is not None and time.monotonic() - last.received_at < max(_SILENCE, self._options.timeout):
+            return True
+        sender, here = f"{self._options.remote}/measures:o", self._port.getName()
+        return Network.isConnected(sender, here, self._options.carrier, True)
+
+    def _reach_again(self) -> bool:
+        try:
+            self._connect()
+            self._metadata = self._ask_metadata()
+        except MiddlewareError:
+            return False
+        return True
