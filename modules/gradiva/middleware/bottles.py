@@ -38,6 +38,15 @@ def as_bottle(items: Sequence[Element]) -> yarp.Bottle:
     return bottle
 
 
+def fill_bottle(bottle: yarp.Bottle, items: list[Element]) -> None:
+    """Make ``bottle``, for instance one that a port has prepared, hold ``items``; an embedded one takes the list over."""
+    if isinstance(bottle, EmbeddedBottle):
+        bottle.items = items
+    else:
+        bottle.clear()
+        _fill(bottle, items)
+
+
 @cache
 def _readers() -> dict[int, Callable[[yarp.Value], Element]]:
     """Return how a value of each type code is read; isInt8 and its like are true of every number that fits."""
