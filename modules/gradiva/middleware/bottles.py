@@ -39,7 +39,7 @@ def as_bottle(items: Sequence[Element]) -> yarp.Bottle:
 
 
 def fill_bottle(bottle: yarp.Bottle, items: list[Element]) -> None:
-    """Make ``bottle``, for instance one that a port has prepared, hold ``items``; an embedded one takes the list over."""
+    """Make ``bottle`` (as one that a port has prepared) hold ``items``; an embedded one takes the list over."""
     if isinstance(bottle, EmbeddedBottle):
         bottle.items = items
     else:
