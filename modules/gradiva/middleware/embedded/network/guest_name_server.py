@@ -14,7 +14,7 @@ from gradiva.middleware.errors import MiddlewareError
 if TYPE_CHECKING:  # a name server is itself a port, and ports are kept registered here
     from gradiva.middleware.embedded.network.name_server import NameServer
 
-GUEST_PROPERTY = "guest"  # of the name server's own name: it lives and dies with some other program
+GUEST = "guest"  # property of the name server's own name: it lives and dies with some other program
 
 _LOGGER = logging.getLogger("gradiva.yarp")
 _lock = threading.Lock()
@@ -62,4 +62,4 @@ def serves_names() -> bool:
 
 def is_guest(client: NameClient, settings: NetworkSettings) -> bool:
     """Tell whether the name server lives in some program that does not exist for its sake."""
-    return bool(client.get_property(settings.namespace, GUEST_PROPERTY))
+    return bool(client.get_property(settings.namespace, GUEST))

@@ -1,0 +1,193 @@
+"""A process's view of the whole network: names, connections, single messages."""
+
+from __future__ import annotations
+
+from typing import overload
+
+from gradiva.middleware.embedded.data.portable import Portable
+from gradiva.middleware.embedded.network import clock
+from gradiva.middleware.embedded.network.connecting import connect, disconnect, is_connected
+from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.contact_style import ContactStyle
+from gradiva.middleware.embedded.network.current_settings import current_settings
+from gradiva.middleware.embedded.network.existence import exists, wait_for
+from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.embedded.network.network_life import life, name_server_answers_within
+from gradiva.middleware.embedded.network.network_messages import write_message
+from gradiva.middleware.embedded.network.network_names import NetworkNames
+
+_LEVELS = {-1: "ERROR", 0: "WARNING", 1: "INFO"}
+_DONE, _FAILED = 0, 1  # what poll and sendMessage return
+
+
+def _quiet(carrier: str | bool | ContactStyle, quiet: bool | None) -> bool | None:
+    """Return which of the forms of arguments asks for quiet, None if none says anything."""
+    if isinstance(carrier, ContactStyle):
+        return carrier.quiet
+    return carrier if isinstance(carrier, bool) else quiet
+
+
+class NetworkBase(NetworkNames):
+    """Static functions on the network; where one returns False, a line in the log ``gradiva.yarp`` says why.
+
+    Lines of questions, whose False is an answer (`exists`, `isConnected`), and of ``quiet`` calls are for debugging.
+    """
+
+    @staticmethod
+    def initMinimum(clockType: int = clock.YARP_CLOCK_DEFAULT) -> None:
+        """Find the name server; on loopback become one if there is none. Then choose the clock."""
+        life.begin(clockType)
+
+    @staticmethod
+    def autoInitMinimum(clockType: int = clock.YARP_CLOCK_DEFAULT) -> None:
+        """Do `initMinimum` unless it is done."""
+        life.begin(clockType)
+
+    @staticmethod
+    def finiMinimum() -> None:
+        """Leave the network."""
+        life.end()
+
+    @staticmethod
+    def initialized() -> bool:
+        """Return whether the network was initialised."""
+        return life.has_begun
+
+    @staticmethod
+    def isNetworkInitialized() -> bool:
+        """Return whether the network was initialised."""
+        return life.has_begun
+
+    @staticmethod
+    def yarpClockInit(clockType: int) -> None:
+        """Choose the clock; waits for the first time of a simulated one."""
+        clock.initialize_clock(clockType)
+
+    @staticmethod
+    def checkNetwork(timeout: float = 0.0) -> bool:
+        """Return whether the name server answers, trying for ``timeout`` seconds."""
+        return name_server_answers_within(current_settings(), timeout)
+
+    @staticmethod
+    def connect(src: str, dest: str, carrier: str | ContactStyle = "", quiet: bool | None = None) -> bool:
+        """Let port ``src`` send to port ``dest``."""
+        wanted = carrier.carrier if isinstance(carrier, ContactStyle) else carrier
+        return connect(src, dest, wanted, bool(_quiet(carrier, quiet)))
+
+    @staticmethod
+    def disconnect(src: str, dest: str, carrier: str | bool | ContactStyle = "", quiet: bool | None = None) -> bool:
+        """Let port ``src`` no longer send to port ``dest``."""
+        return disconnect(src, dest, bool(_quiet(carrier, quiet)))
+
+    @staticmethod
+    def isConnected(src: str, dest: str, carrier: str | bool | ContactStyle = "", quiet: bool | None = None) -> bool:
+        """Return whether port ``src`` sends to port ``dest``, by this carrier if one is given."""
+        wanted = carrier.carrier if isinstance(carrier, ContactStyle) else carrier
+        return is_connected(src, dest, wanted if isinstance(wanted, str) else "", _quiet(carrier, quiet) is not False)
+
+    @staticmethod
+    def exists(port: str, quiet: bool | ContactStyle = True, checkVer: bool = True) -> bool:
+        """Return whether a port is registered, accepts connections and, with ``checkVer``, tells its version."""
+        return exists(port, _quiet(quiet, None) is not False, checkVer)
+
+    @staticmethod
+    def sync(port: str, quiet: bool = True) -> bool:
+        """Return whether a port is there and answers."""
+        return exists(port, quiet)
+
+    @staticmethod
+    def poll(target: str, silent: bool = False) -> int:
+        """Return 0 if a port answers, else 1."""
+        return _DONE if exists(target, silent) else _FAILED
+
+    @staticmethod
+    def waitPort(target: str, quiet: bool = False) -> bool:
+        """Wait until a port is there; False if the network ends before."""
+        return wait_for(lambda: exists(target), target, quiet, life.wait_for_end)
+
+    @staticmethod
+    def waitConnection(source: str, destination: str, quiet: bool = False) -> bool:
+        """Wait until port ``source`` sends to port ``destination``; False if the network ends before."""
+        what = f"a connection from {source} to {destination}"
+        return wait_for(lambda: is_connected(source, destination), what, quiet, life.wait_for_end)
+
+    @overload
+    @staticmethod
+    def write(port: str, cmd: Portable, reply: Portable) -> bool: ...
+    @overload
+    @staticmethod
+    def write(port: Contact, cmd: Portable, reply: Portable, admin: ContactStyle) -> bool: ...
+    @overload
+    @staticmethod
+    def write(
+        port: Contact, cmd: Portable, reply: Portable, admin: bool = False, quiet: bool = False, timeout: float = -1
+    ) -> bool: ...
+    @staticmethod
+    def write(
+        port: str | Contact,
+        cmd: Portable,
+        reply: Portable,
+        admin: bool | ContactStyle = False,
+        quiet: bool = False,
+        timeout: float = -1,
+    ) -> bool:
+        """Send a message to a port, or with ``admin`` to what administrates it, and read the reply; timeout in [s]."""
+        contact = Contact(port) if isinstance(port, str) else port
+        style = admin if isinstance(admin, ContactStyle) else ContactStyle(admin=admin, quiet=quiet, timeout=timeout)
+        return write_message(contact, cmd, reply, style)
+
+    @staticmethod
+    def sendMessage(port: str, writable: Portable, silent: bool = False) -> int:
+        """Send a message to a port without awaiting a reply; return 0, or 1 if that fails."""
+        style = ContactStyle(quiet=silent, expectReply=False)
+        return _DONE if write_message(Contact(port), writable, None, style) else _FAILED
+
+    @staticmethod
+    def writeToNameServer(cmd: Portable, reply: Portable, style: ContactStyle) -> bool:
+        """Send a message to the name server and read the reply."""
+        return write_message(NetworkNames.getNameServerContact(), cmd, reply, style)
+
+    @staticmethod
+    def setLocalMode(flag: bool) -> bool:
+        """Begin or end a network that only this process sees; returns whether there was one before."""
+        former = life.is_private
+        life.set_private(flag)
+        return former
+
+    @staticmethod
+    def getLocalMode() -> bool:
+        """Return whether this process has a network of its own."""
+        return life.is_private
+
+    @staticmethod
+    def localNetworkAllocation() -> bool:
+        """Return whether port numbers are chosen without the name server: never."""
+        return False
+
+    @staticmethod
+    def setVerbosity(verbosity: int) -> None:
+        """Choose what is logged: -1 errors, 0 warnings, 1 what happens, 2 everything."""
+        log.setLevel(_LEVELS.get(max(verbosity, -1), "DEBUG"))
+
+    @staticmethod
+    def assertion(shouldBeTrue: bool) -> None:
+        """Raise AssertionError unless true."""
+        if not shouldBeTrue:
+            raise AssertionError("yarp.Network.assertion")
+
+
+class Network(NetworkBase):
+    """Takes part in the network from its construction; `fini` ends that."""
+
+    def __init__(self, clockType: int = clock.YARP_CLOCK_DEFAULT) -> None:
+        life.begin(clockType)
+
+    @staticmethod
+    def init(clockType: int = clock.YARP_CLOCK_DEFAULT) -> None:
+        """Find the name server; on loopback become one if there is none. Then choose the clock."""
+        life.begin(clockType)
+
+    @staticmethod
+    def fini() -> None:
+        """Leave the network: the name server of this process stops, the clock is the machine's."""
+        life.end()
