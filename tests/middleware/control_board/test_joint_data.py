@@ -77,6 +77,12 @@ def test_numbers_of_other_kinds_are_understood():
         (lambda items: items.__setitem__(0, 5.0), "joint_position is not a vector"),
         (lambda items: items.__setitem__(0, ["a", "b"]), "joint_position is not a vector"),
         (lambda items: items.__setitem__(18, [1.5, 2.5]), "control_modes is not a vector"),
+        (lambda items: items.__setitem__(18, [2**31, 0]), "control_modes is not a vector"),
+        (lambda items: items.__setitem__(0, [2**70, 0]), "joint_position is not a vector"),
+        (lambda items: items.__setitem__(0, [[1.0], [1.0, 2.0]]), "joint_position is not a vector"),
+        (lambda items: items.__setitem__(0, [[1.0], [2.0]]), "joint_position is not a vector"),
+        (lambda items: items.__setitem__(0, [b"1", b"2"]), "joint_position is not a vector"),
+        (lambda items: items.__setitem__(0, []), "different lengths"),
         (lambda items: items.__setitem__(4, [1.0]), "different lengths"),
     ],
 )

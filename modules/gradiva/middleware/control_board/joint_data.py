@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -141,18 +141,19 @@ def _family_of(items: Sequence[Element]) -> WireFamily:
 
 
 def _vector(name: str, element: Element) -> npt.NDArray[Any]:
-    wanted: Callable[[Element], bool] = _is_integer if name in INTEGER_FIELDS else _is_number
-    if not isinstance(element, list) or not all(map(wanted, element)):
+    """Return the numbers of a field; the type that numpy finds tells what the elements are."""
+    try:
+        numbers = np.array(element if isinstance(element, list) else None)
+    except (ValueError, OverflowError):  # lists of different lengths, or numbers that are none
+        numbers = np.array(None)
+    kinds = "i" if name in INTEGER_FIELDS else "if"
+    if numbers.ndim != 1 or (numbers.size and (numbers.dtype.kind not in kinds or not _fits(name, numbers))):
         raise MalformedMessage(f"{name} is not a vector of numbers: {element!r:.60}")
-    return _array(name, element)  # type: ignore[arg-type]
+    return _array(name, numbers)
 
 
-def _is_number(element: Element) -> bool:
-    return isinstance(element, int | float)
-
-
-def _is_integer(element: Element) -> bool:
-    return isinstance(element, int) and -(2**31) <= element < 2**31
+def _fits(name: str, numbers: npt.NDArray[Any]) -> bool:
+    return name not in INTEGER_FIELDS or bool(numbers.min() >= -(2**31) and numbers.max() < 2**31)
 
 
 def _is_true(element: Element) -> bool:
