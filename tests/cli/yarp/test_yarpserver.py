@@ -40,6 +40,14 @@ def test_it_writes_the_file_in_which_programs_find_it(configured, start):
     assert server.stop() == (0, "", f"wrote {configured}\n")
 
 
+def test_a_host_s_name_is_served_by_its_address(configured, start):
+    port = free_port()
+    server = start("yarpserver", "--host", "localhost", "--port", port, "--write")
+    assert server.process.stdout.readline() == f"name server /root at 127.0.0.1:{port}\n"
+    assert configured.read_text().split()[:2] == ["127.0.0.1", str(port)]
+    assert server.stop()[0] == 0
+
+
 def test_another_namespace_has_another_file(configured, start):
     port = free_port()
     server = start("yarpserver", "--port", port, "--namespace", "/lab", "--write")
@@ -73,7 +81,7 @@ def test_it_refuses_an_address_at_which_another_one_answers(name_server, gradiva
 def test_it_refuses_an_address_of_another_machine(configured, gradiva):
     status, out, err = gradiva("yarpserver", "--host", "192.0.2.1")
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "192.0.2.1" in err
+    assert "192.0.2.1 (--host) is no address of this machine" in err
 
 
 @pytest.mark.parametrize(
@@ -81,7 +89,7 @@ def test_it_refuses_an_address_of_another_machine(configured, gradiva):
     [
         (["--port", "0"], "--port"),
         (["--port", "70000"], "--port"),
-        (["--namespace", "lab"], "'lab' must begin with /"),
+        (["--namespace", "lab"], "--namespace lab: must begin with /"),
         (["--host", "no.such.host.invalid"], "no.such.host.invalid"),
         (["extra"], "extra"),
     ],

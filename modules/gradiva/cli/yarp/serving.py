@@ -14,9 +14,11 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import say
 from gradiva.cli.yarp.name_server_address import address_of
 from gradiva.common import ConfigError
+from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.current_settings import load_settings, use_settings
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.name_server_file import name_server_file
+from gradiva.middleware.embedded.network.network import NetworkBase
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.errors import MiddlewareError
 
@@ -66,12 +68,14 @@ def serve(request: ServerRequest) -> int:
 
 
 def _settings(request: ServerRequest) -> NetworkSettings:
+    if request.namespace is not None and not NetworkBase.isValidPortName(request.namespace):
+        raise ConfigError(f"--namespace {request.namespace}: must begin with / and have no blanks, such as /root")
     environment = dict(os.environ) | ({_NAMESPACE: request.namespace} if request.namespace else {})
     settings = load_settings(environment)
-    host = request.host or settings.name_server_host
-    return dataclasses.replace(
-        settings, name_server_host=host, name_server_port=request.port or settings.name_server_port
-    )
+    if request.host is not None:
+        address = Contact.convertHostToIp(request.host)
+        settings = dataclasses.replace(settings, name_server_host=address, found_in="--host")
+    return dataclasses.replace(settings, name_server_port=request.port or settings.name_server_port)
 
 
 def _introduce(request: ServerRequest, settings: NetworkSettings, server: NameServer) -> None:

@@ -34,7 +34,7 @@ def network_session(talkative: bool = False) -> Iterator[None]:
         stack.callback(use_settings, current_settings())
         use_settings(dataclasses.replace(current_settings(), may_serve_names=False))
         require_name_server()
-        yarp.Network.init()
+        yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)  # a simulated clock that does not run must not hold up a tool
         stack.callback(yarp.Network.fini)
         if not yarp.Network.checkNetwork():
             where = f"{address_of(current_settings())} ({origin_of(current_settings())})"
