@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,17 +15,23 @@ from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.swing_foot import SwingFoot
 
 
+@dataclass(eq=False)
 class StandingFoot:
     """A sole that rests where it stands.
 
-    Args:
+    Attributes:
         pose: On the ground.
         height: Of the sole frame above the ground, [m].
+        placement: Position ([m], shape (3,)) and rotation (shape (3, 3)) of the sole frame.
     """
 
-    def __init__(self, pose: FootPose, height: float = 0.0) -> None:
-        self.pose = pose
-        self.placement = np.array([pose.x, pose.y, height]), so3.rotation_z(pose.yaw)
+    pose: FootPose
+    height: float = 0.0
+    placement: tuple[NDArray, NDArray] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        pose = self.pose
+        self.placement = np.array([pose.x, pose.y, self.height]), so3.rotation_z(pose.yaw)
         self._reference = FootReference(*self.placement, np.zeros(6), np.zeros(6), in_contact=True)
 
     def at(self, time: float) -> FootReference:

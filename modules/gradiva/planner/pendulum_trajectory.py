@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
 
 
+@dataclass(eq=False)
 class PendulumTrajectory:
     r"""DCM and CoM of the linear inverted pendulum (thesis 10.1.3, 10.2.1).
 
@@ -29,15 +31,26 @@ class PendulumTrajectory:
 
     Each segment is one matrix C: the row :math:`[1, \tau, \tau^2, \tau^3, e^{\rho (\tau - D)}, e^{-\zeta \tau}]`
     times C gives :math:`\xi, \dot\xi, x, \dot x`. The growth rate ρ is ζ in single support, else 0 (E = 0).
+
+    Attributes:
+        starts: Of the segments, [s], shape (m,).
+        durations: D of the segments, [s], shape (m,); 0 of the last one, which lasts for ever.
+        rates: ρ of the segments, [1/s], shape (m,).
+        matrices: C of the segments, shape (m, 6, 8).
+        frequency: ζ, [1/s].
+        height: Of the CoM, [m].
     """
 
-    def __init__(
-        self, starts: NDArray, durations: NDArray, rates: NDArray, matrices: NDArray, frequency: float, height: float
-    ) -> None:
-        self._starts, self._durations, self._rates, self._matrices = starts, durations, rates, matrices
-        self._start_list, self._duration_list = starts.tolist(), durations.tolist()
-        self._rate_list = rates.tolist()
-        self._frequency, self._height = frequency, height
+    starts: NDArray
+    durations: NDArray
+    rates: NDArray
+    matrices: NDArray
+    frequency: float
+    height: float
+
+    def __post_init__(self) -> None:
+        self._start_list, self._duration_list = self.starts.tolist(), self.durations.tolist()
+        self._rate_list = self.rates.tolist()
 
     @classmethod
     def plan(cls, schedule: GaitSchedule, start: PlanningState, config: PlannerConfig) -> Self:
@@ -81,32 +94,32 @@ class PendulumTrajectory:
         tau = max(0.0, time - self._start_list[index])
         square = tau * tau
         growth = math.exp(self._rate_list[index] * (tau - self._duration_list[index]))
-        row = np.array([1.0, tau, square, square * tau, growth, math.exp(-self._frequency * tau)])
-        values = row @ self._matrices[index]
-        dcm = DcmReference(values[:2], values[2:4], self._frequency, self._frequency)
+        row = np.array([1.0, tau, square, square * tau, growth, math.exp(-self.frequency * tau)])
+        values = row @ self.matrices[index]
+        dcm = DcmReference(values[:2], values[2:4], self.frequency, self.frequency)
         x, y, vx, vy = values[4:].tolist()
-        return dcm, np.array([x, y, self._height]), np.array([vx, vy, 0.0])
+        return dcm, np.array([x, y, self.height]), np.array([vx, vy, 0.0])
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
-        index = np.maximum(np.searchsorted(self._starts, times, side="right") - 1, 0)
-        tau = np.maximum(0.0, times - self._starts[index])
-        growth = np.exp(self._rates[index] * (tau - self._durations[index]))
-        C = self._matrices[index, :5, :2]
+        index = np.maximum(np.searchsorted(self.starts, times, side="right") - 1, 0)
+        tau = np.maximum(0.0, times - self.starts[index])
+        growth = np.exp(self.rates[index] * (tau - self.durations[index]))
+        C = self.matrices[index, :5, :2]
         cubic = C[:, 0] + tau[:, None] * (C[:, 1] + tau[:, None] * (C[:, 2] + tau[:, None] * C[:, 3]))
-        return cubic + growth[:, None] * C[:, 4], np.full(len(times), self._frequency)
+        return cubic + growth[:, None] * C[:, 4], np.full(len(times), self.frequency)
 
     def spliced(self, since: float, time: float, continuation: Self) -> Self:
         """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""
-        first = max(0, int(np.searchsorted(self._starts, since, side="right")) - 1)
-        keep = slice(first, int(np.searchsorted(self._starts, time - 1e-9)))
+        first = max(0, int(np.searchsorted(self.starts, since, side="right")) - 1)
+        keep = slice(first, int(np.searchsorted(self.starts, time - 1e-9)))
         return type(self)(
-            np.concatenate((self._starts[keep], continuation._starts)),
-            np.concatenate((self._durations[keep], continuation._durations)),
-            np.concatenate((self._rates[keep], continuation._rates)),
-            np.concatenate((self._matrices[keep], continuation._matrices)),
-            self._frequency,
-            self._height,
+            np.concatenate((self.starts[keep], continuation.starts)),
+            np.concatenate((self.durations[keep], continuation.durations)),
+            np.concatenate((self.rates[keep], continuation.rates)),
+            np.concatenate((self.matrices[keep], continuation.matrices)),
+            self.frequency,
+            self.height,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
@@ -16,6 +17,7 @@ class SwingProfile(StrEnum):
     MINIMUM_JERK = "minimum_jerk"
 
 
+@dataclass(eq=False)
 class SwingFoot:
     r"""Trajectory of a swinging sole (thesis 10.2.2, appendices D.2 and D.3).
 
@@ -30,7 +32,7 @@ class SwingFoot:
     With the apex in the middle both formulations agree: continuous up to the fourth (second) derivative.
     The angular velocity is :math:`\dot s\, \mathrm{Log}(R_N R_0^T)`: its axis is constant.
 
-    Args:
+    Attributes:
         start_time: Lift-off, [s].
         end_time: Touch-down, [s].
         start: Position ([m], shape (3,)) and rotation (shape (3, 3)) at lift-off.
@@ -40,25 +42,21 @@ class SwingFoot:
         profile: What is minimised.
     """
 
-    def __init__(
-        self,
-        start_time: float,
-        end_time: float,
-        start: tuple[NDArray, NDArray],
-        end: tuple[NDArray, NDArray],
-        height: float,
-        apex_fraction: float,
-        profile: SwingProfile,
-    ) -> None:
-        self.start_time, self.end_time = start_time, end_time
-        self._rate = 1.0 / (end_time - start_time)
-        self._law = minimum_jerk if profile is SwingProfile.MINIMUM_JERK else minimum_acceleration
-        self._apex = apex_fraction
-        self._powers = _apex_powers(apex_fraction, profile)
-        self._position, self._rotation = start
-        self._rotation_vector = so3.log(end[1] @ start[1].T)
-        self._motion = np.concatenate((end[0] - start[0], self._rotation_vector))
-        self._height = height
+    start_time: float
+    end_time: float
+    start: tuple[NDArray, NDArray]
+    end: tuple[NDArray, NDArray]
+    height: float
+    apex_fraction: float
+    profile: SwingProfile
+
+    def __post_init__(self) -> None:
+        self._rate = 1.0 / (self.end_time - self.start_time)
+        self._law = minimum_jerk if self.profile is SwingProfile.MINIMUM_JERK else minimum_acceleration
+        self._powers = _apex_powers(self.apex_fraction, self.profile)
+        self._position, self._rotation = self.start
+        self._rotation_vector = so3.log(self.end[1] @ self._rotation.T)
+        self._motion = np.concatenate((self.end[0] - self._position, self._rotation_vector))
 
     def progress(self, time: float) -> float:
         """Return s: 0 at lift-off, 1 at touch-down."""
@@ -73,9 +71,9 @@ class SwingFoot:
         position = self._position + s * self._motion[:3]
         twist = (s_rate * rate) * self._motion
         acceleration = (s_acceleration * rate * rate) * self._motion
-        position[2] += self._height * b
-        twist[2] += self._height * b_rate * rate
-        acceleration[2] += self._height * b_acceleration * rate * rate
+        position[2] += self.height * b
+        twist[2] += self.height * b_rate * rate
+        acceleration[2] += self.height * b_acceleration * rate * rate
         rotation = so3.exp(s * self._rotation_vector) @ self._rotation
         return FootReference(position, rotation, twist, acceleration, in_contact=False)
 
@@ -83,8 +81,8 @@ class SwingFoot:
         """Return b and its first two derivatives with respect to σ, by Horner's rule."""
         if ratio <= 0.0 or ratio >= 1.0:
             return 0.0, 0.0, 0.0
-        side = 0 if ratio < self._apex else 1
-        slope = 1.0 / self._apex if side == 0 else -1.0 / (1.0 - self._apex)
+        side = 0 if ratio < self.apex_fraction else 1
+        slope = 1.0 / self.apex_fraction if side == 0 else -1.0 / (1.0 - self.apex_fraction)
         h = ratio * slope if side == 0 else (ratio - 1.0) * slope  # 0 on the ground, 1 at the apex
         value = rate = acceleration = 0.0
         for coefficient in self._powers[side]:

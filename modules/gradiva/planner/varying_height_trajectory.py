@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Self
 
@@ -20,6 +21,7 @@ _REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by 
 _REST_PERIOD = 0.02  # [s] of the grid there
 
 
+@dataclass(eq=False)
 class VaryingHeightTrajectory:
     r"""Time-varying DCM and CoM (thesis 4.5).
 
@@ -32,12 +34,19 @@ class VaryingHeightTrajectory:
     supports are cubics as with constant height. The CoM follows forward from :math:`\dot x = (\xi - x) / \eta`.
     All are kept at grid points that include every contact change, and read by cubic Hermite interpolation.
 
-    The columns of the table: ξ (2), x (2), h, η; ``rates`` are their time derivatives.
+
+    Attributes:
+        times: Of the grid points, [s], shape (n,).
+        values: ξ (2), x (2), h, η there, [m, m, m, s], shape (n, 6).
+        rates: Their time derivatives, shape (n, 6).
     """
 
-    def __init__(self, times: NDArray, values: NDArray, rates: NDArray) -> None:
-        self._times, self._values, self._rates = times, values, rates
-        self._time_list = times.tolist()
+    times: NDArray
+    values: NDArray
+    rates: NDArray
+
+    def __post_init__(self) -> None:
+        self._time_list = self.times.tolist()
 
     @classmethod
     def plan(
@@ -75,8 +84,8 @@ class VaryingHeightTrajectory:
         index = min(max(0, bisect_right(self._time_list, time) - 1), len(self._time_list) - 2)
         step = self._time_list[index + 1] - self._time_list[index]
         s = min(1.0, max(0.0, (time - self._time_list[index]) / step))
-        v0, v1 = self._values[index], self._values[index + 1]
-        r0, r1 = step * self._rates[index], step * self._rates[index + 1]
+        v0, v1 = self.values[index], self.values[index + 1]
+        r0, r1 = step * self.rates[index], step * self.rates[index + 1]
         way = v1 - v0
         a2, a3 = 3.0 * way - 2.0 * r0 - r1, r0 + r1 - 2.0 * way
         value = v0 + s * (r0 + s * (a2 + s * a3))
@@ -87,12 +96,12 @@ class VaryingHeightTrajectory:
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
-        index = np.clip(np.searchsorted(self._times, times, side="right") - 1, 0, len(self._times) - 2)
-        step = (self._times[index + 1] - self._times[index])[:, None]
-        s = np.clip((times - self._times[index])[:, None] / step, 0.0, 1.0)
+        index = np.clip(np.searchsorted(self.times, times, side="right") - 1, 0, len(self.times) - 2)
+        step = (self.times[index + 1] - self.times[index])[:, None]
+        s = np.clip((times - self.times[index])[:, None] / step, 0.0, 1.0)
         columns = [0, 1, 5]
-        v0, way = self._values[index][:, columns], np.diff(self._values, axis=0)[index][:, columns]
-        r0, r1 = step * self._rates[index][:, columns], step * self._rates[index + 1][:, columns]
+        v0, way = self.values[index][:, columns], np.diff(self.values, axis=0)[index][:, columns]
+        r0, r1 = step * self.rates[index][:, columns], step * self.rates[index + 1][:, columns]
         a2, a3 = 3.0 * way - 2.0 * r0 - r1, r0 + r1 - 2.0 * way
         value = v0 + s * (r0 + s * (a2 + s * a3))
         eta_rate = ((r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step)[:, 2]
@@ -100,12 +109,12 @@ class VaryingHeightTrajectory:
 
     def spliced(self, since: float, time: float, continuation: Self) -> Self:
         """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""
-        first = max(0, int(np.searchsorted(self._times, since, side="right")) - 1)
-        keep = slice(first, int(np.searchsorted(self._times, time - 1e-9)))
+        first = max(0, int(np.searchsorted(self.times, since, side="right")) - 1)
+        keep = slice(first, int(np.searchsorted(self.times, time - 1e-9)))
         return type(self)(
-            np.concatenate((self._times[keep], continuation._times)),
-            np.concatenate((self._values[keep], continuation._values)),
-            np.concatenate((self._rates[keep], continuation._rates)),
+            np.concatenate((self.times[keep], continuation.times)),
+            np.concatenate((self.values[keep], continuation.values)),
+            np.concatenate((self.rates[keep], continuation.rates)),
         )
 
 

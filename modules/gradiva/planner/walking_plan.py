@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,25 +14,24 @@ from gradiva.planner.footstep import Footstep
 from gradiva.planner.planned_step import PlannedStep
 
 
+@dataclass(eq=False)
 class WalkingPlan:
     """What the robot should do from ``start_time`` on; it never changes, a replan makes a new one.
 
-    Args:
+    Attributes:
         phases: Supports in order, the last one stands for ever.
         trajectory: DCM and CoM.
         steps: All steps of the plan, with their times.
         end_time: End of the last double support, [s].
     """
 
-    def __init__(
-        self,
-        phases: Sequence[ContactPhase],
-        trajectory: DcmTrajectory,
-        steps: Sequence[PlannedStep],
-        end_time: float,
-    ) -> None:
-        self.phases, self.trajectory, self.steps = tuple(phases), trajectory, tuple(steps)
-        self.start_time, self.end_time = self.phases[0].start_time, end_time
+    phases: tuple[ContactPhase, ...]
+    trajectory: DcmTrajectory
+    steps: tuple[PlannedStep, ...]
+    end_time: float
+
+    def __post_init__(self) -> None:
+        self.start_time = self.phases[0].start_time
         self._starts = [phase.start_time for phase in self.phases]
         self._start_array = np.array(self._starts)
         self._swings = np.array([[phase.swing_side is side for side in Side] for phase in self.phases])

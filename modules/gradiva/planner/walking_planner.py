@@ -126,7 +126,7 @@ class WalkingPlanner:
         phases = contact_phases(steps, schedule, feet, stance_foot, self.config)
         times = zip(steps, schedule.lift_offs.tolist(), schedule.touch_downs.tolist(), strict=True)
         planned = [PlannedStep(step, lift_off, touch_down) for step, lift_off, touch_down in times]
-        return WalkingPlan(phases, self._trajectory(schedule, start, before), planned, schedule.end_time)
+        return WalkingPlan(tuple(phases), self._trajectory(schedule, start, before), tuple(planned), schedule.end_time)
 
     def _standing(
         self,
@@ -137,7 +137,7 @@ class WalkingPlanner:
     ) -> WalkingPlan:
         schedule = schedule_gait([], start, 0.0, self.config)
         phase = standing_phase(start.time, feet, stance_foot, is_walking=False)
-        return WalkingPlan([phase], self._trajectory(schedule, start, before), [], start.time)
+        return WalkingPlan((phase,), self._trajectory(schedule, start, before), (), start.time)
 
     def _trajectory(self, schedule: GaitSchedule, start: PlanningState, before: DcmReference | None) -> DcmTrajectory:
         if self.config.com_height_amplitude == 0.0:
