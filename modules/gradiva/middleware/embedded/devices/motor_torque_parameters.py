@@ -49,16 +49,18 @@ class MotorTorqueParameters:
         self.coulombNeg = 0.0
         self.velocityThres = 0.0
 
-    def values(self) -> list[float]:
-        """Return the fields in the order in which they travel."""
-        return [float(getattr(self, name)) for name in _FIELDS]
 
-    def take(self, values: Sequence[Element]) -> bool:
-        """Take the fields in the order in which they travel; False, and a line, when they are not all numbers."""
-        numbers = [value for value in values if isinstance(value, int | float)]
-        if len(numbers) != len(_FIELDS):
-            _log.error("the board answers %s as torque parameters, not %d numbers", values, len(_FIELDS))
-            return False
-        for name, value in zip(_FIELDS, numbers, strict=True):
-            setattr(self, name, float(value))
-        return True
+def torque_parameters_to_items(parameters: MotorTorqueParameters) -> list[Element]:
+    """Return the fields in the order in which they travel."""
+    return [float(getattr(parameters, name)) for name in _FIELDS]
+
+
+def fill_torque_parameters(parameters: MotorTorqueParameters, values: Sequence[Element]) -> bool:
+    """Take the fields in the order in which they travel; False, and a line, when they are not all numbers."""
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if len(numbers) != len(_FIELDS):
+        _log.error("the board answers %s as torque parameters, not %d numbers", values, len(_FIELDS))
+        return False
+    for name, value in zip(_FIELDS, numbers, strict=True):
+        setattr(parameters, name, float(value))
+    return True

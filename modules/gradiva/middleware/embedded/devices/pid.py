@@ -61,11 +61,11 @@ class Pid:
 
     def clear(self) -> None:
         """Set all to zero."""
-        self.take([0.0] * len(_FIELDS))
+        fill_pid(self, [0.0] * len(_FIELDS))
 
     def isEqual(self, p: Pid) -> bool:
         """Tell whether all gains and limits are the same."""
-        return self.values() == p.values()
+        return pid_to_items(self) == pid_to_items(p)
 
     def setMaxInt(self, m: float) -> None:
         """Set the limit of the integral."""
@@ -79,19 +79,21 @@ class Pid:
         """Set how stiction is compensated."""
         self.stiction_up_val, self.stiction_down_val = up_value, down_value
 
-    def values(self) -> list[Element]:
-        """Return gains and limits in the order in which they travel."""
-        return [float(getattr(self, name)) for name in _FIELDS]
 
-    def take(self, values: Element) -> bool:
-        """Take gains and limits in the order in which they travel; False, and a line, if they are not all numbers."""
-        numbers = [value for value in values if isinstance(value, int | float)] if isinstance(values, list) else []
-        if len(numbers) != len(_FIELDS):
-            _log.error("the board answers %r as a PID, not %d numbers", values, len(_FIELDS))
-            return False
-        for name, value in zip(_FIELDS, numbers, strict=True):
-            setattr(self, name, float(value))
-        return True
+def pid_to_items(pid: Pid) -> list[Element]:
+    """Return gains and limits in the order in which they travel."""
+    return [float(getattr(pid, name)) for name in _FIELDS]
+
+
+def fill_pid(pid: Pid, values: Element) -> bool:
+    """Take gains and limits in the order in which they travel; False, and a line, if they are not all numbers."""
+    numbers = [value for value in values if isinstance(value, int | float)] if isinstance(values, list) else []
+    if len(numbers) != len(_FIELDS):
+        _log.error("the board answers %r as a PID, not %d numbers", values, len(_FIELDS))
+        return False
+    for name, value in zip(_FIELDS, numbers, strict=True):
+        setattr(pid, name, float(value))
+    return True
 
 
 class PidVector(list[Pid]):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
 
 
 class ReplyBytes:
-    """A reply that is no list; its reader takes the bytes as they came.
+    """A reply that is no list.
 
     Attributes:
         data: What came.
@@ -16,11 +16,9 @@ class ReplyBytes:
         """Hold nothing yet."""
         self.data = b""
 
-    def from_wire(self, data: bytes, family: WireFamily) -> WireFamily:
-        """Keep the bytes of a binary connection."""
+    def read(self, reader: ConnectionReader) -> bool:
+        """Take all that came."""
+        data = bytearray(reader.getSize())
+        is_read = reader.expectBlock(data, len(data))
         self.data = bytes(data)
-        return family
-
-    def from_wire_text(self, text: str) -> None:
-        """Keep the line of a text connection."""
-        self.data = text.encode("utf-8", "surrogateescape")
+        return is_read

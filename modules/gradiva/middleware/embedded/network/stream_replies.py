@@ -12,6 +12,7 @@ from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
 
 _TAG_SIZE = 4
 _NO_REPLY = 0
+_LARGEST_UNTAGGED = 64  # [bytes] with acknowledgement
 
 
 class StreamReplies:
@@ -54,7 +55,12 @@ class StreamReplies:
         received = self._stream.received()
         if self._carrier.has_ack and is_acknowledgement(received):
             return _NO_REPLY
-        return encoded_size(received, family)
+        try:
+            return encoded_size(received, family)
+        except MalformedMessage:
+            if not self._carrier.has_ack or len(received) > _LARGEST_UNTAGGED:
+                raise
+            return _size_of_untagged(received)
 
     def _announced(self) -> int:
         announced = expected_number(self._stream.peek(NUMBER_SIZE), "an acknowledgement")
@@ -70,3 +76,9 @@ class StreamReplies:
         if len(self._stream) > self._largest:
             raise FrameTooLarge(f"a reply of more than {self._largest} bytes is refused")
         self._stream.receive(flags)
+
+
+def _size_of_untagged(received: bytearray | memoryview | bytes) -> int | None:
+    """Return the size of a reply that generated code wrote without tags: it ends where the acknowledgement begins."""
+    is_complete = len(received) > NUMBER_SIZE and is_acknowledgement(received[-NUMBER_SIZE:])
+    return len(received) - NUMBER_SIZE if is_complete else None

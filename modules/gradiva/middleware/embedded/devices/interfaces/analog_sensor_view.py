@@ -9,35 +9,31 @@ from gradiva.middleware.embedded.devices.analog_sensors_client import AnalogSens
 
 
 class AnalogSensorView:
-    """The sensors of one kind; an index beyond them gives ``unknown``, -1 or an error, never an exception.
+    """The sensors of one kind; an index beyond them gives ``unknown``, -1 or an error, never an exception."""
 
-    Attributes:
-        kind: Of the sensors.
-    """
-
-    kind: ClassVar[SensorClass]
+    _kind: ClassVar[SensorClass]
 
     def __init__(self, client: AnalogSensorsClient) -> None:
         """Look at the sensors of a client through this interface."""
         self._client = client
 
     def _count(self) -> int:
-        return len(self._client.sensors(self.kind))
+        return len(self._client.sensors(self._kind))
 
     def _status(self, index: int) -> int:
-        return self._client.status(self.kind, int(index))
+        return self._client.status(self._kind, int(index))
 
     def _name(self, index: int) -> str:
-        sensors = self._client.sensors(self.kind)
+        sensors = self._client.sensors(self._kind)
         return sensors[index].name if 0 <= index < len(sensors) else "unknown"
 
     def _frame(self, index: int) -> str:
-        sensors = self._client.sensors(self.kind)
+        sensors = self._client.sensors(self._kind)
         return sensors[index].frame if 0 <= index < len(sensors) else "unknown"
 
     def _measure(self, index: int, out: Any) -> float:
         """Fill ``out`` and return the time of the measurement [s], or -1."""
-        measurement = self._client.measurement(self.kind, int(index))
+        measurement = self._client.measurement(self._kind, int(index))
         if measurement is None:
             return -1.0
         out.resize(len(measurement.values))

@@ -11,8 +11,8 @@ from gradiva.middleware.embedded.devices.interfaces.mode_view import ModeView
 class IControlMode(ModeView):
     """Which quantity each joint follows, as a vocabulary: position, position direct, velocity, torque..."""
 
-    feature = Feature.CONTROL_MODE
-    field = "control_modes"
+    _feature = Feature.CONTROL_MODE
+    _field = "control_modes"
 
     def getControlMode(self, j: int) -> int:
         """Return the mode of a joint; -1 when none arrived in time."""

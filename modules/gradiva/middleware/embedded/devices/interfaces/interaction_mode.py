@@ -12,8 +12,8 @@ from gradiva.middleware.embedded.devices.interfaces.mode_view import ModeView
 class IInteractionMode(ModeView):
     """How each joint gives way to contact, as a vocabulary: stiff or compliant."""
 
-    feature = Feature.INTERACTION_MODE
-    field = "interaction_modes"
+    _feature = Feature.INTERACTION_MODE
+    _field = "interaction_modes"
 
     def getInteractionMode(self, axis: int) -> int:
         """Return the mode of a joint; unknown when none arrived in time."""

@@ -11,30 +11,25 @@ from gradiva.middleware.embedded.wire.elements import Vocab32
 
 
 class ModeView(ControlBoardView):
-    """Modes of joints, each a vocabulary; they are measured with the state and set by request.
+    """Modes of joints, each a vocabulary; ``_field`` of the state is what is read, ``_feature`` what is set."""
 
-    Attributes:
-        feature: What is set.
-        field: Of the state, what is read.
-    """
-
-    feature: ClassVar[Feature]
-    field: ClassVar[str]
+    _feature: ClassVar[Feature]
+    _field: ClassVar[str]
 
     def _mode(self, joint: int, unknown: int) -> int:
-        measured = self._board.measured(self.field, int(joint))
+        measured = self._board.measured(self._field, int(joint))
         return int(measured.values[0]) if measured else unknown
 
     def _read_modes(self, *arguments: Any) -> bool:
         of, destination = joints_and_data(arguments)
-        measured = self._board.measured(self.field, of)
+        measured = self._board.measured(self._field, of)
         return measured is not None and fill(destination, [int(mode) for mode in measured.values])
 
     def _set_mode(self, joint: int, mode: int) -> bool:
-        return self._board.tell(self.feature, int(joint), [Vocab32(mode)])
+        return self._board.tell(self._feature, int(joint), [Vocab32(mode)])
 
     def _set_modes(self, *arguments: Any) -> bool:
         of: Joints
         of, data = joints_and_data(arguments)
         values = self._values(of, data)
-        return values is not None and self._board.tell(self.feature, of, [Vocab32(value) for value in values])
+        return values is not None and self._board.tell(self._feature, of, [Vocab32(value) for value in values])

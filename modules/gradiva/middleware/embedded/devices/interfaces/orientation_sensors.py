@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.interfaces.analog_sensor_view import An
 class IOrientationSensors(AnalogSensorView):
     """Orientations as roll, pitch and yaw [deg]."""
 
-    kind = SensorClass.ORIENTATION
+    _kind = SensorClass.ORIENTATION
 
     def getNrOfOrientationSensors(self) -> int:
         """Return how many there are."""

@@ -7,7 +7,7 @@ from typing import Any
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.embedded.devices.api_arguments import fill
 from gradiva.middleware.embedded.devices.control_board_view import ControlBoardView
-from gradiva.middleware.embedded.devices.pid import Pid, PidVector
+from gradiva.middleware.embedded.devices.pid import Pid, PidVector, fill_pid, pid_to_items
 
 
 class IPidControl(ControlBoardView):
@@ -15,18 +15,18 @@ class IPidControl(ControlBoardView):
 
     def setPid(self, pidtype: int, j: int, pid: Pid) -> bool:
         """Set the gains of a joint."""
-        return self._board.tell(Feature.PID, int(j), pid.values(), pidtype)
+        return self._board.tell(Feature.PID, int(j), pid_to_items(pid), pidtype)
 
     def setPids(self, pidtype: int, pids: PidVector) -> bool:
         """Set the gains of all joints."""
         if len(pids) < self._board.axes:
             return fill(pids, [None] * self._board.axes)
-        return self._board.tell(Feature.PID, None, [pids[j].values() for j in range(self._board.axes)], pidtype)
+        return self._board.tell(Feature.PID, None, [pid_to_items(pids[j]) for j in range(self._board.axes)], pidtype)
 
     def getPid(self, pidtype: int, j: int, data: PidVector) -> bool:
         """Fill the first of ``data`` with the gains of a joint."""
         answer = self._board.ask(Feature.PID, int(j), pidtype)
-        return answer is not None and len(data) > 0 and data[0].take(answer)
+        return answer is not None and len(data) > 0 and fill_pid(data[0], answer)
 
     def getPids(self, pidtype: int, data: PidVector) -> bool:
         """Fill with the gains of all joints."""
@@ -34,7 +34,7 @@ class IPidControl(ControlBoardView):
         lists = answer[0] if answer else None
         if not isinstance(lists, list) or len(lists) > len(data):
             return False
-        return all(pid.take(values) for pid, values in zip(data, lists, strict=False))
+        return all(fill_pid(pid, values) for pid, values in zip(data, lists, strict=False))
 
     def setPidReference(self, pidtype: int, j: int, ref: float) -> bool:
         """Set what the loop of a joint follows."""

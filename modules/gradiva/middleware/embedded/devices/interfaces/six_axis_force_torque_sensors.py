@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.interfaces.analog_sensor_view import An
 class ISixAxisForceTorqueSensors(AnalogSensorView):
     """Forces [N] and torques [N m]."""
 
-    kind = SensorClass.FORCE_TORQUE
+    _kind = SensorClass.FORCE_TORQUE
 
     def getNrOfSixAxisForceTorqueSensors(self) -> int:
         """Return how many there are."""

@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.interfaces.analog_sensor_view import An
 class ITemperatureSensors(AnalogSensorView):
     """Temperatures [deg C]."""
 
-    kind = SensorClass.TEMPERATURE
+    _kind = SensorClass.TEMPERATURE
 
     def getNrOfTemperatureSensors(self) -> int:
         """Return how many there are."""

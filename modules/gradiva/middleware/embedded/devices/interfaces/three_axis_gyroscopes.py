@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.interfaces.analog_sensor_view import An
 class IThreeAxisGyroscopes(AnalogSensorView):
     """Angular velocities [deg/s]."""
 
-    kind = SensorClass.GYROSCOPE
+    _kind = SensorClass.GYROSCOPE
 
     def getNrOfThreeAxisGyroscopes(self) -> int:
         """Return how many there are."""

@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.interfaces.analog_sensor_view import An
 class IThreeAxisLinearAccelerometers(AnalogSensorView):
     """Proper accelerations [m/s^2]."""
 
-    kind = SensorClass.LINEAR_ACCELEROMETER
+    _kind = SensorClass.LINEAR_ACCELEROMETER
 
     def getNrOfThreeAxisLinearAccelerometers(self) -> int:
         """Return how many there are."""

@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.interfaces.analog_sensor_view import An
 class IThreeAxisMagnetometers(AnalogSensorView):
     """Magnetic fields [T]."""
 
-    kind = SensorClass.MAGNETOMETER
+    _kind = SensorClass.MAGNETOMETER
 
     def getNrOfThreeAxisMagnetometers(self) -> int:
         """Return how many there are."""

@@ -7,7 +7,11 @@ from typing import Any
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.streamed_command import CommandKind
 from gradiva.middleware.embedded.devices.control_board_view import ControlBoardView
-from gradiva.middleware.embedded.devices.motor_torque_parameters import MotorTorqueParameters
+from gradiva.middleware.embedded.devices.motor_torque_parameters import (
+    MotorTorqueParameters,
+    fill_torque_parameters,
+    torque_parameters_to_items,
+)
 
 
 class ITorqueControl(ControlBoardView):
@@ -52,8 +56,8 @@ class ITorqueControl(ControlBoardView):
     def getMotorTorqueParams(self, j: int, params: MotorTorqueParameters) -> bool:
         """Fill with the model of a joint's motor."""
         answer = self._board.ask(Feature.MOTOR_TORQUE_PARAMETERS, int(j))
-        return answer is not None and params.take(answer)
+        return answer is not None and fill_torque_parameters(params, answer)
 
     def setMotorTorqueParams(self, j: int, params: MotorTorqueParameters) -> bool:
         """Set the model of a joint's motor."""
-        return self._board.tell(Feature.MOTOR_TORQUE_PARAMETERS, int(j), params.values())
+        return self._board.tell(Feature.MOTOR_TORQUE_PARAMETERS, int(j), torque_parameters_to_items(params))

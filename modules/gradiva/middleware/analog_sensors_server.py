@@ -1,0 +1,133 @@
+"""Publishes analog sensors as YARP's own server of multiple analog sensors does."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from gradiva.middleware import yarp
+from gradiva.middleware.analog_sensors import (
+    Measurements,
+    Metadata,
+    measurements_to_items,
+    metadata_to_items,
+)
+from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.errors import MiddlewareError
+from gradiva.middleware.message_readers import RequestReader
+
+_log = logging.getLogger("gradiva.yarp")
+
+_PERIOD = 0.01  # [s]
+
+
+class AnalogSensorsServer:
+    """Publishes ``<name>/measures:o`` and tells on ``<name>/rpc:o`` which sensors there are.
+
+    Nothing is published while reading fails: clients notice by the time that passes, as they do with a real server.
+    """
+
+    def __init__(
+        self, name: str, sensors: Metadata, read: Callable[[], Measurements], period: float | None = _PERIOD
+    ) -> None:
+        """Serve ``sensors``, whose measurements ``read`` returns in the same order or raises.
+
+        Args:
+            name: Beginning of the names of both ports.
+            sensors: The sensors of each kind.
+            read: Called from the server's thread, or by `publish`.
+            period: Between two messages, [s] of real time; None leaves it to the caller to `publish`.
+        """
+        self._name = name
+        self._sensors = sensors
+        self._read = read
+        self._period = period
+        self._port = yarp.BufferedPortBottle()
+        self._rpc = yarp.Port()
+        self._requests = RequestReader(self._answer)  # the bindings do not keep it alive
+        self._count = 0
+        self._is_failing = False
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> AnalogSensorsServer:
+        """Open."""
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def open(self) -> None:
+        """Open both ports and begin to publish, or raise MiddlewareError and leave nothing open."""
+        self._rpc.setReader(self._requests)
+        if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:o")):
+            self._close_ports()
+            raise MiddlewareError(f"the ports of {self._name} could not be opened")
+        if self._period is not None:
+            self._thread = threading.Thread(target=self._run, name=f"sensors {self._name}", daemon=True)
+            self._thread.start()
+
+    def close(self) -> None:
+        """Publish no more."""
+        self._stopped.set()
+        if self._thread is not None:
+            self._thread.join()
+        self._close_ports()
+
+    def publish(self) -> bool:
+        """Read the sensors and send what they measured; False, and a line once, if reading fails."""
+        measurements = self._measurements()
+        if measurements is None:
+            return False
+        fill_bottle(self._port.prepare(), measurements_to_items(measurements))
+        stamp = yarp.Stamp(self._count, yarp.now())
+        self._count = (self._count + 1) % 2**31
+        self._port.setEnvelope(stamp)
+        self._port.write()
+        return True
+
+    def _close_ports(self) -> None:
+        for port in (self._rpc, self._port):
+            port.interrupt()
+            port.close()
+
+    def _measurements(self) -> Measurements | None:
+        try:
+            measurements = self._read()
+            self._check(measurements)
+        except Exception as error:
+            if not self._is_failing:
+                _log.error("%s publishes nothing: %s: %s", self._name, type(error).__name__, error)
+            self._is_failing = True
+            return None
+        if self._is_failing:
+            _log.warning("%s publishes again", self._name)
+        self._is_failing = False
+        return measurements
+
+    def _check(self, measurements: Measurements) -> None:
+        for kind, sensors in self._sensors.items():
+            measured = measurements.get(kind, ())
+            if len(measured) != len(sensors):
+                raise MiddlewareError(f"{len(sensors)} sensors of {kind.name}, but {len(measured)} measurements")
+            if any(kind.size not in (None, len(one.values)) for one in measured):
+                raise MiddlewareError(f"a measurement of {kind.name} must have {kind.size} numbers")
+
+    def _answer(self, question: list[Element]) -> list[Element]:
+        if question == ["getMetadata"]:
+            return metadata_to_items(self._sensors)
+        return [encode_vocab("fail")]
+
+    def _run(self) -> None:
+        period = self._period or _PERIOD
+        due = time.monotonic()
+        while not self._stopped.is_set():
+            self.publish()
+            due = max(due + period, time.monotonic() - period)  # after a pause: no burst to catch up
+            self._stopped.wait(max(0.0, due - time.monotonic()))

@@ -1,0 +1,108 @@
+"""Receives named vectors for a logger."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import as_bottle, as_items
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
+from gradiva.middleware.vectors_collection.vectors_message import names_from_items, values_from_items
+
+_log = logging.getLogger("gradiva.yarp")
+
+
+@dataclass(frozen=True, slots=True)
+class VectorsSample:
+    """One message.
+
+    Attributes:
+        vectors: Values by name.
+        time: When they were sent, [s]; None if the sender does not say.
+        version: Of the names of their elements.
+    """
+
+    vectors: dict[str, list[float]]
+    time: float | None
+    version: int
+
+
+class VectorsCollectionClient:
+    """Receives every message of a `VectorsCollectionServer`, and what its elements are called."""
+
+    def __init__(self, remote: str, local: str, carrier: str = "tcp") -> None:
+        """Prepare; `open` begins to receive.
+
+        Args:
+            remote: Beginning of the names of the server's ports.
+            local: Beginning of the names of this client's ports.
+            carrier: Of the values; the names travel by tcp.
+        """
+        self._remote = remote
+        self._local = local
+        self._carrier = carrier
+        self._port = yarp.BufferedPortBottle()
+        self._rpc = yarp.Port()
+        self._names: dict[str, list[str]] = {}
+        self._version = -1
+
+    def open(self) -> None:
+        """Open ports and connect; raise MiddlewareError and leave nothing open if that fails."""
+        try:
+            self._open_ports()
+            self._connect()
+        except MiddlewareError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Receive no more; `read` returns None at once."""
+        for port in (self._port, self._rpc):
+            port.interrupt()
+            port.close()
+
+    def are_metadata_ready(self) -> bool:
+        """Ask whether the server has said all that its first message needs."""
+        return self._ask(["areMetadataReady"]) == [encode_vocab("ok")]
+
+    def element_names(self) -> dict[str, list[str]]:
+        """Return what the elements of each vector are called; those that are not known yet are asked for."""
+        names, version = names_from_items(self._ask(["getMetadataIncremental", self._version]))
+        self._names.update(names)
+        self._version = version
+        return dict(self._names)
+
+    def read(self, should_wait: bool = True) -> VectorsSample | None:
+        """Return the oldest message that was not read; None without one, or when closed."""
+        message = self._port.read(should_wait)
+        if message is None:
+            return None
+        stamp = yarp.Stamp()
+        stamped = self._port.getEnvelope(stamp) and stamp.isValid()
+        try:
+            vectors, version = values_from_items(as_items(message))
+        except MalformedMessage as error:
+            _log.error("%s was sent no vectors: %s", self._local, error)
+            return None
+        return VectorsSample(vectors, stamp.getTime() if stamped else None, version)
+
+    def _open_ports(self) -> None:
+        self._port.setStrict(True)
+        opened = self._port.open(f"{self._local}/measures:i") and self._rpc.open(f"{self._local}/rpc:o")
+        if not opened:
+            raise MiddlewareError(f"the ports of {self._local} could not be opened")
+
+    def _connect(self) -> None:
+        values = yarp.Network.connect(f"{self._remote}/measures:o", f"{self._local}/measures:i", self._carrier)
+        names = yarp.Network.connect(f"{self._local}/rpc:o", f"{self._remote}/rpc:i", "tcp")
+        if not (values and names):
+            raise PeerUnreachable(f"problem connecting to {self._remote}, is it running?")
+
+    def _ask(self, question: list[Element]) -> list[Element]:
+        reply = yarp.Bottle()
+        if not self._rpc.write(as_bottle(question), reply):
+            raise PeerUnreachable(f"{self._remote} does not answer {question}")
+        return as_items(reply)

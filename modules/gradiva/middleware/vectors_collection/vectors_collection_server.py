@@ -1,0 +1,101 @@
+"""Publishes named vectors to loggers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.embedded.wire.elements import Element, Vocab32
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.errors import MiddlewareError
+from gradiva.middleware.message_readers import RequestReader
+from gradiva.middleware.vectors_collection.vectors_message import names_to_items, values_to_items
+
+_OK = encode_vocab("ok")
+_FAIL = encode_vocab("fail")
+_ALL = -1
+
+
+class VectorsCollectionServer:
+    """Publishes ``<name>/measures:o`` and tells on ``<name>/rpc:i`` what the elements of each vector are called.
+
+    The names carry a version, which every message repeats: a logger that reads a newer one asks for what was added.
+    """
+
+    def __init__(self, name: str) -> None:
+        """Prepare; `open` begins to publish."""
+        self._name = name
+        self._port = yarp.BufferedPortBottle()
+        self._rpc = yarp.Port()
+        self._requests = RequestReader(self._answer)  # the bindings do not keep it alive
+        self._element_names: dict[str, tuple[str, ...]] = {}
+        self._added_in: dict[str, int] = {}
+        self._version = 0
+        self._was_sent = False
+        self._naming = threading.Lock()
+
+    def __enter__(self) -> VectorsCollectionServer:
+        """Open."""
+        self.open()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close."""
+        self.close()
+
+    def open(self) -> None:
+        """Open both ports, or raise MiddlewareError and leave nothing open."""
+        self._rpc.setReader(self._requests)
+        if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:i")):
+            self.close()
+            raise MiddlewareError(f"the ports of {self._name} could not be opened")
+
+    def close(self) -> None:
+        """Publish no more."""
+        for port in (self._rpc, self._port):
+            port.interrupt()
+            port.close()
+
+    def populate_metadata(self, key: str, element_names: Sequence[str]) -> None:
+        """Say what the elements of a vector are called; after the first message this begins a new version."""
+        with self._naming:
+            if self._was_sent:
+                self._version += 1
+            self._element_names[key] = tuple(element_names)
+            self._added_in[key] = self._version
+
+    def send(self, values: Mapping[str, Sequence[float]], stamp: yarp.Stamp | None = None) -> None:
+        """Publish vectors; raise MiddlewareError for one whose elements have no names, or not as many."""
+        with self._naming:
+            self._was_sent = True
+            version = self._version
+        self._check(values)
+        fill_bottle(self._port.prepare(), values_to_items(values, version))
+        if stamp is not None:
+            self._port.setEnvelope(stamp)
+        self._port.write()
+
+    def _check(self, values: Mapping[str, Sequence[float]]) -> None:
+        for key, vector in values.items():
+            names = self._element_names.get(key)
+            if names is None:
+                raise MiddlewareError(f"vector {key} has no names (known: {', '.join(self._element_names)})")
+            if len(names) != len(vector):
+                raise MiddlewareError(f"vector {key} has {len(vector)} elements, but {len(names)} names")
+
+    def _answer(self, question: list[Element]) -> list[Element]:
+        match question:
+            case ["getMetadata"]:
+                return self._metadata(_ALL)
+            case ["getMetadataIncremental", int() as version] if not isinstance(version, Vocab32):
+                return self._metadata(version)
+            case ["areMetadataReady"]:
+                return [_OK if self._was_sent else _FAIL]
+        return [_FAIL]
+
+    def _metadata(self, after: int) -> list[Element]:
+        with self._naming:
+            names = {key: names for key, names in self._element_names.items() if self._added_in[key] > after}
+            return names_to_items(names, self._version)

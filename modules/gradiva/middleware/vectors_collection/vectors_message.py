@@ -1,0 +1,64 @@
+"""Named vectors as loggers of this field exchange them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
+from gradiva.middleware.errors import MalformedMessage
+
+
+def values_to_items(vectors: Mapping[str, Sequence[float]], version: int) -> list[Element]:
+    """Return the elements of a message of values: a list of (name (numbers)), sorted by name, and the version."""
+    return _to_items({name: TypedList(float, map(float, values)) for name, values in vectors.items()}, version)
+
+
+def names_to_items(vectors: Mapping[str, Sequence[str]], version: int) -> list[Element]:
+    """Return the elements of a message of names: a list of (name (names)), sorted by name, and the version."""
+    return _to_items({name: TypedList(str, names) for name, names in vectors.items()}, version)
+
+
+def values_from_items(items: Sequence[Element]) -> tuple[dict[str, list[float]], int]:
+    """Return values by name, and the version.
+
+    Raises:
+        MalformedMessage: The message is none.
+    """
+    entries, version = _entries(items)
+    return {
+        name: [float(number) for number in _all_of(name, listed, (int, float))] for name, listed in entries
+    }, version
+
+
+def names_from_items(items: Sequence[Element]) -> tuple[dict[str, list[str]], int]:
+    """Return the names of elements by the name of their vector, and the version.
+
+    Raises:
+        MalformedMessage: The message is none.
+    """
+    entries, version = _entries(items)
+    return {name: [str(word) for word in _all_of(name, listed, (str,))] for name, listed in entries}, version
+
+
+def _to_items(vectors: Mapping[str, TypedList], version: int) -> list[Element]:
+    return PlainList([PlainList([PlainList([name, vectors[name]]) for name in sorted(vectors)]), version])
+
+
+def _entries(items: Sequence[Element]) -> tuple[list[tuple[str, list[Element]]], int]:
+    match items:
+        case [list() as entries, int() as version]:
+            return [_entry(entry) for entry in entries], version
+    raise MalformedMessage(f"a collection of vectors is ((name (values))...) version, not {items!r:.60}")
+
+
+def _entry(element: Element) -> tuple[str, list[Element]]:
+    match element:
+        case [str() as name, list() as values]:
+            return name, values
+    raise MalformedMessage(f"a named vector is (name (values)), not {element!r:.60}")
+
+
+def _all_of(name: str, values: list[Element], types: tuple[type, ...]) -> list[Element]:
+    if not all(isinstance(value, types) for value in values):
+        raise MalformedMessage(f"the vector {name} holds {values!r:.60}")
+    return values
