@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
 from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
 from gradiva.middleware.errors import MalformedMessage
@@ -25,9 +26,7 @@ def values_from_items(items: Sequence[Element]) -> tuple[dict[str, list[float]],
         MalformedMessage: The message is none.
     """
     entries, version = _entries(items)
-    return {
-        name: [float(number) for number in _all_of(name, listed, (int, float))] for name, listed in entries
-    }, version
+    return {name: _numbers(name, listed) for name, listed in entries}, version
 
 
 def names_from_items(items: Sequence[Element]) -> tuple[dict[str, list[str]], int]:
@@ -37,7 +36,7 @@ def names_from_items(items: Sequence[Element]) -> tuple[dict[str, list[str]], in
         MalformedMessage: The message is none.
     """
     entries, version = _entries(items)
-    return {name: [str(word) for word in _all_of(name, listed, (str,))] for name, listed in entries}, version
+    return {name: _words(name, listed) for name, listed in entries}, version
 
 
 def _to_items(vectors: Mapping[str, TypedList], version: int) -> list[Element]:
@@ -58,7 +57,15 @@ def _entry(element: Element) -> tuple[str, list[Element]]:
     raise MalformedMessage(f"a named vector is (name (values)), not {element!r:.60}")
 
 
-def _all_of(name: str, values: list[Element], types: tuple[type, ...]) -> list[Element]:
-    if not all(isinstance(value, types) for value in values):
-        raise MalformedMessage(f"the vector {name} holds {values!r:.60}")
-    return values
+def _numbers(name: str, values: list[Element]) -> list[float]:
+    numbers = [float(value) for value in values if isinstance(value, int | float)]
+    return numbers if len(numbers) == len(values) else _refuse(name, values)
+
+
+def _words(name: str, values: list[Element]) -> list[str]:
+    words = [value for value in values if isinstance(value, str)]
+    return words if len(words) == len(values) else _refuse(name, values)
+
+
+def _refuse(name: str, values: list[Element]) -> NoReturn:
+    raise MalformedMessage(f"the vector {name} holds {values!r:.60}")

@@ -39,8 +39,8 @@ class ThriftDialect(Dialect):
         """Return what follows the return value, or raise RequestRefused with the board's error."""
         outcome = _outcome(reply)
         if outcome != _OK:
-            error = decode_vocab(outcome) if isinstance(outcome, int) else outcome
-            raise RequestRefused(f"the board answers [{error}] to {request.feature.name.lower()}")
+            error = f"[{decode_vocab(outcome)}]" if isinstance(outcome, int) else repr(outcome)
+            raise RequestRefused(f"the board answers {error} to {request.feature.name.lower()}")
         if request.verb is Verb.GET and len(reply) < 2:
             raise RequestRefused(f"the board answers {request.feature.name.lower()} without a value")
         return [_TRUTH.get(value, value) if isinstance(value, Vocab32) else value for value in reply[1:]]
