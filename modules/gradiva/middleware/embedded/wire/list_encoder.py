@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from gradiva.middleware.embedded.wire.dictionaries import dictionary_items
-from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Float32, PlainList, TypedList
+from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Float32, PlainList, TypedList, Vocab64
 from gradiva.middleware.embedded.wire.tags import DEEPEST_NESTING, DICTIONARY_TAG, LIST_TAG, ScalarKind, kinds_by_type
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
@@ -68,6 +68,8 @@ class ListEncoder:
         for base in type(item).__mro__:
             if base in self._kinds:
                 return self._kinds[base]
+            if base is Vocab64:  # an int32 would be another value
+                break
         raise MalformedMessage(f"a Bottle cannot carry {item!r}, a {type(item).__name__}, in this family")
 
 

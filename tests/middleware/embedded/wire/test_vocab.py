@@ -1,0 +1,27 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gradiva.middleware.embedded.wire.elements import Vocab32, Vocab64
+from gradiva.middleware.embedded.wire.vocab import decode_vocab, encode_vocab, encode_vocab64
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("", 0), ("1", 49), ("ok", 0x6B6F), ("set", 0x746573), ("posd", 0x64736F70), ("abcdefg", 0x64636261)],
+)
+def test_the_first_character_is_the_lowest_byte_and_the_fifth_is_left_out(text, number):
+    assert encode_vocab(text) == number
+    assert type(encode_vocab(text)) is Vocab32
+    assert decode_vocab(number) == text[:4]
+
+
+@given(st.integers(-(2**31), 2**31 - 1))
+def test_any_number_up_to_its_first_zero_byte_survives_as_text(number):
+    content = (number & 0xFFFFFFFF).to_bytes(4, "little").split(b"\0")[0]
+    assert encode_vocab(decode_vocab(number)) == int.from_bytes(content.ljust(4, b"\0"), "little", signed=True)
+
+
+def test_long_vocabs_have_eight_characters():
+    assert decode_vocab(encode_vocab64("abcdefghij")) == "abcdefgh"
+    assert type(encode_vocab64("a")) is Vocab64
