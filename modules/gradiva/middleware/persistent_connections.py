@@ -1,0 +1,118 @@
+"""Connections that are made again whenever an end of them was restarted."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from gradiva.middleware import yarp
+
+HEALTHY_PERIOD = 2.0  # [s] between two looks at a connection that was there the last time
+
+_LOGGER = logging.getLogger("gradiva.yarp")
+_JOIN_PATIENCE = 5.0  # [s] for a look in progress to end
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionStatus:
+    """What is known of one connection.
+
+    Attributes:
+        source: Port that sends.
+        destination: Port that receives.
+        carrier: Asked for when it is made; empty for the destination's own.
+        is_connected: At the last look.
+        times_made: How often it was made here; more than 1 tells of restarts.
+    """
+
+    source: str
+    destination: str
+    carrier: str
+    is_connected: bool = False
+    times_made: int = 0
+
+
+class PersistentConnections:
+    """Makes each connection as soon as both ports are there, and again when it is lost.
+
+    What is not connected is tried every ``period`` seconds. What is connected is looked at every ``healthy_period``
+    seconds, one after the other: a look asks the name server for both ports and the source for its connection, which
+    is two or three short TCP connections and about a millisecond of each of the processes.
+    A connection that somebody made by another carrier is left as it is.
+
+    Args:
+        connections: (source, destination, carrier) of each.
+        period: [s].
+        healthy_period: [s].
+    """
+
+    def __init__(
+        self,
+        connections: Iterable[tuple[str, str, str]],
+        period: float = 0.5,
+        healthy_period: float = HEALTHY_PERIOD,
+    ) -> None:
+        self._connections = [_PersistentConnection(*connection) for connection in connections]
+        self._period = period
+        self._healthy_period = healthy_period
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to connect, in a thread of its own."""
+        if self._thread is not None:
+            return
+        self._stop.clear()
+        self._thread = threading.Thread(target=self._run, name="yarp persistent connections", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Make no more connections; those that are there stay."""
+        self._stop.set()
+        thread, self._thread = self._thread, None
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_JOIN_PATIENCE)
+
+    def status(self) -> list[ConnectionStatus]:
+        """Return what is known of every connection, in the order in which they were given."""
+        return [connection.status for connection in self._connections]
+
+    def are_connected(self) -> bool:
+        """Tell whether every connection was there at the last look."""
+        return all(status.is_connected for status in self.status())
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            for connection in self._connections:
+                if not self._stop.is_set() and connection.is_due(self._healthy_period):
+                    connection.look()
+            self._stop.wait(self._period)
+
+
+class _PersistentConnection:
+    """One connection and when it was looked at."""
+
+    def __init__(self, source: str, destination: str, carrier: str) -> None:
+        self.status = ConnectionStatus(source, destination, carrier)
+        self._last_look = 0.0
+
+    def is_due(self, healthy_period: float) -> bool:
+        """Tell whether it is time to look."""
+        return not self.status.is_connected or time.monotonic() - self._last_look >= healthy_period
+
+    def look(self) -> None:
+        """Connect unless it is connected."""
+        former = self.status
+        source, destination, carrier = former.source, former.destination, former.carrier
+        made = former.times_made
+        is_connected = yarp.Network.isConnected(source, destination, "", True)
+        if not is_connected and yarp.Network.connect(source, destination, carrier, True):
+            is_connected, made = True, made + 1
+            _LOGGER.info("connected %s to %s%s", source, destination, " again" if made > 1 else "")
+        elif not is_connected and former.is_connected:
+            _LOGGER.warning("the connection from %s to %s is lost; it is tried again", source, destination)
+        self.status = ConnectionStatus(source, destination, carrier, is_connected, made)
+        self._last_look = time.monotonic()

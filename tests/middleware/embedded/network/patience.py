@@ -1,0 +1,33 @@
+"""Waiting for what other threads do."""
+
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+PATIENCE = 10.0  # [s]
+
+
+def wait_until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
+    """Poll until something is so; fail when it does not become so."""
+    deadline = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+def conversation(port: int, said: bytes, until: bytes) -> bytes:
+    """Say bytes to a TCP port and return what comes back, up to and with ``until``."""
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as sock:
+        sock.sendall(said)
+        received = b""
+        while until not in received:
+            piece = sock.recv(65536)
+            if not piece:
+                break
+            received += piece
+    return received
+
+
+def threads_named(start: str) -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith(start)]
