@@ -175,3 +175,10 @@ def next_object(reader: ConnectionReader) -> memoryview:
     rest = reader._data[reader._offset :]
     size = encoded_size(rest, reader.family)
     return reader._take(rest.nbytes if size is None else size)
+
+
+def learn_family(reader: ConnectionReader, family: WireFamily) -> None:
+    """Read on, and answer, in the family that the message has shown."""
+    reader.family = family
+    if reader._writer is not None:
+        reader._writer.family = family

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 
-from gradiva.middleware.embedded.data.connection_reader import ConnectionReader, next_object
+from gradiva.middleware.embedded.data.connection_reader import ConnectionReader, learn_family, next_object
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
@@ -54,7 +54,7 @@ class Portable(ABC):
             if reader.isTextMode():
                 self.from_wire_text(reader.expectText())
             else:
-                self.from_wire(next_object(reader), reader.family)
+                learn_family(reader, self.from_wire(next_object(reader), reader.family))
         except MalformedMessage as error:
             _LOGGER.warning("%s cannot be read: %s", type(self).__name__, error)
             return False

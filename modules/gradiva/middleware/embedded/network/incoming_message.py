@@ -27,8 +27,8 @@ class MessageSource(Protocol):
     def is_alive(self) -> bool:
         """Tell whether the connection is open at both ends."""
 
-    def close(self) -> None:
-        """End the connection."""
+    def finish(self) -> None:
+        """End the connection after this message."""
 
 
 @dataclass(slots=True)

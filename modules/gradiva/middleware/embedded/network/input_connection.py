@@ -68,6 +68,7 @@ class InputConnection:
         self._channel: MessageChannel | None = None
         self._datagrams: DatagramChannel | None = None
         self._closed = False
+        self._is_last = False
         self._thread = threading.Thread(target=self._run, name=f"yarp input of {owner.name}", daemon=True)
 
     @property
@@ -91,6 +92,10 @@ class InputConnection:
             self._socket.shutdown(socket.SHUT_RDWR)
         if self._datagrams is not None:
             self._datagrams.wake_up()
+
+    def finish(self) -> None:
+        """End the connection after the message that is being handled."""
+        self._is_last = True
 
     def join(self, timeout: float) -> None:
         """Wait until the thread has ended, unless it is the caller's."""
@@ -172,7 +177,7 @@ class InputConnection:
             command, payload = channel.next()
             reply = self._owner.handle(command, payload, self)
             channel.answer(reply, self.family)
-            if command.character == "q":
+            if command.character == "q" or self._is_last:
                 return
 
     def tell(self, lines: list[str]) -> None:

@@ -91,8 +91,8 @@ class PortCore:
         """Return the TCP port where it listens."""
         return self.contact.getPort()
 
-    def open(self, name: str) -> None:
-        """Register a name (empty or ``...``: one that the name server makes up) and listen.
+    def open(self, name: str, port_number: int = -1) -> None:
+        """Register a name (empty or ``...``: one that the name server makes up) and listen; at any TCP port for -1.
 
         Raises:
             NameServerUnreachable: Nobody gives out names.
@@ -100,7 +100,7 @@ class PortCore:
         """
         self._take_settings()
         registration = PortRegistration(self.settings)
-        listener, contact = registration.open(checked_name(name, self.settings))
+        listener, contact = registration.open(checked_name(name, self.settings), port_number)
         try:
             self._listen(listener, contact)
             self._registration = registration
@@ -136,7 +136,7 @@ class PortCore:
             self._registration, self.name, self.contact = None, "", Contact()
 
     def connect(self, destination: str, carrier: str = "") -> str:
-        """Add an output to ``/name`` or ``carrier://name`` and return the line that says so, or raise MiddlewareError."""
+        """Add an output to ``/name`` or ``carrier://name`` and return the line that says so, or raise why not."""
         return connect_port(self, destination, carrier)
 
     def disconnect(self, peer: str) -> str:

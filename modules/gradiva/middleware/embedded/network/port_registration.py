@@ -41,16 +41,19 @@ class PortRegistration:
         self._names = NameClient(settings)
         self._kept = ""
 
-    def open(self, name: str) -> tuple[socket.socket, Contact]:
-        """Register a name and return a listening socket and the port's address."""
+    def open(self, name: str, port_number: int = -1) -> tuple[socket.socket, Contact]:
+        """Register a name and return a listening socket and the port's address; -1 lets the name server choose it."""
         if name.startswith("/"):
             self._warn_of_a_living_namesake(name)
         contact = self._names.register(name)
-        try:
-            listener = listen(self._settings.listen_host, contact.getPort())
-        except OSError:  # somebody else has that number
-            listener, contact = self._open_elsewhere(contact)
-        return listener, contact
+        wanted = contact.getPort() if port_number < 0 else port_number
+        listener = self._listen(wanted)
+        if listener is None and port_number < 0:  # somebody else has that number
+            listener = self._listen(0)
+        if listener is None:
+            where = f"{self._settings.listen_host}:{wanted}"
+            raise MiddlewareError(f"{contact.getRegName()} cannot listen at {where}; is it taken?")
+        return listener, self._corrected(contact, listener)
 
     def announce(self, contact: Contact) -> None:
         """Tell what the port speaks, once it listens, and have all that remembered."""
@@ -78,15 +81,19 @@ class PortRegistration:
             log.info("%s was not unregistered: %s", self._kept, error)
         self._kept = ""
 
-    def _open_elsewhere(self, contact: Contact) -> tuple[socket.socket, Contact]:
+    def _listen(self, port_number: int) -> socket.socket | None:
         try:
-            listener = listen(self._settings.listen_host, 0)
-        except OSError as error:
-            host = self._settings.listen_host
-            raise MiddlewareError(f"{contact.getRegName()} cannot listen at {host}: {error}") from error
+            return listen(self._settings.listen_host, port_number)
+        except OSError:
+            return None
+
+    def _corrected(self, contact: Contact, listener: socket.socket) -> Contact:
+        """Tell the name server where the port really listens, if that is elsewhere."""
         number = int(listener.getsockname()[1])
+        if number == contact.getPort():
+            return contact
         try:
-            return listener, self._names.register(contact.getRegName(), "tcp", contact.getHost(), number)
+            return self._names.register(contact.getRegName(), "tcp", contact.getHost(), number)
         except MiddlewareError:
             listener.close()
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Protocol
 
 from gradiva.middleware.embedded.wire.binary import encode_list
@@ -14,15 +13,21 @@ from gradiva.middleware.embedded.wire.wire_family import WireFamily
 class Sendable(Protocol):
     """An object that can be written to a connection."""
 
-    to_wire: Callable[[WireFamily], bytes]
-    to_wire_text: Callable[[], str]
+    def to_wire(self, family: WireFamily, /) -> bytes:
+        """Return the object as the payload of a binary message."""
+
+    def to_wire_text(self) -> str:
+        """Return the object as one line of a text connection."""
 
 
 class Receivable(Protocol):
     """An object that can be filled from a connection; raises `MalformedMessage` if it is something else."""
 
-    from_wire: Callable[[bytes, WireFamily], WireFamily]
-    from_wire_text: Callable[[str], None]
+    def from_wire(self, data: bytes, family: WireFamily, /) -> WireFamily:
+        """Take over what the payload of a binary message says and return the family that it shows."""
+
+    def from_wire_text(self, text: str, /) -> None:
+        """Take over what a line says."""
 
 
 Sent = Sendable | list[Element] | bytes

@@ -1,0 +1,124 @@
+"""A port whose owner reads and writes its messages one by one."""
+
+from __future__ import annotations
+
+from gradiva.middleware.embedded.network.contactable import Contactable
+from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
+from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.embedded.network.message_objects import (
+    Reads,
+    Writes,
+    encoded_reply,
+    read_object,
+    read_reply,
+    sendable,
+)
+from gradiva.middleware.embedded.network.port_outputs import Reply
+from gradiva.middleware.embedded.network.rendezvous import Handover, Rendezvous
+from gradiva.middleware.embedded.network.transferable import Sent
+from gradiva.middleware.errors import MalformedMessage
+
+
+class Port(Contactable):
+    """Nothing is buffered: senders are acknowledged when their message has been read, writing ends when it is taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rendezvous = Rendezvous()
+        self._unanswered: Handover | None = None
+        self._timeout: float | None = None
+
+    def isOpen(self) -> bool:
+        """Tell whether the port is open."""
+        return self._core.is_open
+
+    def setTimeout(self, timeout: float) -> bool:
+        """Give up writing and waiting for replies after this time, [s]; negative: never."""
+        self._timeout = timeout if timeout >= 0 else None
+        return True
+
+    def read(self, reader: Reads, willReply: bool = False) -> bool:
+        """Wait for a message and fill ``reader``; False when interrupted or closed, or if it is none of its kind.
+
+        With ``willReply`` the sender waits until `reply`.
+        """
+        self._finish_unanswered()
+        handover = self._rendezvous.take()
+        if handover is None:
+            return False
+        self._envelope = handover.message.envelope
+        is_read = self._read_message(reader, handover.message)
+        if is_read and willReply:
+            self._unanswered = handover
+        else:
+            handover.finish()
+        return is_read
+
+    def reply(self, writer: Writes) -> bool:
+        """Answer the message that was read with ``willReply``; False if there is none."""
+        handover, self._unanswered = self._unanswered, None
+        if handover is None:
+            log.error("%s: there is no message to reply to", self._core.name)
+            return False
+        handover.finish(encoded_reply(sendable(writer), handover.message))
+        return True
+
+    def replyAndDrop(self, writer: Writes) -> bool:
+        """Answer as `reply` does and end the connection."""
+        if self._unanswered is not None:
+            self._unanswered.message.source.finish()
+        return self.reply(writer)
+
+    def write(self, writer: Writes, reader: Reads | None = None) -> bool:
+        """Send to all connected ports and wait until they have taken it.
+
+        With ``reader`` each one is asked for a reply, and ``reader`` filled with it. False if a peer turned out to be
+        dead (its connection is dropped) or too slow, or if a reply was asked for and none came.
+        """
+        if not self._core.is_open:
+            log.error("cannot write: the port is closed")
+            return False
+        if reader is None:
+            return self._core.send(sendable(writer), self._timeout)
+        return self._call(sendable(writer), reader)
+
+    def _call(self, sent: Sent, reader: Reads) -> bool:
+        if not self._core.has_outputs:
+            log.error("%s: cannot ask: it is not connected to any port", self._core.name)
+            return False
+        is_sent, replies = self._core.call(sent, self._timeout)
+        if is_sent and not replies:
+            log.error("%s: no reply came", self._core.name)
+        return is_sent and bool(replies) and all(self._read_reply(reader, reply) for reply in replies)
+
+    def _read_reply(self, reader: Reads, reply: Reply) -> bool:
+        output, payload = reply
+        try:
+            return read_reply(reader, output, payload)
+        except MalformedMessage as error:
+            log.warning("%s: the reply of %s was not read: %s", self._core.name, output.target, error)
+            return False
+
+    def _read_message(self, reader: Reads, message: IncomingMessage) -> bool:
+        try:
+            return read_object(reader, message)
+        except MalformedMessage as error:
+            log.warning("%s: a message from %s was not read: %s", self._core.name, message.source.sender, error)
+            return False
+
+    def _handle(self, message: IncomingMessage) -> Sent | None:
+        if self._reader is not None:
+            return super()._handle(message)
+        return self._rendezvous.hand_over(message)
+
+    def _finish_unanswered(self) -> None:
+        handover, self._unanswered = self._unanswered, None
+        if handover is not None:
+            handover.finish()
+
+    def _stop(self) -> None:
+        self._rendezvous.stop()
+        self._finish_unanswered()
+
+    def _resume(self) -> None:
+        self._rendezvous.restart()
