@@ -44,7 +44,7 @@ def chosen_bindings(environment: Mapping[str, str]) -> ModuleType:
 
 
 def _embedded() -> ModuleType:
-    return importlib.import_module("gradiva.middleware.embedded")
+    return importlib.import_module("gradiva.middleware.embedded.api")
 
 
 def _real() -> ModuleType:

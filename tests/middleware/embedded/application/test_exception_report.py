@@ -35,5 +35,5 @@ def test_how_often_it_came_is_told_at_the_end(caplog):
     caplog.clear()
     report.tell_counts()
     (line,) = [record.getMessage() for record in caplog.records]
-    assert line.startswith("Walker: ValueError at")
+    assert line.startswith("Walker: ValueError in updateModule at")
     assert line.endswith("came 5 times")

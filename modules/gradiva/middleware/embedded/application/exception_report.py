@@ -18,11 +18,11 @@ class ExceptionReport:
 
     def __init__(self, owner: str) -> None:
         self._owner = owner
-        self._counts: dict[tuple[str, str, int], int] = {}
+        self._counts: dict[tuple[str, str, str, int], int] = {}
 
     def tell(self, error: BaseException, where: str) -> None:
         """Log ``error`` that left the function ``where``, unless this kind was told before."""
-        kind = _kind(error)
+        kind = (where, *_kind(error))
         if kind not in self._counts and len(self._counts) < _MOST_KINDS:
             self._counts[kind] = 0
             _LOGGER.error("%s: %s failed: %s", self._owner, where, error, exc_info=error)
@@ -31,9 +31,9 @@ class ExceptionReport:
 
     def tell_counts(self) -> None:
         """Log how often each kind came, where it was more than once."""
-        for (name, file, line), count in self._counts.items():
+        for (where, name, file, line), count in self._counts.items():
             if count > 1:
-                _LOGGER.error("%s: %s at %s:%d came %d times", self._owner, name, file, line, count)
+                _LOGGER.error("%s: %s in %s at %s:%d came %d times", self._owner, name, where, file, line, count)
 
 
 def _kind(error: BaseException) -> tuple[str, str, int]:

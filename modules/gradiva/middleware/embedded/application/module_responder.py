@@ -53,7 +53,7 @@ class ModuleResponder(PortReader):
     def read(self, reader: ConnectionReader) -> bool:
         """Answer one message."""
         command = Bottle()
-        if not command.read(reader):
+        if not reader.isValid() or not command.read(reader):
             return False
         self._count(1)
         try:

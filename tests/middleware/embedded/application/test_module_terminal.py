@@ -1,0 +1,65 @@
+import os
+
+import pytest
+
+from gradiva.middleware.embedded.application.module_terminal import ModuleTerminal
+from gradiva.middleware.embedded.data.bottle import Bottle
+
+from .deadline import eventually
+
+
+@pytest.fixture
+def typed():
+    """A keyboard: the end that a terminal reads and the one that is typed at."""
+    reader, writer = os.pipe()
+    yield reader, writer
+    os.close(reader)
+    os.close(writer)
+
+
+def test_lines_are_answered_until_the_terminal_is_left(typed, capsys):
+    reader, writer = typed
+    heard = []
+
+    def answer(command: Bottle) -> Bottle:
+        heard.append(command.toString())
+        return Bottle("[many] one two") if len(heard) == 1 else Bottle("[ok]")
+
+    terminal = ModuleTerminal(answer, reader)
+    os.write(writer, b"set pos 0")
+    os.write(writer, b" 10\n\nhelp\n")
+    assert eventually(lambda: len(heard) == 2)
+    terminal.leave()
+    assert heard == ["set pos 0 10", "help"]
+    assert capsys.readouterr().out == "one\ntwo\n[ok]\n"
+    assert not terminal._thread.is_alive()
+
+
+def test_a_terminal_can_be_left_twice_and_by_a_command(typed):
+    reader, writer = typed
+    terminals = []
+
+    def answer(command: Bottle) -> Bottle:
+        terminals[0].leave()
+        return Bottle("[bye]")
+
+    terminals.append(ModuleTerminal(answer, reader))
+    os.write(writer, b"quit\n")
+    assert eventually(lambda: not terminals[0]._thread.is_alive())
+    terminals[0].leave()
+
+
+def test_the_end_of_the_input_ends_the_terminal(tmp_path):
+    heard = []
+
+    def answer(command: Bottle) -> Bottle:
+        heard.append(command.toString())
+        return Bottle("[ok]")
+
+    script = tmp_path / "commands"
+    script.write_text("go\nstop\n")
+    with script.open("rb") as source:
+        terminal = ModuleTerminal(answer, source.fileno())
+        assert eventually(lambda: not terminal._thread.is_alive())
+    terminal.leave()
+    assert heard == ["go", "stop"]

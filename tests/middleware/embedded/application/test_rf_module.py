@@ -1,0 +1,313 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.middleware.embedded.application.resource_finder import ResourceFinder
+from gradiva.middleware.embedded.application.rf_module import RFModule
+from gradiva.middleware.embedded.data.bottle import Bottle
+from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
+from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
+
+from .deadline import PATIENCE, eventually
+
+RECORDINGS = Path(__file__).parents[2] / "recordings" / "yarp_3_12.json"
+
+
+class Walker(RFModule):
+    """Notes what is called; ``fails`` names the methods that raise."""
+
+    def __init__(self, period: float = 0.001, *, last_cycle: int | None = None, fails: tuple[str, ...] = ()) -> None:
+        super().__init__()
+        self.calls: list[str] = []
+        self.cycles = 0
+        self._period, self._last_cycle, self._fails = period, last_cycle, fails
+
+    def _note(self, call: str) -> None:
+        self.calls.append(call)
+        if call in self._fails:
+            raise ValueError(f"no {call} today")
+
+    def configure(self, rf: ResourceFinder) -> bool:
+        self._note("configure")
+        return rf.check("name")
+
+    def updateModule(self) -> bool:
+        self.cycles += 1
+        if "update" in self._fails:
+            raise ValueError("no update today")
+        return self.cycles != self._last_cycle
+
+    def getPeriod(self) -> float:
+        return self._period
+
+    def interruptModule(self) -> bool:
+        self._note("interrupt")
+        return True
+
+    def close(self) -> bool:
+        self._note("close")
+        return True
+
+    def respond(self, command: Bottle, reply: Bottle) -> bool:
+        match command.get(0).asString():
+            case "ping":
+                reply.addString("pong")
+            case "many":
+                reply.fromString('[many] "line1" "line2"')
+            case "silent":
+                pass
+            case "fail":
+                raise ValueError("the knee is stuck")
+            case _:
+                return super().respond(command, reply)
+        return True
+
+
+class Outlet:
+    """A port without a network: keeps the reader that it is given."""
+
+    def setReader(self, reader) -> None:
+        self.reader = reader
+
+    def ask(self, payload: bytes | str) -> bytes:
+        writer = ConnectionWriter(is_text=isinstance(payload, str))
+        assert self.reader.read(ConnectionReader(payload, writer=writer))
+        return bytes(writer.data)
+
+
+def finder(*arguments: str) -> ResourceFinder:
+    rf = ResourceFinder()
+    rf.configure(["program", *arguments])
+    return rf
+
+
+def asked(module: RFModule, command: str) -> str:
+    outlet = Outlet()
+    module.attach(outlet)  # type: ignore[arg-type]
+    return outlet.ask(command).decode().strip()
+
+
+def test_a_module_is_configured_updated_and_closed():
+    module = Walker(last_cycle=3)
+    assert module.runModule(finder("--name", "/walker")) == 0
+    assert module.cycles == 3
+    assert module.calls == ["configure", "close"]
+    assert module.isStopping()
+
+
+def test_a_module_that_refuses_its_configuration_ends_with_one(caplog):
+    module = Walker()
+    assert module.runModule(finder()) == 1
+    assert module.calls == ["configure", "close"]
+    assert module.cycles == 0
+    assert "Walker: configure returned False" in caplog.text
+
+
+def test_a_named_error_of_the_configuration_is_one_line(caplog):
+    class Misconfigured(Walker):
+        def configure(self, rf: ResourceFinder) -> bool:
+            raise ConfigError("gain=0.5, must exceed 1")
+
+    assert Misconfigured().runModule(finder()) == 1
+    (record,) = caplog.records
+    assert record.getMessage() == "Misconfigured: gain=0.5, must exceed 1"
+    assert record.exc_info is None
+
+
+def test_any_other_error_of_the_configuration_shows_where_it_came_from(caplog):
+    assert Walker(fails=("configure",)).runModule(finder()) == 1
+    assert caplog.records[0].exc_info is not None
+
+
+def test_a_failing_update_is_told_once_and_tried_again(caplog):
+    module = Walker(fails=("update",))
+    assert module.runModuleThreaded(finder("--name", "/walker")) == 0
+    assert eventually(lambda: module.cycles >= 4)
+    module.stopModule(True)
+    assert caplog.text.count("updateModule failed: no update today") == 1
+
+
+def test_failing_to_interrupt_or_close_does_not_keep_a_module_alive(caplog):
+    module = Walker(fails=("interrupt", "close"))
+    module.runModuleThreaded(finder("--name", "/walker"))
+    module.stopModule()
+    assert module.joinModule(PATIENCE)
+    assert "interruptModule failed" in caplog.text
+    assert "close failed" in caplog.text
+
+
+def test_a_threaded_module_stops_when_told_and_interrupts_once():
+    module = Walker(period=3600.0)
+    assert module.runModuleThreaded(finder("--name", "/walker")) == 0
+    assert eventually(lambda: module.cycles == 1)
+    assert not module.joinModule(0.0)
+    module.stopModule()
+    module.stopModule(True)
+    assert module.calls == ["configure", "interrupt", "close"]
+    assert module.cycles == 1
+
+
+def test_a_threaded_module_tells_at_once_that_it_is_not_configured():
+    assert Walker().runModuleThreaded(finder()) == 1
+
+
+def test_a_module_can_run_again():
+    module = Walker(last_cycle=2)
+    module.runModule(finder("--name", "/walker"))
+    module.cycles = 0
+    assert module.runModule() == 0
+    assert module.cycles == 2
+
+
+@pytest.mark.parametrize("farewell", ["quit", "[exit]", "bye"])
+def test_a_farewell_is_answered_and_stops(farewell):
+    module = Walker(period=3600.0)
+    module.runModuleThreaded(finder("--name", "/walker"))
+    assert asked(module, farewell) == "[bye]"
+    assert module.joinModule(PATIENCE)
+    assert module.calls == ["configure", "interrupt", "close"]
+
+
+def test_the_replies_are_those_of_a_recorded_module_byte_for_byte():
+    recording = next(entry for entry in json.loads(RECORDINGS.read_text()) if entry["name"] == "rfmodule")
+    messages = [bytes.fromhex(frame["hex"]) for frame in recording["frames"] if frame.get("what") == "message"]
+    replies = [frame["hex"] for frame in recording["frames"] if frame.get("what") == "reply"]
+    requests = [message[-frame_size:] for message, frame_size in zip(messages, sizes(recording), strict=True)]
+    outlet = Outlet()
+    Walker().attach(outlet)  # type: ignore[arg-type]
+    assert [outlet.ask(request).hex() for request in requests] == replies
+
+
+def sizes(recording) -> list[int]:
+    """Return how many bytes of each message are the Bottle: all of its block but the 8 bytes of the port command."""
+    return [sum(frame["blocks"]) - 8 for frame in recording["frames"] if frame.get("what") == "message"]
+
+
+def test_an_exception_in_respond_is_answered_and_told_once(caplog):
+    module = Walker()
+    assert asked(module, "fail") == '[fail] "the knee is stuck"'
+    assert asked(module, "fail now") == '[fail] "the knee is stuck"'
+    assert caplog.text.count("respond failed") == 1
+    assert asked(module, "ping") == "pong"
+
+
+def test_nobody_waits_for_an_empty_reply():
+    assert asked(Walker(), "silent") == "[ok]"
+
+
+def test_answers_are_given_one_at_a_time():
+    inside, most = [], []
+
+    class Slow(RFModule):
+        def respond(self, command: Bottle, reply: Bottle) -> bool:
+            inside.append(1)
+            most.append(len(inside))
+            threading.Event().wait(0.01)
+            inside.pop()
+            return True
+
+    module = Slow()
+    askers = [threading.Thread(target=asked, args=[module, "go"]) for _ in range(4)]
+    for asker in askers:
+        asker.start()
+    for asker in askers:
+        asker.join()
+    assert most == [1] * 4
+
+
+def test_a_name_gets_its_parts():
+    module = RFModule()
+    module.setName("/walker")
+    assert (module.getName(), module.getName("rpc"), module.getName("/rpc")) == (
+        "/walker",
+        "/walker/rpc",
+        "/walker/rpc",
+    )
+
+
+def test_a_module_without_a_terminal_says_so(monkeypatch, caplog):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert not RFModule().attachTerminal()
+    assert "no terminal to attach to" in caplog.text
+
+
+def test_a_signal_ends_a_module_between_two_cycles_and_the_handlers_come_back():
+    before = signal.getsignal(signal.SIGTERM)
+
+    class Signalled(Walker):
+        def updateModule(self) -> bool:
+            if super().updateModule() and self.cycles == 2:
+                os.kill(os.getpid(), signal.SIGTERM)
+            return True
+
+    module = Signalled()
+    assert module.runModule(finder("--name", "/walker")) == 0
+    assert module.calls == ["configure", "interrupt", "close"]
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+SCRIPT = """
+    import sys
+    from gradiva.middleware import yarp
+
+    class Module(yarp.RFModule):
+        def configure(self, rf):
+            print(rf.find("name").asString(), flush=True)
+            return self.attachTerminal()
+
+        def getPeriod(self):
+            return 3600.0
+
+        def updateModule(self):
+            return True
+
+        def close(self):
+            print("closed", flush=True)
+            return True
+
+    finder = yarp.ResourceFinder()
+    finder.configure(sys.argv)
+    sys.exit(Module().runModule(finder))
+"""
+
+
+def start_script() -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-c", textwrap.dedent(SCRIPT), "--name", "/me"]
+    environment = {**os.environ, "GRADIVA_YARP": "embedded"}
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "/me\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_closes_a_module_of_its_own_process(number):
+    with start_script() as process:
+        process.send_signal(number)
+        assert process.communicate(timeout=PATIENCE)[0] == "closed\n"
+        assert process.returncode == 0
+
+
+def test_a_module_is_ended_at_its_terminal():
+    with start_script() as process:
+        assert process.communicate("hello\nquit\n", timeout=PATIENCE)[0] == '"command not recognized" "command not recognized"\n[bye]\nclosed\n'
+        assert process.returncode == 0
+
+
+def test_no_thread_stays_behind():
+    before = set(threading.enumerate())
+    module = Walker()
+    module.runModuleThreaded(finder("--name", "/walker"))
+    asked(module, "quit")
+    assert module.joinModule(PATIENCE)
+    assert eventually(lambda: set(threading.enumerate()) <= before)
