@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from gradiva.middleware.control_board import (
     StreamedCommand,
 )
 from gradiva.middleware.control_board.control_board_device import INTERFACES, ControlBoardDevice, Joints
+from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.parameter_table import Key, ParameterTable
-from gradiva.middleware.embedded.devices.feature import Feature
 
 REFERENCES = {
     CommandKind.POSITION_DIRECT: Feature.POSITION_REFERENCE,
@@ -216,10 +217,11 @@ class RecordedBoard(IntegratingBoard):
         self._last_name = "joint0"
 
     def read(self) -> JointData:
+        commanded = {command.kind for command in self.commands}
         data = super().read()
-        object.__setattr__(data, "torque", np.zeros(3))
-        object.__setattr__(data, "current", data.current / 2.0)
-        return data
+        pwm = data.pwm if CommandKind.PWM in commanded else 33.0 + np.arange(3)
+        current = data.current / 2.0 if CommandKind.CURRENT in commanded else 100.0 * (33.0 + np.arange(3))
+        return replace(data, torque=np.zeros(3), pwm=pwm, current=current)
 
     def axis_name(self, joint: int) -> str:
         if joint < 3:

@@ -1,0 +1,69 @@
+"""What ports call for each message: one answers requests, one takes commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import as_items, fill_bottle
+from gradiva.middleware.embedded.wire.elements import Element
+
+
+class RequestReader(yarp.PortReader):
+    """Answers each request of a port with what a function returns.
+
+    Args:
+        answer: From request to reply.
+        raw_answers: Answers that no Bottle can hold: int16 numbers without tags, as generated code writes them, for
+            requests of a single word.
+    """
+
+    def __init__(
+        self, answer: Callable[[list[Element]], list[Element]], raw_answers: dict[str, tuple[int, ...]] | None = None
+    ) -> None:
+        super().__init__()
+        self._answer = answer
+        self._raw_answers = raw_answers or {}
+
+    def read(self, reader: yarp.ConnectionReader) -> bool:
+        """Read one request and answer it."""
+        request = yarp.Bottle()
+        if not request.read(reader):
+            return False
+        items = as_items(request)
+        raw_answer = self._raw_answers.get(items[0]) if len(items) == 1 and isinstance(items[0], str) else None
+        writer = reader.getWriter()
+        if raw_answer is not None:
+            return writer is None or _write_raw(raw_answer, writer)
+        reply = yarp.Bottle()
+        fill_bottle(reply, self._answer(items))
+        return writer is None or reply.write(writer)
+
+
+class CommandReader(yarp.PortReader):
+    """Hands the values of each message of a port to a function, in their order.
+
+    Args:
+        take: Called in the thread of the connection.
+    """
+
+    def __init__(self, take: Callable[[list[Element]], None]) -> None:
+        super().__init__()
+        self._take = take
+
+    def read(self, reader: yarp.ConnectionReader) -> bool:
+        """Read one message and hand it on."""
+        command = yarp.Bottle()
+        if not command.read(reader):
+            return False
+        self._take(as_items(command))
+        return True
+
+
+def _write_raw(numbers: tuple[int, ...], writer: yarp.ConnectionWriter) -> bool:
+    """Write the header of a list of one struct, then the struct's numbers."""
+    writer.appendInt32(256)
+    writer.appendInt32(1)
+    for number in numbers:
+        writer.appendInt16(number)
+    return not writer.isError()
