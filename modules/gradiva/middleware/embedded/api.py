@@ -83,6 +83,11 @@ from gradiva.middleware.embedded.network.buffered_port import (
 )
 from gradiva.middleware.embedded.network.callbacks import BottleCallback, PropertyCallback, VectorCallback
 from gradiva.middleware.embedded.network.clock import (
+    YARP_CLOCK_CUSTOM,
+    YARP_CLOCK_DEFAULT,
+    YARP_CLOCK_NETWORK,
+    YARP_CLOCK_SYSTEM,
+    YARP_CLOCK_UNINITIALIZED,
     delay,
     isClockInitialized,
     isCustomClock,
@@ -133,6 +138,11 @@ __all__ = [
     "VOCAB_PIDTYPE_POSITION",
     "VOCAB_PIDTYPE_TORQUE",
     "VOCAB_PIDTYPE_VELOCITY",
+    "YARP_CLOCK_CUSTOM",
+    "YARP_CLOCK_DEFAULT",
+    "YARP_CLOCK_NETWORK",
+    "YARP_CLOCK_SYSTEM",
+    "YARP_CLOCK_UNINITIALIZED",
     "BVector",
     "Bottle",
     "BottleCallback",
