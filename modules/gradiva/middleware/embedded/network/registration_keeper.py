@@ -50,7 +50,7 @@ class RegistrationKeeper:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._server_was_guest = False
+        self._server_was_guest = True  # until it has said that it is not
         self._server_is_missed = False
 
     def keep(self, name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -65,10 +65,7 @@ class RegistrationKeeper:
     def forget(self, name: str) -> None:
         """Let go of a name; the thread ends with the last one."""
         with self._lock:
-            self._kept.pop(name, None)
-            if not self._kept:
-                self._thread = None
-                self._wake.set()
+            self._drop(name)
 
     def kept_names(self) -> list[str]:
         """Return the names that are kept, sorted."""
@@ -91,11 +88,12 @@ class RegistrationKeeper:
 
     def _run(self) -> None:
         me = threading.current_thread()
-        while not self._wake.wait(self._period) and self._thread is me:
+        while self._thread is me:
             try:
                 self.check()
             except Exception:
                 _LOGGER.exception("registrations were not checked")
+            self._wake.wait(self._period)
 
     def _compare(self, client: NameClient, settings: NetworkSettings, kept: Mapping[str, KeptRegistration]) -> None:
         known = client.query_all(list(kept))
@@ -120,7 +118,14 @@ class RegistrationKeeper:
         _LOGGER.warning("%s now belongs to %s; this process's port is no longer found by it", name, other.toURI())
         with self._lock:
             if self._kept.get(name) is ours:
-                del self._kept[name]
+                self._drop(name)
+
+    def _drop(self, name: str) -> None:
+        """Let go of a name, under the lock."""
+        self._kept.pop(name, None)
+        if not self._kept:
+            self._thread = None
+            self._wake.set()
 
     def _register(self, client: NameClient, ours: KeptRegistration) -> None:
         contact = ours.contact

@@ -1,0 +1,129 @@
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
+from gradiva.middleware.embedded.network.guest_name_server import serves_names
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.network_life import life, name_server_answers
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+from tests.middleware.embedded.network.patience import threads_named, wait_until
+
+PARTICIPANT = """
+import sys
+from gradiva.middleware.embedded.network.network_life import life
+from gradiva.middleware.embedded.network.port_core import PortCore
+
+life.begin()
+port = PortCore()
+port.open(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.read()
+port.close()
+life.end()
+"""
+
+
+@pytest.fixture
+def free_address(tmp_path) -> NetworkSettings:
+    """Return settings that name a free address, which is also what the processes of this test read in their file."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    folder = Path(os.environ["YARP_CONFIG_HOME"])
+    folder.mkdir()
+    (folder / "yarp.conf").write_text(f"127.0.0.1 {port} yarp\n")
+    use_settings(None)
+    return current_settings()
+
+
+@contextmanager
+def participant(port: str) -> Iterator[subprocess.Popen[str]]:
+    """Run another process that opens a port until its standard input ends."""
+    command = [sys.executable, "-c", PARTICIPANT, port]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+
+
+def is_known(name: str) -> bool:
+    return name_server_answers(current_settings()) and NameClient(current_settings()).query(name).isValid()
+
+
+def test_a_name_server_that_is_there_is_used(name_server):
+    life.begin()
+    assert life.has_begun
+    assert not serves_names()
+    life.end()
+    assert not life.has_begun
+    assert name_server_answers(name_server.settings)
+
+
+def test_where_there_is_none_on_loopback_this_process_serves_names(free_address):
+    life.begin()
+    life.begin()
+    assert serves_names()
+    assert name_server_answers(free_address)
+    life.end()
+    assert not name_server_answers(free_address)
+    wait_until(lambda: not threads_named("yarp"))
+
+
+def test_one_that_does_not_answer_elsewhere_is_told_and_asked_again(caplog):
+    use_settings(NetworkSettings(name_server_host="localhost.invalid", found_in="/some/yarp.conf"))
+    with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+        life.begin()
+    assert not serves_names()
+    assert "no name server answers at localhost.invalid:10000 (/some/yarp.conf)" in caplog.text
+
+
+def test_tools_do_not_serve_names(free_address):
+    from dataclasses import replace
+
+    use_settings(replace(free_address, may_serve_names=False))
+    life.begin()
+    assert not serves_names()
+
+
+def test_what_has_the_address_but_serves_no_names_is_told(free_address, caplog):
+    with socket.create_server(("127.0.0.1", free_address.name_server_port)) as other:
+        other.close()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", free_address.name_server_port))  # bound, not listening: refused at once
+        with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+            life.begin()
+    assert "something else has that address" in caplog.text
+
+
+def test_a_private_network_is_seen_by_this_process_alone(name_server):
+    former = current_settings()
+    life.set_private(True)
+    assert life.is_private
+    assert current_settings().name_server_port != former.name_server_port
+    NameClient(current_settings()).register("/a")
+    assert not NameClient(former).query("/a").isValid()
+    life.set_private(False)
+    assert not life.is_private
+    assert current_settings() == former
+
+
+def test_the_survivor_serves_names_when_the_process_that_did_is_killed(free_address):
+    with participant("/first") as first:
+        with participant("/second"):
+            wait_until(lambda: is_known("/second"))
+            first.send_signal(signal.SIGKILL)
+            first.wait()
+            wait_until(lambda: is_known("/second"))
+            assert not is_known("/first")
+        assert not name_server_answers(free_address)

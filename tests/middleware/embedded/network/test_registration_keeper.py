@@ -1,0 +1,134 @@
+import logging
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.current_settings import use_settings
+from gradiva.middleware.embedded.network.guest_name_server import is_guest, serves_names, stop_serving_names
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.name_server import NameServer
+from gradiva.middleware.embedded.network.registration_keeper import RegistrationKeeper
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+from tests.middleware.embedded.network.patience import threads_named, wait_until
+
+OURS = Contact("/a", "tcp", "127.0.0.1", 12345)
+
+
+@pytest.fixture
+def keeper() -> Iterator[RegistrationKeeper]:
+    keeper = RegistrationKeeper(period=0.05)
+    yield keeper
+    for name in keeper.kept_names():
+        keeper.forget(name)
+    wait_until(lambda: not threads_named("yarp registrations"))
+
+
+@pytest.fixture
+def guest() -> Iterator[NameServer]:
+    """Return a name server that lives in some other program."""
+    server = NameServer(NetworkSettings(name_server_port=0), is_guest=True)
+    server.start()
+    use_settings(server.settings)
+    yield server
+    server.stop()
+    stop_serving_names()
+
+
+def test_a_restarted_name_server_learns_ports_and_properties_again(name_server, name_client, keeper):
+    keeper.keep("/a", OURS, {"accepts": ["tcp", "udp"]})
+    wait_until(lambda: name_client.query("/a") == OURS)
+    name_server.stop()
+    keeper.check()
+    name_server.start()
+    wait_until(lambda: name_client.query("/a") == OURS)
+    wait_until(lambda: name_client.get_property("/a", "accepts") == ["tcp", "udp"])
+
+
+def test_an_absent_name_server_is_reported_once_and_its_return_too(name_server, keeper, caplog):
+    keeper.keep("/a", OURS)
+    name_server.stop()
+    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+        keeper.check()
+        keeper.check()
+        name_server.start()
+        wait_until(lambda: "answers again" in caplog.text)
+    assert caplog.text.count("existing connections go on") == 1
+
+
+def test_a_name_that_a_living_process_took_is_left_to_it(name_client, keeper, caplog):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        theirs = name_client.register("/a", "tcp", "127.0.0.1", other.getsockname()[1])
+        keeper.keep("/a", OURS)
+        wait_until(lambda: keeper.kept_names() == [])
+        assert name_client.query("/a") == theirs
+    assert "/a now belongs to tcp://127.0.0.1:" in caplog.text
+
+
+def test_a_name_that_a_dead_process_took_is_taken_back(name_client, keeper):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        number = other.getsockname()[1]
+    name_client.register("/a", "tcp", "127.0.0.1", number)
+    keeper.keep("/a", OURS)
+    wait_until(lambda: name_client.query("/a") == OURS)
+    assert keeper.kept_names() == ["/a"]
+
+
+def test_a_forgotten_name_is_not_registered_again(name_client, keeper):
+    keeper.keep("/a", OURS)
+    keeper.keep("/b", replace_name(OURS, "/b"))
+    wait_until(lambda: name_client.query("/a") == OURS)
+    keeper.forget("/a")
+    name_client.unregister("/a")
+    keeper.check()
+    keeper.check()
+    assert not name_client.query("/a").isValid()
+
+
+def test_the_thread_lives_as_long_as_a_name_is_kept(name_server, keeper):
+    assert not threads_named("yarp registrations")
+    keeper.keep("/a", OURS)
+    keeper.keep("/b", replace_name(OURS, "/b"))
+    assert len(threads_named("yarp registrations")) == 1
+    keeper.forget("/a")
+    keeper.forget("/b")
+    wait_until(lambda: not threads_named("yarp registrations"))
+    keeper.keep("/a", OURS)
+    assert len(threads_named("yarp registrations")) == 1
+
+
+def test_the_name_server_of_another_program_is_replaced_when_that_ends(guest, keeper):
+    client = NameClient(guest.settings)
+    keeper.keep("/a", OURS)
+    wait_until(lambda: client.query("/a") == OURS)
+    assert is_guest(client, guest.settings)
+    keeper.check()
+    guest.stop()
+    wait_until(serves_names)
+    wait_until(lambda: client.query("/a") == OURS)
+    assert is_guest(client, guest.settings)
+
+
+def test_a_name_server_in_its_own_right_is_waited_for(name_server, keeper):
+    use_settings(replace(name_server.settings, may_serve_names=True))
+    keeper.keep("/a", OURS)
+    keeper.check()
+    name_server.stop()
+    keeper.check()
+    keeper.check()
+    assert not serves_names()
+
+
+def test_who_may_not_serve_names_does_not(guest, keeper):
+    use_settings(replace(guest.settings, may_serve_names=False))
+    keeper.keep("/a", OURS)
+    keeper.check()
+    guest.stop()
+    keeper.check()
+    assert not serves_names()
+
+
+def replace_name(contact: Contact, name: str) -> Contact:
+    return Contact(name, contact.getCarrier(), contact.getHost(), contact.getPort())
