@@ -8,7 +8,9 @@ from gradiva.middleware.embedded.network.contact import Contact
 
 END_OF_REPLY = "*** end of message"
 
-_REGISTRATION = re.compile(r"registration name (?P<name>\S+) ip (?P<host>\S+) port (?P<port>\d{1,5}) type (?P<type>\S+)")
+_REGISTRATION = re.compile(
+    r"registration name (?P<name>\S+) ip (?P<host>\S+) port (?P<port>\d{1,5}) type (?P<type>\S+)"
+)
 
 
 def line_of_contact(contact: Contact) -> str:
