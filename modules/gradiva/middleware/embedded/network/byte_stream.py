@@ -30,6 +30,7 @@ class ByteStream:
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
         self._buffer = bytearray(_USUAL_CAPACITY)
+        self._view = memoryview(self._buffer)
         self._start = 0
         self._end = 0
         self._deadline: float | None = None
@@ -58,15 +59,15 @@ class ByteStream:
         """Return the next ``size`` bytes, waiting for them, and leave them to be taken."""
         while self._end - self._start < size:
             self.receive()
-        return bytes(memoryview(self._buffer)[self._start : self._start + size])
+        return bytes(self._view[self._start : self._start + size])
 
     def skip(self, size: int) -> None:
         """Leave out received bytes."""
         self._start += size
 
-    def received(self) -> bytes:
-        """Return all bytes that wait to be taken."""
-        return bytes(memoryview(self._buffer)[self._start : self._end])
+    def view(self) -> memoryview:
+        """Return all bytes that wait to be taken; not to be kept beyond the next `receive`."""
+        return self._view[self._start : self._end]
 
     def take_line(self, longest: int) -> str:
         """Return the next line without its end; one of more than ``longest`` bytes raises `FrameTooLarge`."""
@@ -93,7 +94,7 @@ class ByteStream:
         self._make_room()
         try:
             self._be_patient()
-            size = self._socket.recv_into(memoryview(self._buffer)[self._end :], 0, flags)
+            size = self._socket.recv_into(self._view[self._end :], 0, flags)
         except (BlockingIOError, TimeoutError) as error:
             raise PeerStalled("the peer does not go on") from error
         except OSError as error:
@@ -114,15 +115,19 @@ class ByteStream:
         if self._start == self._end:
             self._start = self._end = 0
             if len(self._buffer) > _LARGE_CAPACITY:
-                self._buffer = bytearray(_USUAL_CAPACITY)
-        if self._end < len(self._buffer):
-            return
-        if self._start > len(self._buffer) // 2:
-            rest = self.received()
-            self._buffer[: len(rest)] = rest
-            self._start, self._end = 0, len(rest)
-        else:
-            self._buffer.extend(bytes(len(self._buffer)))
+                self._resize(_USUAL_CAPACITY)
+        elif self._end == len(self._buffer):
+            is_half_taken = self._start > len(self._buffer) // 2
+            self._resize(len(self._buffer) * (1 if is_half_taken else 2))
+
+    def _resize(self, capacity: int) -> None:
+        """Move what waits to the start of a new buffer."""
+        rest = bytes(self.view())
+        self._view.release()
+        self._buffer = bytearray(capacity)
+        self._view = memoryview(self._buffer)
+        self._view[: len(rest)] = rest
+        self._start, self._end = 0, len(rest)
 
 
 def set_timeout(sock: socket.socket, option: int, timeout: float | None) -> None:

@@ -19,10 +19,7 @@ class MessageSource(Protocol):
 
     sender: str
     family: WireFamily
-
-    @property
-    def remote(self) -> Contact:
-        """Return who sends, and from where."""
+    remote: Contact
 
     def is_alive(self) -> bool:
         """Tell whether the connection is open at both ends."""

@@ -52,6 +52,7 @@ class InputConnection:
     Attributes:
         sender: Name of who is at the other end, empty until it has introduced itself.
         carrier_name: How it speaks.
+        remote: Who sends, by which carrier, and from where.
         family: The one that its messages have shown.
         is_introduced: Whether the handshake is over.
     """
@@ -64,17 +65,13 @@ class InputConnection:
         self._owner = owner
         self._socket = sock
         self._peer = (peer_host, peer_port)
+        self.remote = Contact("", "", *self._peer)
         self._stream = ByteStream(sock)
         self._channel: MessageChannel | None = None
         self._datagrams: DatagramChannel | None = None
         self._closed = False
         self._is_last = False
         self._thread = threading.Thread(target=self._run, name=f"yarp input of {owner.name}", daemon=True)
-
-    @property
-    def remote(self) -> Contact:
-        """Return who sends, by which carrier, and from where."""
-        return Contact(self.sender, self.carrier_name, *self._peer)
 
     @property
     def is_rooted(self) -> bool:
@@ -156,6 +153,7 @@ class InputConnection:
         introduction = read_introduction(self._stream, self._socket)
         self.sender = introduction.sender
         self.carrier_name = introduction.carrier.name
+        self.remote = Contact(self.sender, self.carrier_name, *self._peer)
         self._channel = self._channel_for(introduction)
         self._owner.introduced(self)
         number = self._owner.port_number if self._datagrams is None else self._datagrams.port_number

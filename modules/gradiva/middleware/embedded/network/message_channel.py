@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from typing import Protocol
 
@@ -11,10 +12,8 @@ from gradiva.middleware.embedded.network.transferable import Sent, encoded, enco
 from gradiva.middleware.embedded.wire.carriers import Carrier
 from gradiva.middleware.embedded.wire.framing import (
     ACKNOWLEDGEMENT,
-    INDEX_SIZE,
     TEXT_ACKNOWLEDGEMENT,
-    lengths_size,
-    payload_size,
+    message_extent,
 )
 from gradiva.middleware.embedded.wire.port_command import PortCommand, decode_command, parse_command
 from gradiva.middleware.embedded.wire.text import is_complete
@@ -63,10 +62,11 @@ class BinaryChannel:
 
     def _payload(self) -> bytes:
         stream = self._stream
-        index = _first_bytes(stream, INDEX_SIZE)
-        header_size = INDEX_SIZE + lengths_size(index)
-        header = stream.peek(header_size)
-        size = payload_size(header[INDEX_SIZE:], self._largest)
+        if not len(stream):
+            _wait_for_message(stream)
+        while (extent := message_extent(stream.view(), self._largest)) is None:
+            stream.receive()
+        header_size, size = extent
         stream.skip(header_size)
         return stream.take(size)
 
@@ -100,7 +100,7 @@ class TextChannel:
     def _command_line(self) -> str:
         line = ""
         while not line:
-            _first_bytes(self._stream, 1)
+            _wait_for_message(self._stream)
             line = self._stream.take_line(self._largest)
         return line
 
@@ -113,11 +113,8 @@ class TextChannel:
         raise FrameTooLarge(f"a text that goes on for more than {_MOST_CONTINUED_LINES} lines is refused")
 
 
-def _first_bytes(stream: ByteStream, size: int) -> bytes:
-    """Return the start of a message: before its first byte a peer may be silent as long as it wants."""
-    while True:
-        try:
-            return stream.peek(size)
-        except PeerStalled:
-            if len(stream):
-                raise
+def _wait_for_message(stream: ByteStream) -> None:
+    """Wait for the first byte of a message: before it a peer may be silent as long as it wants."""
+    while not len(stream):
+        with contextlib.suppress(PeerStalled):
+            stream.receive()

@@ -6,7 +6,6 @@ import contextlib
 import socket
 import threading
 import time
-from collections.abc import Iterator
 
 from gradiva.middleware.embedded.network.byte_stream import ByteStream, PeerGone, PeerStalled
 from gradiva.middleware.embedded.network.outgoing_message import OutgoingMessage
@@ -99,19 +98,14 @@ class StreamOutput:
         with self._use:  # whoever was blocked on the socket has been woken
             self._socket.close()
 
-    @contextlib.contextmanager
-    def _using(self, deadline: float | None) -> Iterator[None]:
+    def _using(self, deadline: float | None) -> _Use:
         patience = -1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)
         if not self._use.acquire(timeout=patience):
             raise PeerStalled("the peer has not taken the former message")
-        try:
-            if self._broken is not None:
-                raise self._broken
-            yield
-        except OSError as error:  # the socket was closed
-            raise PeerGone(f"the connection is closed: {error}") from error
-        finally:
+        if self._broken is not None:
             self._use.release()
+            raise self._broken
+        return _Use(self._use)
 
     def _send(self, message: OutgoingMessage, deadline: float | None) -> None:
         self._send_pending(deadline)
@@ -176,3 +170,20 @@ class StreamOutput:
         self._exchange.settle(self.family, None)
         if (pending := self._take_pending()) is not None:
             self._exchange.send(pending, None)
+
+
+class _Use:
+    """Gives the use of a socket back at the end of a block."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        self._lock.release()
+        if isinstance(error, OSError):  # the socket was closed
+            raise PeerGone(f"the connection is closed: {error}") from error

@@ -52,7 +52,7 @@ class StreamReplies:
             return self._stream.find_line(TEXT_ACKNOWLEDGEMENT)
         if len(self._stream) < _TAG_SIZE:
             return None
-        received = self._stream.received()
+        received = self._stream.view()
         if self._carrier.has_ack and is_acknowledgement(received):
             return _NO_REPLY
         try:

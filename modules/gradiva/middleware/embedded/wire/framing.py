@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from functools import cache
 
 from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number, yarp_number
 from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
@@ -15,6 +16,7 @@ LONGEST_NAME = 1000  # of a sender, with its final NUL
 
 _INDEX_NUMBER = 10
 _INDEX = yarp_number(_INDEX_NUMBER)
+_INDEX_FILLING = b"\xff" * 8
 _MOST_BLOCKS = 255
 _LENGTH_SIZE = 4
 _NO_REPLY_BLOCK = bytes(_LENGTH_SIZE)
@@ -25,28 +27,43 @@ def encode_message(blocks: Sequence[bytes]) -> bytes:
     """Return a whole message of non-empty blocks, the first of which begins with the port command."""
     if len(blocks) > _MOST_BLOCKS:
         blocks = [b"".join(blocks)]
-    lengths = struct.pack(f"<{len(blocks)}i", *map(len, blocks))
+    lengths = _lengths_layout(len(blocks)).pack(*map(len, blocks))
     counts = bytes((len(blocks), 1))
-    return b"".join((_INDEX, counts, b"\xff" * 8, lengths, _NO_REPLY_BLOCK, *blocks))
+    return b"".join((_INDEX, counts, _INDEX_FILLING, lengths, _NO_REPLY_BLOCK, *blocks))
 
 
 def lengths_size(index: bytes | bytearray | memoryview) -> int:
     """Return how many bytes of lengths follow an index of `INDEX_SIZE` bytes."""
-    number = expected_number(index[:NUMBER_SIZE], "the start of a message")
-    if number != _INDEX_NUMBER:
+    if index[:NUMBER_SIZE] != _INDEX:
+        number = expected_number(index[:NUMBER_SIZE], "the start of a message")
         raise MalformedMessage(f"a message starts with the YARP number {_INDEX_NUMBER}, got {number}")
     return _LENGTH_SIZE * (index[NUMBER_SIZE] + index[NUMBER_SIZE + 1])
 
 
 def payload_size(lengths: bytes | bytearray | memoryview, largest: int) -> int:
     """Return how many bytes of payload follow the lengths; more than ``largest`` raise `FrameTooLarge`."""
-    sizes = struct.unpack(f"<{len(lengths) // _LENGTH_SIZE}i", lengths)
-    if any(size < 0 for size in sizes):
+    sizes = _lengths_layout(len(lengths) // _LENGTH_SIZE).unpack(lengths)
+    if min(sizes, default=0) < 0:
         raise MalformedMessage(f"a block of a message cannot have {min(sizes)} bytes")
     total = sum(sizes)
     if total > largest:
         raise FrameTooLarge(f"a message of {total} bytes is refused; up to {largest} are accepted")
     return total
+
+
+def message_extent(start: memoryview, largest: int) -> tuple[int, int] | None:
+    """Return the sizes of header and payload of the message that starts here, None while its header is incomplete."""
+    if len(start) < INDEX_SIZE:
+        return None
+    header_size = INDEX_SIZE + lengths_size(start[:INDEX_SIZE])
+    if len(start) < header_size:
+        return None
+    return header_size, payload_size(start[INDEX_SIZE:header_size], largest)
+
+
+@cache
+def _lengths_layout(count: int) -> struct.Struct:
+    return struct.Struct(f"<{count}i")
 
 
 def encode_name(name: str) -> bytes:
