@@ -7,7 +7,6 @@ import os
 import threading
 
 from gradiva.middleware.embedded.application.exception_report import ExceptionReport
-from gradiva.middleware.embedded.application.pause import pause
 from gradiva.middleware.embedded.application.periodic_schedule import PeriodicSchedule
 from gradiva.middleware.embedded.application.running_mean import RunningMean
 from gradiva.middleware.embedded.network import clock
@@ -177,7 +176,7 @@ class PeriodicThread:
         while not self._stop.is_set():
             if self._go_on.is_set():
                 self.step()
-            pause(schedule.time_left(self._period, clock.now()), self._stop)
+            clock.pause(schedule.time_left(self._period, clock.now()), self._stop)
 
     def _release(self) -> None:
         try:

@@ -9,7 +9,6 @@ from gradiva.common import WalkingError
 from gradiva.middleware.embedded.application.exception_report import ExceptionReport
 from gradiva.middleware.embedded.application.module_responder import ModuleResponder, is_farewell
 from gradiva.middleware.embedded.application.module_terminal import ModuleTerminal
-from gradiva.middleware.embedded.application.pause import pause
 from gradiva.middleware.embedded.application.periodic_schedule import PeriodicSchedule
 from gradiva.middleware.embedded.application.resource_finder import ResourceFinder
 from gradiva.middleware.embedded.application.termination_signals import TerminationSignals
@@ -204,7 +203,7 @@ class RFModule:
     def _cycle(self) -> None:
         schedule = PeriodicSchedule(clock.now())
         while not self._stop.is_set() and self._updates_on():
-            pause(schedule.time_left(self.getPeriod(), clock.now()), self._stop)
+            clock.pause(schedule.time_left(self.getPeriod(), clock.now()), self._stop)
 
     def _updates_on(self) -> bool:
         try:

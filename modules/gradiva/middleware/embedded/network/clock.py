@@ -36,6 +36,15 @@ def delay(seconds: float) -> None:
         time.sleep(seconds)
 
 
+def pause(seconds: float, stop: threading.Event) -> None:
+    """Wait, [s], or until ``stop`` is set, also while a simulation stands still."""
+    clock = _network_clock
+    if clock is not None:
+        clock.delay(seconds, stop)
+    elif seconds > 0:
+        stop.wait(seconds)
+
+
 def useSystemClock() -> None:
     """Use the machine's clock; whoever waits for a simulated one goes on at once."""
     _use(None)

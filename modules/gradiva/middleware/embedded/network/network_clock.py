@@ -15,6 +15,7 @@ from gradiva.middleware.errors import MiddlewareError
 
 _CHECK_PERIOD = 0.5  # [s] of the machine, between looks at a clock that is silent
 _SILENCE = 1.0  # [s] of the machine, after which the connection is looked at
+_LOOK = 0.05  # [s] of the machine, between looks at what may end a wait
 _NANO = 1e-9
 
 
@@ -84,13 +85,16 @@ class NetworkClock:
         with self._changed:
             self._changed.wait_for(lambda: self.is_valid() or self._closed.is_set())
 
-    def delay(self, seconds: float) -> None:
-        """Wait for simulated seconds to pass; a simulation that starts over starts the wait over, too."""
+    def delay(self, seconds: float, stop: threading.Event | None = None) -> None:
+        """Wait for simulated seconds or for ``stop``; a simulation that starts over starts the wait over, too."""
         with self._changed:
             begin = self.now()
-            while not self._closed.is_set() and (not self.is_valid() or self.now() < begin + seconds):
-                self._changed.wait()
+            while not self._is_over(stop) and (not self.is_valid() or self.now() < begin + seconds):
+                self._changed.wait(None if stop is None else _LOOK)
                 begin = min(begin, self.now())
+
+    def _is_over(self, stop: threading.Event | None) -> bool:
+        return self._closed.is_set() or (stop is not None and stop.is_set())
 
     def _stay_connected(self) -> None:
         is_missed = False
