@@ -87,8 +87,11 @@ class JointData:
     def to_items(self, family: WireFamily = WireFamily.YARP_3) -> list[Element]:
         """Return the elements of the message: 11 (3.x) or 12 (4.x) vectors, each followed by its validity."""
         items: list[Element] = []
-        for name in fields_of(family):
-            items.append(_elements(name, getattr(self, name), family))
+        for name, element_type in _ELEMENT_TYPES[family]:
+            numbers: list[Element] = getattr(self, name).tolist()
+            if element_type is Float32:
+                numbers = list(map(Float32, numbers))  # type: ignore[arg-type]
+            items.append(numbers or TypedList(element_type))
             items.append(FAIL if name in self.invalid else OK)
         return items
 
@@ -120,16 +123,19 @@ def fields_of(family: WireFamily) -> tuple[str, ...]:
     return FIELDS if family is WireFamily.YARP_4 else FIELDS[:-1]
 
 
+def _element_type(name: str, family: WireFamily) -> type[float] | type[int]:
+    if name in INTEGER_FIELDS:
+        return int
+    return Float32 if family is WireFamily.YARP_4 and name in ("pwm", "temperature") else float
+
+
+_ELEMENT_TYPES = {
+    family: tuple((name, _element_type(name, family)) for name in fields_of(family)) for family in WireFamily
+}
+
+
 def _array(name: str, value: npt.ArrayLike) -> npt.NDArray[Any]:
     return np.asarray(value, dtype=np.int32 if name in INTEGER_FIELDS else np.float64)
-
-
-def _elements(name: str, value: npt.NDArray[Any], family: WireFamily) -> list[Element]:
-    if name in INTEGER_FIELDS:
-        return TypedList(int, value.tolist())
-    if family is WireFamily.YARP_4 and name in ("pwm", "temperature"):
-        return TypedList(Float32, map(Float32, value.tolist()))
-    return TypedList(float, value.tolist())
 
 
 def _family_of(items: Sequence[Element]) -> WireFamily:
