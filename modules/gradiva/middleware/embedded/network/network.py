@@ -103,13 +103,13 @@ class NetworkBase(NetworkNames):
     @staticmethod
     def waitPort(target: str, quiet: bool = False) -> bool:
         """Wait until a port is there; False if the network ends before."""
-        return wait_for(lambda: exists(target), target, quiet, life.wait_for_end)
+        return wait_for(lambda: exists(target), target, quiet, life.watch_end())
 
     @staticmethod
     def waitConnection(source: str, destination: str, quiet: bool = False) -> bool:
         """Wait until port ``source`` sends to port ``destination``; False if the network ends before."""
         what = f"a connection from {source} to {destination}"
-        return wait_for(lambda: is_connected(source, destination), what, quiet, life.wait_for_end)
+        return wait_for(lambda: is_connected(source, destination), what, quiet, life.watch_end())
 
     @overload
     @staticmethod

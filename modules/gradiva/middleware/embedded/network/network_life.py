@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from gradiva.middleware.embedded.network import clock
@@ -46,22 +47,22 @@ class NetworkLife:
         with self._lock:
             if not self._begun:
                 self._begun = True
-                self._ended.clear()
                 _find_name_server(current_settings())
         clock.initialize_clock(clock_kind)
 
     def end(self) -> None:
         """Stop what `begin` started; whoever waits for a port gives up."""
-        self._ended.set()
+        ended, self._ended = self._ended, threading.Event()
+        ended.set()
         clock.useSystemClock()
         with self._lock:
             self._begun = False
             self.set_private(False)
             stop_serving_names()
 
-    def wait_for_end(self, seconds: float) -> bool:
-        """Wait, [s]; return True as soon as `end` is called."""
-        return self._ended.wait(seconds)
+    def watch_end(self) -> Callable[[float], bool]:
+        """Return a function that waits, [s], and returns True as soon as `end` is called after now."""
+        return self._ended.wait
 
     def set_private(self, wanted: bool) -> None:
         """Begin or end a network that no other process sees."""

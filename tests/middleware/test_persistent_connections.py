@@ -1,0 +1,84 @@
+import logging
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from gradiva.middleware import yarp
+from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
+
+PATIENCE = 10.0  # [s]
+
+
+@pytest.fixture(autouse=True)
+def network(tmp_path, monkeypatch) -> Iterator[None]:
+    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
+    yarp.Network.setLocalMode(True)
+    yield
+    yarp.Network.fini()
+
+
+def opened(name: str) -> yarp.Port:
+    port = yarp.Port()
+    assert port.open(name)
+    return port
+
+
+def wait_until(condition) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def keeping() -> Iterator[PersistentConnections]:
+    connections = PersistentConnections([("/out", "/in", "fast_tcp")], period=0.02, healthy_period=0.05)
+    connections.start()
+    yield connections
+    connections.stop()
+    assert not [thread for thread in threading.enumerate() if thread.name == "yarp persistent connections"]
+
+
+def test_ports_are_connected_as_soon_as_both_are_there(keeping):
+    out = opened("/out")
+    assert keeping.status() == [ConnectionStatus("/out", "/in", "fast_tcp", False, 0)]
+    into = opened("/in")
+    wait_until(keeping.are_connected)
+    assert keeping.status() == [ConnectionStatus("/out", "/in", "fast_tcp", True, 1)]
+    assert yarp.Network.isConnected("/out", "/in", "fast_tcp", True)
+    out.close()
+    into.close()
+
+
+def test_a_lost_connection_is_told_once_and_made_again(keeping, caplog):
+    out, into = opened("/out"), opened("/in")
+    wait_until(keeping.are_connected)
+    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+        into.close()
+        wait_until(lambda: not keeping.are_connected())
+        into = opened("/in")
+        wait_until(lambda: keeping.status()[0].times_made == 2)
+        out.close()
+        wait_until(lambda: not keeping.are_connected())
+        out = opened("/out")
+        wait_until(lambda: keeping.status()[0].times_made == 3)
+    assert caplog.text.count("the connection from /out to /in is lost") == 2
+    out.close()
+    into.close()
+
+
+def test_a_connection_by_another_carrier_is_left_as_it_is():
+    out, into = opened("/out"), opened("/in")
+    assert yarp.Network.connect("/out", "/in", "tcp")
+    connections = PersistentConnections([("/out", "/in", "fast_tcp")], period=0.01)
+    connections.start()
+    connections.start()
+    wait_until(connections.are_connected)
+    connections.stop()
+    connections.stop()
+    assert connections.status()[0].times_made == 0
+    assert yarp.Network.isConnected("/out", "/in", "tcp", True)
+    out.close()
+    into.close()
