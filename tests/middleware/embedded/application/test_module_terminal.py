@@ -63,3 +63,13 @@ def test_the_end_of_the_input_ends_the_terminal(tmp_path):
         assert eventually(lambda: not terminal._thread.is_alive())
     terminal.leave()
     assert heard == ["go", "stop"]
+
+
+def test_a_line_that_is_no_command_is_refused_and_the_next_one_is_heard(typed, capsys):
+    reader, writer = typed
+    terminal = ModuleTerminal(lambda command: Bottle("[ok]"), reader)
+    os.write(writer, b"(" * 100 + b")" * 100 + b"\ngo\n")
+    told: list[str] = []
+    assert eventually(lambda: told.extend(capsys.readouterr().out.splitlines()) or len(told) == 2)
+    terminal.leave()
+    assert told == ["lists are nested deeper than 32", "[ok]"]

@@ -30,3 +30,8 @@ def test_the_command_line_replaces_single_keys_of_a_file_and_leaves_the_file_as_
     overlaid = parse_command_line(["--group::key", "9", "--name", "mine"], of_the_file)
     assert to_text(overlaid) == "(name mine) (group (key 9) (other 2)) (last 3)"
     assert to_text(of_the_file) == "(name walking) (group (key 1) (other 2)) (last 3)"
+
+
+def test_an_argument_that_cannot_be_read_is_a_string():
+    deep = "(" * 100 + ")" * 100
+    assert parse_command_line(["--deep", deep, "--open", "(1 2"]) == [["deep", deep], ["open", "(1 2"]]

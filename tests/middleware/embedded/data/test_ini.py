@@ -1,4 +1,8 @@
+from pathlib import Path
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradiva.middleware.embedded.data.ini import parse_ini, read_ini
 from gradiva.middleware.embedded.wire.text import to_text
@@ -133,3 +137,51 @@ def test_a_directory_is_all_its_ini_files_by_name(tmp_path):
 def test_a_file_that_is_not_there_is_none(tmp_path):
     assert read_ini(tmp_path / "none.ini", {}) is None
     assert read_ini(tmp_path, {}) is None
+
+
+ANYTHING = st.text() | st.lists(
+    st.sampled_from(
+        [
+            "key",
+            " ",
+            "\n",
+            "[",
+            "]",
+            "(",
+            ")",
+            '"',
+            "\\",
+            "//",
+            "#",
+            "$",
+            "${",
+            "}",
+            "=",
+            "include",
+            "import",
+            "5",
+            "\0",
+        ]
+    )
+).map("".join)
+
+
+@given(ANYTHING)
+def test_no_text_is_an_error(text):
+    for entry in parse_ini(text, {"key": "${key}"}, Path("/nonexistent")):
+        assert isinstance(entry, list)
+        assert entry
+
+
+def test_very_deep_nesting_does_not_fail(caplog):
+    assert parsed("deep " + "(" * 100 + ")" * 100 + "\nnext 1").endswith("(next 1)")
+
+
+def test_a_long_text_is_read_in_one_pass():
+    text = 'list "' + "line\n" * 100_000
+    assert len(parse_ini(text, {})) <= 1
+
+
+def test_a_name_that_no_file_can_have_is_told(caplog):
+    assert parsed('[include "a\0b"]\nnext 1') == "(next 1)"
+    assert "cannot read" in caplog.text

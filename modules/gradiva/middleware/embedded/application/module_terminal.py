@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from gradiva.middleware.embedded.application.module_responder import lines_of
 from gradiva.middleware.embedded.data.bottle import Bottle
+from gradiva.middleware.errors import MalformedMessage
 
 _READ_AT_ONCE = 4096  # [bytes]
 _LONGEST_LINE = 65536  # [bytes]
@@ -41,11 +42,18 @@ class ModuleTerminal:
     def _run(self) -> None:
         try:
             for line in self._lines():
-                command = Bottle(line.decode(errors="surrogateescape"))
-                if command.items:
-                    print("\n".join(lines_of(self._answer(command))), flush=True)
+                self._respond(line.decode(errors="surrogateescape"))
         finally:
             os.close(self._wake_reader)
+
+    def _respond(self, line: str) -> None:
+        try:
+            command = Bottle(line)
+        except MalformedMessage as error:
+            print(error, flush=True)
+            return
+        if command.items:
+            print("\n".join(lines_of(self._answer(command))), flush=True)
 
     def _lines(self) -> Iterator[bytes]:
         pending = b""

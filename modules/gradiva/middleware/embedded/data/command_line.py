@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gradiva.middleware.embedded.data.ini_document import key_text
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import from_text
+from gradiva.middleware.errors import MalformedMessage
 
 _GROUP_SEPARATOR = "::"
 
@@ -50,4 +51,7 @@ def _entry(entries: list[Element], key: str) -> tuple[int, list[Element]]:
 
 def _values(argument: str) -> list[Element]:
     is_sentence = any(character.isspace() for character in argument) and argument[0] not in '"([{'
-    return ([] if is_sentence else from_text(argument)) or [argument]
+    try:
+        return ([] if is_sentence else from_text(argument)) or [argument]
+    except MalformedMessage:
+        return [argument]

@@ -25,6 +25,7 @@ from gradiva.middleware.embedded.data.ini_variables import expand_variables
 from gradiva.middleware.embedded.data.yarp_folders import YarpFolders
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import from_text
+from gradiva.middleware.errors import MalformedMessage
 
 ContextFinder = Callable[[str, str], Path | None]  # context and file name
 
@@ -93,14 +94,17 @@ class IniReader:
         """Read the lines of ``text``; files that it includes are looked for in ``folder``."""
         self.document.open_group("")
         for line in logical_lines(text):
-            self._read_line(expand_variables(line, self._variable), folder)
+            try:
+                self._read_line(expand_variables(line, self._variable), folder)
+            except MalformedMessage as error:
+                _LOGGER.error("ini: a line is left out: %s", error)
         self.document.open_group("")
 
     def _read_file(self, path: Path) -> bool:
         try:
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        except OSError as error:
-            _LOGGER.error("cannot read %s: %s", path, error.strerror)
+        except (OSError, ValueError) as error:  # a ValueError for a name that no file can have
+            _LOGGER.error("cannot read %s: %s", path, getattr(error, "strerror", error))
             return False
         self.read_text(text, path.parent)
         return True
