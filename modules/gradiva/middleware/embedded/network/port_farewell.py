@@ -33,4 +33,4 @@ def ask_senders_to_disconnect(port: ClosingPort) -> None:
             contact = names.query(sender)
             if contact.isValid():
                 farewell: list[Element] = [encode_vocab("del"), port.name]
-                request(contact, farewell, administrative=True, timeout=_PATIENCE, settings=port.settings)
+                request(contact, farewell, administrative=True, carrier="text_ack", timeout=_PATIENCE, settings=port.settings)
