@@ -155,6 +155,18 @@ def test_a_threaded_module_stops_when_told_and_interrupts_once():
     assert module.cycles == 1
 
 
+def test_a_module_that_waits_for_its_own_end_goes_on_to_it():
+    class Impatient(Walker):
+        def updateModule(self) -> bool:
+            self.stopModule(True)
+            return super().updateModule()
+
+    module = Impatient()
+    module.runModuleThreaded(finder("--name", "/walker"))
+    assert module.joinModule(PATIENCE)
+    assert module.calls == ["configure", "interrupt", "close"]
+
+
 def test_a_threaded_module_tells_at_once_that_it_is_not_configured():
     assert Walker().runModuleThreaded(finder()) == 1
 

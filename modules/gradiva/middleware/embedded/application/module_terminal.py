@@ -14,6 +14,7 @@ from gradiva.middleware.errors import MalformedMessage
 
 _READ_AT_ONCE = 4096  # [bytes]
 _LONGEST_LINE = 65536  # [bytes]
+_PATIENCE = 1.0  # [s] for a command that is being answered
 
 
 class ModuleTerminal:
@@ -37,7 +38,7 @@ class ModuleTerminal:
             os.close(self._wake_writer)  # readable for the thread: end of file
             self._wake_writer = -1
         if threading.current_thread() is not self._thread:
-            self._thread.join()
+            self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
         try:

@@ -40,6 +40,7 @@ class RFModule:
         self._respond_lock = threading.Lock()
         self._responder = ModuleResponder(self._answer)
         self._terminal: ModuleTerminal | None = None
+        self._runner: threading.Thread | None = None
         self._report = ExceptionReport(type(self).__name__)
 
     def configure(self, rf: ResourceFinder) -> bool:
@@ -141,14 +142,14 @@ class RFModule:
         return self._has_ended.wait(None if seconds < 0 else seconds)
 
     def stopModule(self, wait: bool = False) -> None:
-        """Stop after the present cycle; with ``wait`` return only when the module has closed."""
+        """Stop after the present cycle; with ``wait`` return only when the module has closed, but for its own thread."""
         self._stop.set()
         with self._interrupt_lock:
             is_first = not self._is_interrupted
             self._is_interrupted = True
         if is_first:
             self._guarded_interrupt()
-        if wait:
+        if wait and threading.current_thread() is not self._runner:
             self.joinModule()
 
     def isStopping(self) -> bool:
@@ -169,6 +170,7 @@ class RFModule:
         self._has_ended.clear()
 
     def _run(self, rf: ResourceFinder | None = None) -> int:
+        self._runner = threading.current_thread()
         try:
             if rf is not None and not self._is_configured(rf):
                 return 1
