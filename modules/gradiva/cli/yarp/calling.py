@@ -14,7 +14,6 @@ from gradiva.cli.yarp.session import network_session
 from gradiva.common import ConfigError, WalkingError
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.wire.text import is_complete
-from gradiva.middleware.errors import MiddlewareError
 
 _PROMPT, _CONTINUED = ">> ", ".. "
 
@@ -80,10 +79,8 @@ def call_repeatedly(caller: Caller) -> int:
 def _is_answered(caller: Caller, line: str) -> bool:
     try:
         _print_reply(caller.call(message_of([line])))
-    except MiddlewareError as error:
-        say(failure_text(error))
     except WalkingError as error:
-        say(str(error))
+        say(failure_text(error))
     else:
         return True
     return False

@@ -10,6 +10,7 @@ from typing import NoReturn
 import typer
 
 from gradiva.cli.yarp.name_server_address import unreachable_text
+from gradiva.common import WalkingError
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.errors import MiddlewareError, NameServerUnreachable
 
@@ -29,7 +30,7 @@ def failing_with_one_line() -> Iterator[None]:
         _fail(failure_text(error))
 
 
-def failure_text(error: MiddlewareError) -> str:
+def failure_text(error: WalkingError) -> str:
     """Return the line for people."""
     text = unreachable_text(current_settings(), error) if isinstance(error, NameServerUnreachable) else str(error)
     return " ".join(text.split())
