@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -29,15 +30,15 @@ def vocab(element: Element) -> int:
 
 
 def number(element: Element) -> float:
-    """Return a double; integers count as such."""
-    if isinstance(element, int | float):
+    """Return a finite double; integers count as such."""
+    if isinstance(element, int | float) and math.isfinite(element):
         return float(element)
     raise MalformedMessage(f"a number is missing, there is {element!r:.40}")
 
 
 def integer(element: Element) -> int:
     """Return an integer of any size."""
-    if isinstance(element, int | float) and int(element) == element:
+    if isinstance(element, int | float) and math.isfinite(element) and int(element) == element:
         return int(element)
     raise MalformedMessage(f"an integer is missing, there is {element!r:.40}")
 
