@@ -169,6 +169,8 @@ class AnalogSensorsClient(BottleCallback):
         return Network.isConnected(sender, here, self._options.carrier, True)
 
     def _reach_again(self) -> bool:
+        if not Network.exists(f"{self._options.remote}/measures:o"):
+            return False
         try:
             self._connect()
             self._metadata = self._ask_metadata()

@@ -10,6 +10,7 @@ from gradiva.middleware.embedded.devices.joint_state_reader import JointStateRea
 from gradiva.middleware.embedded.devices.remote_control_board_options import RemoteControlBoardOptions
 from gradiva.middleware.embedded.devices.reply_bytes import ReplyBytes
 from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
+from gradiva.middleware.embedded.network.contactable import speak
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.wire.elements import Element
@@ -32,6 +33,8 @@ class ControlBoardPorts:
     def open(self) -> None:
         """Open the ports, or raise MiddlewareError."""
         local = self._options.local
+        for port in (self._rpc, self._command, self._state):
+            speak(port, self._options.dialect.family)
         opened = self._in_order(
             lambda: self._rpc.open(local + self._options.dialect.rpc_client),
             lambda: self._command.open(f"{local}/command:o"),
@@ -40,6 +43,10 @@ class ControlBoardPorts:
         if not opened:
             raise MiddlewareError(f"the ports of {local} could not be opened")
         self._state.useCallback(self.state)
+
+    def board_is_there(self) -> bool:
+        """Ask the board's port whether it lives, without a line in the log."""
+        return Network.exists(self._board_state)
 
     def connect(self) -> None:
         """Make all three connections, or raise PeerUnreachable."""

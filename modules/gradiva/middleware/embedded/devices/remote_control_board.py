@@ -25,11 +25,11 @@ _log = logging.getLogger("gradiva.yarp")
 class RemoteControlBoard(ControlBoard):
     """A control board in another process, reached again whenever that process comes back."""
 
-    def __init__(self, options: RemoteControlBoardOptions) -> None:
-        """Prepare; `open` reaches the board."""
+    def __init__(self, options: RemoteControlBoardOptions, ports: ControlBoardPorts | None = None) -> None:
+        """Prepare; `open` reaches the board, through ports of its own unless others are given."""
         self._options = options
         self._dialect = options.dialect
-        self._ports = ControlBoardPorts(options)
+        self._ports = ports or ControlBoardPorts(options)
         self._axes = 0
         self._unheard = Complaint()
         self._keeper = ConnectionKeeper(options.remote, self._ports.are_connected, self._reach_again)
@@ -128,6 +128,8 @@ class RemoteControlBoard(ControlBoard):
         return axes
 
     def _reach_again(self) -> bool:
+        if not self._ports.board_is_there():
+            return False
         try:
             self._ports.connect()
             axes = self._introduction()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradiva.middleware.control_board.thrift_forms import THRIFT_FORMS, ThriftForm
 from gradiva.middleware.embedded.devices.dialect import Dialect, NotInDialect, RequestLine, RequestRefused
-from gradiva.middleware.embedded.devices.request import Request, Verb
+from gradiva.middleware.embedded.devices.request import Request, Scope, Verb
 from gradiva.middleware.embedded.wire.elements import Element, Int16, PlainList, Vocab32
 from gradiva.middleware.embedded.wire.vocab import decode_vocab, encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
@@ -70,7 +70,7 @@ def _method(form: ThriftForm, request: Request) -> str:
     method = methods.one if isinstance(of, int | str) else methods.all if of is None else methods.group
     if not method:
         feature = request.feature.name.lower().replace("_", " ")
-        raise NotInDialect(f"control boards of YARP 4 have no method to {request.verb.value} {feature} of {of}")
+        raise NotInDialect(f"control boards of YARP 4 have no method to {request.verb.value} {feature} {_whom(of)}")
     return method
 
 
@@ -87,5 +87,11 @@ def _values(request: Request) -> list[Element]:
     values = list(request.values)
     if not values:
         return []
-    one_by_one = isinstance(request.of, int)
-    return values if one_by_one else [values]
+    if isinstance(request.of, str):
+        return [values]
+    plain: list[Element] = [int(value) if isinstance(value, Vocab32) else value for value in values]
+    return plain if isinstance(request.of, int) else [plain]
+
+
+def _whom(of: Scope) -> str:
+    return "of all joints" if of is None else f"of {of}"

@@ -9,6 +9,7 @@ from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.message_objects import Reads, read_and_answer
 from gradiva.middleware.embedded.network.port_core import PortCore
 from gradiva.middleware.embedded.network.transferable import Sent
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError
 
 
@@ -129,3 +130,8 @@ class Contactable:
 
     def _resume(self) -> None:
         """Let messages be waited for again."""
+
+
+def speak(port: Contactable, family: WireFamily) -> None:
+    """Have a port that is still closed speak this family first, whatever the settings of the process say."""
+    port._core.speak(family)

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 
 from gradiva.middleware.embedded.network.acceptor import Acceptor, listen
 from gradiva.middleware.embedded.network.administration import Administration
@@ -31,6 +32,7 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.port_command import PortCommand
 from gradiva.middleware.embedded.wire.text import from_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MiddlewareError
 
 _JOIN_PATIENCE = 1.0  # [s] for a thread to end
@@ -90,6 +92,10 @@ class PortCore:
     def port_number(self) -> int:
         """Return the TCP port where it listens."""
         return self.contact.getPort()
+
+    def speak(self, family: WireFamily) -> None:
+        """Speak this family first, whatever the settings of the process say; for a port that is still closed."""
+        self._given_settings = replace(self._given_settings or current_settings(), family=family)
 
     def open(self, name: str, port_number: int = -1) -> None:
         """Register a name (empty or ``...``: one that the name server makes up) and listen; at any TCP port for -1.
