@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradiva.middleware import bottles
@@ -66,6 +66,7 @@ elements = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(elements, max_size=8))
 def test_anything_comes_back(items):
     embedded = bottles.EmbeddedBottle

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradiva.middleware.embedded.data.ini import parse_ini, read_ini
@@ -166,6 +166,7 @@ ANYTHING = st.text() | st.lists(
 ).map("".join)
 
 
+@settings(deadline=None)
 @given(ANYTHING)
 def test_no_text_is_an_error(text):
     for entry in parse_ini(text, {"key": "${key}"}, Path("/nonexistent")):

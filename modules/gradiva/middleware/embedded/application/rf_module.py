@@ -142,7 +142,7 @@ class RFModule:
         return self._has_ended.wait(None if seconds < 0 else seconds)
 
     def stopModule(self, wait: bool = False) -> None:
-        """Stop after the present cycle; with ``wait`` return only when the module has closed, but for its own thread."""
+        """Stop after the present cycle; with ``wait`` return when the module has closed (not in its own thread)."""
         self._stop.set()
         with self._interrupt_lock:
             is_first = not self._is_interrupted
