@@ -1,10 +1,13 @@
 import logging
+import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
 
 from gradiva.middleware.embedded.network.connecting import connect, disconnect, is_connected
 from gradiva.middleware.embedded.network.port_core import PortCore
+from tests.middleware.recorded_messages import recording
 
 
 @pytest.fixture
@@ -79,3 +82,47 @@ def test_quiet_refusals_are_for_debugging_alone(name_server, caplog):
         assert not connect("/nobody", "/in", quiet=True)
         assert not is_connected("/nobody", "/in")
     assert not caplog.records
+
+
+class RecordedPort:
+    """A port that answers administrators in the recorded words, and remembers what they said."""
+
+    def __init__(self, recording_name: str, connections: list[int]) -> None:
+        frames = recording("yarp_3_12", recording_name)["frames"]
+        self._answers = [[f for f in frames if f["conn"] == conn and f["dir"] == "s>c"] for conn in connections]
+        asked = [[f for f in frames if f["conn"] == conn and f["dir"] == "c>s"] for conn in connections]
+        self.recorded = [[bytes.fromhex(f["hex"]) for f in frames] for frames in asked]
+        self.said: list[list[bytes]] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port_number = self._listener.getsockname()[1]
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        self._thread.join(10.0)
+
+    def _run(self) -> None:
+        with self._listener:
+            for answers, recorded in zip(self._answers, self.recorded, strict=True):
+                sock, _ = self._listener.accept()
+                with sock:
+                    self.said.append(
+                        [self._hear(sock, len(said), answer) for said, answer in zip(recorded, answers, strict=True)]
+                    )
+
+    def _hear(self, sock: socket.socket, size: int, answer: dict[str, str]) -> bytes:
+        heard = b""
+        while len(heard) < size and (piece := sock.recv(size - len(heard))):
+            heard += piece
+        sock.sendall(bytes.fromhex(answer["hex"]))
+        return heard
+
+
+@pytest.mark.parametrize(("attempt", "connections"), [(connect, [2, 3]), (disconnect, [9])])
+def test_the_source_is_asked_in_the_recorded_words(name_client, attempt, connections):
+    source = RecordedPort("cli_connect_write_disconnect", connections)
+    name_client.register("/gold/out", "tcp", "127.0.0.1", source.port_number)
+    name_client.register("/gold/in", "tcp", "127.0.0.1", 1)
+    assert attempt("/gold/out", "/gold/in")
+    source.join()
+    assert source.said == source.recorded

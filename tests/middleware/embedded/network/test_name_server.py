@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 
+from gradiva.middleware.embedded.network.connecting import connect
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_registry import RegistryLimits
 from gradiva.middleware.embedded.network.name_server import NameServer, NameServerRunning
 from gradiva.middleware.embedded.network.name_server_file import NameServerAddress, read_name_server_file
 from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from gradiva.middleware.embedded.network.port_core import PortCore
+from gradiva.middleware.embedded.network.settings import ConnectionLimits, NetworkSettings
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError, NameServerUnreachable
 from tests.middleware.embedded.network.patience import conversation, threads_named, wait_until
@@ -97,6 +99,30 @@ def test_changes_are_told_to_whoever_asked():
     client.unregister("/a")
     server.stop()
     assert changes == [(True, "/a"), (False, "/a")]
+
+
+def test_changes_are_told_to_what_is_connected_to_the_servers_output(name_server, name_client):
+    heard: list[object] = []
+    listener = PortCore(handler=lambda message: heard.append(message.items()))
+    listener.open("/listener")
+    assert connect("/root", "/listener")
+    name_client.register("/a")
+    name_client.unregister("/a")
+    wait_until(lambda: heard[-1:] == [[encode_vocab("del"), "/a"]])
+    listener.close()
+
+
+def test_who_asks_nothing_more_is_left():
+    limits = ConnectionLimits(stall_timeout=0.1)
+    server = NameServer(replace(ANYWHERE, limits=limits))
+    server.start()
+    with socket.create_connection(("127.0.0.1", server.contact.getPort()), timeout=10.0) as sock:
+        sock.sendall(b"NAME_SERVER announce /a\n")
+        received = b""
+        while piece := sock.recv(100):
+            received += piece
+    assert received == b"[ok]\r\n"
+    server.stop()
 
 
 def test_a_second_server_at_the_same_address_is_refused(name_server):

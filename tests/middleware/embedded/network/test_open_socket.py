@@ -56,6 +56,7 @@ def test_another_key_is_refused_by_both():
 
 def test_an_initiator_without_the_key_is_not_served():
     with acceptor(b"secret key 1") as (port, outcome), open_socket("127.0.0.1", port, settings(None)) as sock:
+        sock.settimeout(10.0)
         assert len(sock.recv(100)) == 40
         assert sock.recv(100) == b""
     assert "does not take part" in str(outcome[0])

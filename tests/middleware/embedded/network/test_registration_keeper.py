@@ -87,6 +87,27 @@ def test_a_forgotten_name_is_not_registered_again(name_client, keeper):
     assert not name_client.query("/a").isValid()
 
 
+def test_who_has_lost_a_name_is_told_when_letting_go(name_server, keeper):
+    newer = Contact("/a", "tcp", "127.0.0.1", 12346)
+    keeper.keep("/a", OURS)
+    keeper.keep("/a", newer)
+    assert not keeper.forget("/a", OURS)
+    assert keeper.kept_names() == ["/a"]
+    assert keeper.forget("/a", newer)
+    assert not keeper.forget("/a", newer)
+
+
+def test_ports_of_one_network_are_not_told_to_another(name_client, keeper):
+    keeper.keep("/a", OURS)
+    wait_until(lambda: name_client.query("/a") == OURS)
+    other = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
+    other.start()
+    use_settings(other.settings)
+    keeper.check()
+    assert not NameClient(other.settings).query("/a").isValid()
+    other.stop()
+
+
 def test_the_thread_lives_as_long_as_a_name_is_kept(name_server, keeper):
     assert not threads_named("yarp registrations")
     keeper.keep("/a", OURS)

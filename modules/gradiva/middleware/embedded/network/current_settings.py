@@ -16,7 +16,6 @@ GRADIVA_YARP_LARGEST_FRAME  bytes of the largest message that is accepted
 from __future__ import annotations
 
 import ipaddress
-import logging
 import os
 import threading
 from collections.abc import Mapping
@@ -25,6 +24,7 @@ from gradiva.common import ConfigError
 from gradiva.middleware.embedded.network.authentication_file import authentication_key
 from gradiva.middleware.embedded.network.listening_host import is_loopback
 from gradiva.middleware.embedded.network.local_addresses import local_addresses
+from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.name_server_file import (
     NameServerAddress,
     name_server_file,
@@ -40,7 +40,6 @@ LARGEST_FRAME = "GRADIVA_YARP_LARGEST_FRAME"
 _SMALLEST_FRAME = 1024  # [bytes] below, not even administration works
 _LARGEST_FRAME = 2**31 - 1  # lengths are signed integers of 32 bits
 
-_LOGGER = logging.getLogger("gradiva.yarp")
 _lock = threading.Lock()
 _settings: NetworkSettings | None = None
 
@@ -129,7 +128,7 @@ def _largest_frame(environment: Mapping[str, str]) -> int:
 def _warn_if_unreachable(settings: NetworkSettings) -> None:
     host = settings.name_server_host
     if is_loopback(settings.listen_host) and not is_loopback(host) and host not in local_addresses():
-        _LOGGER.warning(
+        log.warning(
             "the name server is at %s, but ports of this process listen on %s, where other machines do not reach "
             "them: set %s=0.0.0.0, or to this machine's address on that network",
             host,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from typing import TYPE_CHECKING
 
 from gradiva.middleware.embedded.network.listening_host import is_loopback
+from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.errors import MiddlewareError
@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # a name server is itself a port, and ports are kept register
 
 GUEST = "guest"  # property of the name server's own name: it lives and dies with some other program
 
-_LOGGER = logging.getLogger("gradiva.yarp")
 _lock = threading.Lock()
 _server: NameServer | None = None
 
@@ -35,10 +34,10 @@ def serve_names(settings: NetworkSettings) -> bool:
         try:
             server.start()
         except MiddlewareError as error:
-            _LOGGER.info("%s", error)
+            log.info("%s", error)
             return False
         _server = server
-    _LOGGER.warning(
+    log.warning(
         "no name server answered: this process now serves names at %s:%d, until it ends",
         settings.name_server_host,
         settings.name_server_port,

@@ -24,15 +24,14 @@ class LineConnection:
         self.peer_host = peer_host
 
     def read_line(self) -> str | None:
-        """Return the next line without its end, None when the peer has closed or is silent in the middle of a line."""
-        while True:
-            try:
-                return self._stream.take_line(LONGEST_LINE)
-            except PeerGone:
-                return None
-            except PeerStalled:
-                if len(self._stream):
-                    return None
+        """Return the next line without its end, None when the peer has closed or is silent.
+
+        Such peers ask and go: whoever stays without a word would keep others out.
+        """
+        try:
+            return self._stream.take_line(LONGEST_LINE)
+        except (PeerGone, PeerStalled):
+            return None
 
     def send(self, data: bytes) -> None:
         """Send bytes; raises `PeerGone` or `PeerStalled`, which the connection's thread understands."""

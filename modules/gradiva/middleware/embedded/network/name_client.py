@@ -7,14 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.listening_host import registered_host
-from gradiva.middleware.embedded.network.name_lines import END_OF_REPLY, contact_of_line
+from gradiva.middleware.embedded.network.name_lines import CHOOSE, END_OF_REPLY, contact_of_line
 from gradiva.middleware.embedded.network.open_socket import open_socket
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import from_text, to_text
 from gradiva.middleware.errors import FrameTooLarge, MiddlewareError, NameServerUnreachable, PeerUnreachable
-
-CHOOSE = "..."  # the name server chooses
 
 
 class NameClient:
@@ -127,7 +125,7 @@ def _line(words: Sequence[str], end: str = "\n") -> str:
 
 
 def _is_complete(received: bytearray, one_line: bool) -> bool:
-    if one_line:
+    if one_line or received.startswith(b"["):  # an answer such as [ok] stands alone
         return received.endswith(b"\n")
     return received.endswith(END_OF_REPLY.encode() + b"\r\n")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gradiva.middleware.embedded.network.contact import Contact
-from gradiva.middleware.embedded.network.name_lines import line_of_contact
-from gradiva.middleware.embedded.network.name_registry import CHOOSE, NameRegistry, RefusedRegistration, text_of
+from gradiva.middleware.embedded.network.name_lines import CHOOSE, line_of_contact
+from gradiva.middleware.embedded.network.name_registry import NameRegistry, RefusedRegistration, text_of
 from gradiva.middleware.embedded.network.name_reply import (
     BottleReply,
     LinesReply,

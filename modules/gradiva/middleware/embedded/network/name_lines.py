@@ -7,6 +7,7 @@ import re
 from gradiva.middleware.embedded.network.contact import Contact
 
 END_OF_REPLY = "*** end of message"
+CHOOSE = "..."  # stands for what the name server is to choose
 
 _REGISTRATION = re.compile(
     r"registration name (?P<name>\S+) ip (?P<host>\S+) port (?P<port>\d{1,5}) type (?P<type>\S+)"

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.name_lines import CHOOSE
 from gradiva.middleware.embedded.network.port_numbers import FreeNumbers, PortNumbers
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.errors import MiddlewareError
 
-CHOOSE = "..."  # the registry chooses
 ANONYMOUS = "/tmp/port/"
 MULTICAST = "mcast"
 OWNED = "owns"  # property: names that are unregistered together with their owner

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gradiva.middleware.embedded.network.name_registry import CHOOSE, text_of
+from gradiva.middleware.embedded.network.name_lines import CHOOSE
+from gradiva.middleware.embedded.network.name_registry import text_of
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import from_text
 

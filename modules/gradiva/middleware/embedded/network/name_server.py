@@ -152,6 +152,7 @@ class NameServer:
         except OSError as error:
             where = f"{host}:{settings.name_server_port}"
             raise NameServerRunning(f"names cannot be served at {where}: {error.strerror}") from error
+        core.settings = replace(core.settings, name_server_port=core.port_number)  # it may have been any free one
         return core
 
     def _answer_message(self, message: IncomingMessage) -> bytes | list[Element]:

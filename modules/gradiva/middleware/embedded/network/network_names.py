@@ -11,7 +11,8 @@ from gradiva.middleware.embedded.data.yarp_folders import YarpFolders
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.log import log
-from gradiva.middleware.embedded.network.name_client import CHOOSE, NameClient
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.name_lines import CHOOSE
 from gradiva.middleware.errors import MiddlewareError
 
 _DEFAULT_PORT_RANGE = 10000

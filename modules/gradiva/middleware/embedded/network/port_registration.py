@@ -39,7 +39,7 @@ class PortRegistration:
     def __init__(self, settings: NetworkSettings) -> None:
         self._settings = settings
         self._names = NameClient(settings)
-        self._kept = ""
+        self._kept: Contact | None = None
 
     def open(self, name: str, port_number: int = -1) -> tuple[socket.socket, Contact]:
         """Register a name and return a listening socket and the port's address; -1 lets the name server choose it."""
@@ -68,18 +68,17 @@ class PortRegistration:
         self._names.set_properties(name, properties)
         self._names.announce(name)
         registration_keeper.keep(name, contact, properties)
-        self._kept = name
+        self._kept = contact
 
     def close(self) -> None:
-        """Take the entry back; a name server that has gone is no matter."""
-        if not self._kept:
+        """Take the entry back unless another port has the name by now; a name server that has gone is no matter."""
+        kept, self._kept = self._kept, None
+        if kept is None or not registration_keeper.forget(kept.getRegName(), kept):
             return
-        registration_keeper.forget(self._kept)
         try:
-            self._names.unregister(self._kept)
+            self._names.unregister(kept.getRegName())
         except MiddlewareError as error:
-            log.info("%s was not unregistered: %s", self._kept, error)
-        self._kept = ""
+            log.info("%s was not unregistered: %s", kept.getRegName(), error)
 
     def _listen(self, port_number: int) -> socket.socket | None:
         try:

@@ -9,7 +9,6 @@ and the one that binds the address wins.
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.guest_name_server import is_guest, serve_names
+from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.open_socket import open_socket
 from gradiva.middleware.embedded.network.settings import NetworkSettings
@@ -25,8 +25,6 @@ from gradiva.middleware.errors import MiddlewareError, NameServerUnreachable, Pe
 PERIOD = 1.0  # [s]
 _PATIENCE = 1.0  # [s] for another owner of a name to accept a connection
 
-_LOGGER = logging.getLogger("gradiva.yarp")
-
 
 @dataclass(frozen=True, slots=True)
 class KeptRegistration:
@@ -34,10 +32,12 @@ class KeptRegistration:
 
     Attributes:
         contact: Name, carrier, host and TCP port.
+        network: The name server's address: other networks are not told of the port.
         properties: The values of each property.
     """
 
     contact: Contact
+    network: tuple[str, int]
     properties: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
@@ -56,16 +56,23 @@ class RegistrationKeeper:
     def keep(self, name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | None = None) -> None:
         """Keep ``name`` registered at the address of ``contact`` from now on."""
         with self._lock:
-            self._kept[name] = KeptRegistration(contact, properties or {})
+            self._kept[name] = KeptRegistration(contact, _address(current_settings()), properties or {})
             if self._thread is None:
                 self._wake.clear()
                 self._thread = threading.Thread(target=self._run, name="yarp registrations", daemon=True)
                 self._thread.start()
 
-    def forget(self, name: str) -> None:
-        """Let go of a name; the thread ends with the last one."""
+    def forget(self, name: str, contact: Contact | None = None) -> bool:
+        """Let go of a name; the thread ends with the last one.
+
+        With ``contact`` only if that is the address that is kept. Returns whether the name was this one's to the end.
+        """
         with self._lock:
+            kept = self._kept.get(name)
+            if kept is None or (contact is not None and kept.contact != contact):
+                return False
             self._drop(name)
+            return True
 
     def kept_names(self) -> list[str]:
         """Return the names that are kept, sorted."""
@@ -76,7 +83,7 @@ class RegistrationKeeper:
         """Compare once, now; never raises for what others do."""
         settings = current_settings()
         with self._lock:
-            kept = dict(self._kept)
+            kept = {name: ours for name, ours in self._kept.items() if ours.network == _address(settings)}
         if not kept:
             return
         try:
@@ -84,7 +91,7 @@ class RegistrationKeeper:
         except NameServerUnreachable as error:
             self._miss_server(settings, error)
         except MiddlewareError as error:
-            _LOGGER.warning("registrations were not checked: %s", error)
+            log.warning("registrations were not checked: %s", error)
 
     def _run(self) -> None:
         me = threading.current_thread()
@@ -92,14 +99,14 @@ class RegistrationKeeper:
             try:
                 self.check()
             except Exception:
-                _LOGGER.exception("registrations were not checked")
+                log.exception("registrations were not checked")
             self._wake.wait(self._period)
 
     def _compare(self, client: NameClient, settings: NetworkSettings, kept: Mapping[str, KeptRegistration]) -> None:
         known = client.query_all(list(kept))
         self._server_was_guest = is_guest(client, settings)
         if self._server_is_missed:
-            _LOGGER.warning("the name server at %s answers again", _address(settings))
+            log.warning("the name server at %s:%d answers again", *_address(settings))
             self._server_is_missed = False
         for name, contact in zip(kept, known, strict=True):
             if not contact.isValid():
@@ -115,7 +122,7 @@ class RegistrationKeeper:
         except PeerUnreachable:
             self._register(client, ours)
             return
-        _LOGGER.warning("%s now belongs to %s; this process's port is no longer found by it", name, other.toURI())
+        log.warning("%s now belongs to %s; this process's port is no longer found by it", name, other.toURI())
         with self._lock:
             if self._kept.get(name) is ours:
                 self._drop(name)
@@ -136,11 +143,11 @@ class RegistrationKeeper:
             client.register(name, contact.getCarrier(), contact.getHost(), contact.getPort())
         if ours.properties:
             client.set_properties(name, ours.properties)
-        _LOGGER.warning("registered %s again at %s", name, contact.toURI())
+        log.warning("registered %s again at %s", name, contact.toURI())
 
     def _miss_server(self, settings: NetworkSettings, error: Exception) -> None:
         if not self._server_is_missed:
-            _LOGGER.warning("%s; existing connections go on, and it is asked again every %g s", error, self._period)
+            log.warning("%s; existing connections go on, and it is asked again every %g s", error, self._period)
             self._server_is_missed = True
         if self._server_was_guest and settings.may_serve_names:
             serve_names(settings)
@@ -150,8 +157,8 @@ def _differs(registered: Contact, ours: Contact) -> bool:
     return (registered.getHost(), registered.getPort()) != (ours.getHost(), ours.getPort())
 
 
-def _address(settings: NetworkSettings) -> str:
-    return f"{settings.name_server_host}:{settings.name_server_port}"
+def _address(settings: NetworkSettings) -> tuple[str, int]:
+    return settings.name_server_host, settings.name_server_port
 
 
 _keeper = RegistrationKeeper()
@@ -162,6 +169,6 @@ def keep(name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | 
     _keeper.keep(name, contact, properties)
 
 
-def forget(name: str) -> None:
-    """Let go of a port that is being closed; call it before unregistering."""
-    _keeper.forget(name)
+def forget(name: str, contact: Contact | None = None) -> bool:
+    """Let go of a port that is being closed; False if its name is another port's by now, and must stay registered."""
+    return _keeper.forget(name, contact)
