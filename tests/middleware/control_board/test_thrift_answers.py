@@ -101,13 +101,14 @@ def test_what_a_device_does_not_offer_is_told(ask, device, monkeypatch):
     assert ask("getTemperatureAllRPC") == "([err2]) ()"
 
 
-def test_a_device_that_fails_is_logged_and_told(device, ask, caplog, monkeypatch):
+def test_a_device_that_fails_is_logged_and_told(caplog, monkeypatch):
     def burn(*_: object) -> None:
         raise RuntimeError("motor burnt")
 
-    monkeypatch.setattr(device, "move_to", burn)
+    monkeypatch.setattr(IntegratingBoard, "move_to", burn)
     with caplog.at_level(logging.ERROR, logger="gradiva.yarp"):
-        assert ask("positionMoveOneRPC 1 5.0") == "[err5]"
+        answers = ThriftAnswers(IntegratingBoard(3))
+        assert to_text(answers.answer(["positionMoveOneRPC", 1, 5.0])) == "[err5]"
     assert "motor burnt" in caplog.text
 
 

@@ -138,6 +138,9 @@ def test_pids_can_be_switched_off_and_on(ask):
         "[set] [esps] (1.0 2.0 3.0)",
         "[set] [dpo] 1 5.0",
         "[set] [ipwm] [refs] (1.0 2.0 3.0)",
+        "[set] [pid] [pid] [pos] 1 (1.0 2.0)",
+        "[set] [pos] 1 nan",
+        "[set] [poss] (1.0 inf 3.0)",
         "[get] [pid] [pid] [leg] 1",
         "[get] [pid] [pid]",
         "[get] [ivar]",
@@ -158,13 +161,14 @@ def test_fewer_than_two_words_are_not_acknowledged(ask, request_text):
     assert ask(request_text) == "[nak]"
 
 
-def test_a_device_that_fails_is_logged_and_answered_fail(device, ask, caplog, monkeypatch):
+def test_a_device_that_fails_is_logged_and_answered_fail(caplog, monkeypatch):
     def burn(*_: object) -> None:
         raise RuntimeError("motor burnt")
 
-    monkeypatch.setattr(device, "move_to", burn)
+    monkeypatch.setattr(IntegratingBoard, "move_to", burn)
     with caplog.at_level(logging.ERROR, logger="gradiva.yarp"):
-        assert ask("[set] [pos] 1 5.0") == "[fail]"
+        answers = VocabAnswers(IntegratingBoard(3), lambda: 5.0)
+        assert to_text(answers.answer(["set", "pos", 1, 5.0])) == "[fail]"
     assert "motor burnt" in caplog.text
 
 

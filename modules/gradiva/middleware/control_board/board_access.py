@@ -12,6 +12,7 @@ from gradiva.middleware.control_board.joint_data import INTEGER_FIELDS
 from gradiva.middleware.control_board.streamed_command import CommandKind, StreamedCommand
 from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, PidType
 from gradiva.middleware.embedded.wire.elements import Vocab32
+from gradiva.middleware.errors import MalformedMessage
 
 
 class Measured(Enum):
@@ -70,11 +71,23 @@ class BoardAccess:
 
     def __init__(self, device: ControlBoardDevice) -> None:
         self.device = device
+        self._orders: dict[Feature, Callable[[Joints, Sequence[Any]], None]] = {
+            Feature.TARGET_POSITION: device.move_to,
+            Feature.RELATIVE_POSITION: device.move_by,
+            Feature.STOP: lambda joints, _: device.stop(joints),
+            Feature.CONTROL_MODE: device.set_control_modes,
+            Feature.INTERACTION_MODE: device.set_interaction_modes,
+        }
+
+    @property
+    def number_of_axes(self) -> int:
+        """Return how many joints there are, and as many motors and motor encoders."""
+        return len(self.device.axis_names)
 
     @property
     def all_joints(self) -> Joints:
         """Return the indices of all joints."""
-        return tuple(range(len(self.device.axis_names)))
+        return tuple(range(self.number_of_axes))
 
     def read(self, quantity: Quantity, joints: Joints, pid: PidType | None = None) -> list[Any]:
         """Return a value, or a row of values, for each of the joints."""
@@ -99,11 +112,9 @@ class BoardAccess:
             return self.device.stream(StreamedCommand(_STREAMED[feature], whose, tuple(values)))
         if feature in self._orders:
             return self._orders[feature](joints, values)
+        if feature in WIDTHS and any(len(row) != WIDTHS[feature] for row in values):
+            raise MalformedMessage(f"{feature.name} has {WIDTHS[feature]} numbers for each joint, not {values}")
         return self.device.set_parameter(feature, joints, values, pid)
-
-    def count(self, feature: Feature) -> int:
-        """Return how many axes, motors or motor encoders there are: one of each for every joint."""
-        return len(self.device.axis_names)
 
     def _parameters(self, feature: Feature, joints: Joints, pid: PidType | None) -> list[Any]:
         values = self.device.parameter(feature, joints, pid)
@@ -118,17 +129,6 @@ class BoardAccess:
         values = getattr(data, field)
         kind: Callable[[Any], Any] = Vocab32 if field in INTEGER_FIELDS else float
         return [kind(values[joint]) for joint in joints]
-
-    @property
-    def _orders(self) -> dict[Feature, Callable[[Joints, Sequence[Any]], None]]:
-        device = self.device
-        return {
-            Feature.TARGET_POSITION: device.move_to,
-            Feature.RELATIVE_POSITION: device.move_by,
-            Feature.STOP: lambda joints, _: device.stop(joints),
-            Feature.CONTROL_MODE: device.set_control_modes,
-            Feature.INTERACTION_MODE: device.set_interaction_modes,
-        }
 
 
 def _row(value: Any) -> float | list[float]:

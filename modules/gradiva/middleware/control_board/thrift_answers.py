@@ -106,7 +106,7 @@ class ThriftAnswers:
 
     def _values(self, method: Method, arguments: _Arguments) -> list[Element]:
         if method.quantity in COUNTS:
-            return [self._board.count(Feature.AXES)]
+            return [self._board.number_of_axes]
         if method.quantity is Feature.MOTION_DONE:
             return [_truth(self._device.is_motion_done(arguments.joints))]
         if method.quantity is Feature.JOINT_FAULT:

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
-from typing import Any
 
-from gradiva.middleware.control_board.board_access import COUNTS, MODES, TRIGGERS, BoardAccess, Measured
-from gradiva.middleware.control_board.control_board_device import ControlBoardDevice, Joints, NotOffered
+from gradiva.middleware.control_board.board_access import COUNTS, BoardAccess, Measured
+from gradiva.middleware.control_board.control_board_device import ControlBoardDevice, NotOffered
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.streamed_command import Scope
-from gradiva.middleware.control_board.typed_values import (
-    as_many,
-    integer,
-    joint,
-    joints_of,
-    many,
-    number,
-    pid_type,
-    vocab,
-    word,
-)
-from gradiva.middleware.control_board.vocab_words import INTERFACE_WORDS, NAMED, UNSTAMPED, Named
-from gradiva.middleware.control_board.vocabulary import ControlMode, PidType
+from gradiva.middleware.control_board.typed_values import integer, joint, number, word
+from gradiva.middleware.control_board.vocab_request import VocabRequest
+from gradiva.middleware.control_board.vocab_words import UNSTAMPED
+from gradiva.middleware.control_board.vocabulary import ControlMode
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MalformedMessage
@@ -42,23 +31,6 @@ _SETTABLE_REFERENCES = {
     Feature.CURRENT_REFERENCE: (),
 }
 _logger = logging.getLogger("gradiva.yarp")
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A request taken apart.
-
-    Attributes:
-        what: What its words mean.
-        joints: Whose.
-        rest: What stands behind the joints.
-        pid: The controller that is meant.
-    """
-
-    what: Named
-    joints: Joints
-    rest: Sequence[Element]
-    pid: PidType | None
 
 
 class VocabAnswers:
@@ -105,11 +77,11 @@ class VocabAnswers:
     def _get(self, request: list[Element]) -> list[Element]:
         interface = word(request[1])
         if interface == "prot":
-            return PROTOCOL
+            return list(PROTOCOL)
         stamp = [] if interface in UNSTAMPED else self._stamp()
         if interface == "ivar":
             return [IS, request[1], self._remote_variables(request), OK]
-        asked = self._asked(request)
+        asked = VocabRequest.of(request, self._board.all_joints)
         values = self._values(asked)
         return [*_echo(asked, request), *values, *stamp, OK]
 
@@ -120,43 +92,20 @@ class VocabAnswers:
             return self._device.set_control_modes(joints, [ControlMode.TORQUE] * len(joints))
         if words == ("ivar", "mvar"):
             return self._device.set_remote_variable(str(request[3]), request[4:])
-        asked = self._asked(request)
+        asked = VocabRequest.of(request, self._board.all_joints)
         quantity = asked.what.quantity
         if isinstance(quantity, Measured) or asked.what.scope not in _SETTABLE_REFERENCES.get(quantity, Scope):
             raise MalformedMessage(f"{quantity.name} cannot be set")
-        return self._board.write(quantity, asked.joints, _values_to_set(asked, quantity), asked.pid)
+        return self._board.write(quantity, asked.joints, asked.values_to_set(quantity), asked.pid)
 
-    def _asked(self, request: list[Element]) -> _Asked:
-        """Take a request apart; LookupError if its words mean nothing or something is missing."""
-        first = word(request[1])
-        has_interface = first in INTERFACE_WORDS and len(request) > 2 and (first, word(request[2])) in NAMED
-        key = (first, word(request[2])) if has_interface else ("", first)
-        rest = request[3:] if has_interface else request[2:]
-        pid = None
-        if key[0] == "pid":
-            pid, rest = pid_type(rest[0]), rest[1:]
-        return self._with_joints(_Asked(NAMED[key], (), rest, pid))
-
-    def _with_joints(self, asked: _Asked) -> _Asked:
-        rest = asked.rest
-        match asked.what.scope:
-            case Scope.ONE:
-                return replace(asked, joints=(joint(rest[0]),), rest=rest[1:])
-            case Scope.ALL:
-                return replace(asked, joints=self._board.all_joints)
-            case Scope.GROUP:
-                joints = joints_of(rest[1])
-                as_many(joints, range(integer(rest[0])))
-                return replace(asked, joints=joints, rest=rest[2:])
-
-    def _values(self, asked: _Asked) -> list[Element]:
+    def _values(self, asked: VocabRequest) -> list[Element]:
         quantity, form = asked.what.quantity, asked.what.form
         if quantity in COUNTS:
-            return [self._board.count(Feature.AXES)]
+            return [self._board.number_of_axes]
         if quantity is Feature.MOTION_DONE:
             return [int(self._device.is_motion_done(asked.joints))]
         values = self._board.read(quantity, asked.joints, asked.pid)
-        if asked.what.scope is not Scope.ONE:
+        if not asked.is_for_one_joint:
             return [list(column) for column in zip(*values, strict=True)] if form.width > 1 else [values]
         return list(values[0]) if form.width > 1 else [values[0]]
 
@@ -169,7 +118,7 @@ class VocabAnswers:
         return [STAMPED, next(self._stamps) & 0x7FFFFFFF, float(self._clock())]
 
 
-def _echo(asked: _Asked, request: list[Element]) -> list[Element]:
+def _echo(asked: VocabRequest, request: list[Element]) -> list[Element]:
     """Return what stands before the values: each interface has its own habit."""
     quantity = asked.what.quantity
     if quantity is Feature.INTERACTION_MODE:
@@ -177,32 +126,12 @@ def _echo(asked: _Asked, request: list[Element]) -> list[Element]:
     if quantity is Feature.JOINT_FAULT:
         return [IS]
     if quantity is Feature.CONTROL_MODE:
-        return [IS, request[3] if asked.what.scope is Scope.ONE else request[2]]
+        return [IS, request[3] if asked.is_for_one_joint else request[2]]
     return [IS, request[1]]
-
-
-def _values_to_set(asked: _Asked, feature: Feature) -> list[Any]:
-    """Return a value, or a row of values, for each of the joints."""
-    if feature in TRIGGERS or feature is Feature.STOP:
-        return []
-    if feature in MODES:
-        modes = asked.rest[:1] if asked.what.scope is Scope.ONE else many(asked.rest[0], lambda mode: mode)
-        return as_many(asked.joints, [MODES[feature](vocab(mode)) for mode in modes])
-    if asked.what.scope is not Scope.ONE:
-        read: Callable[[Element], Any] = _row if asked.what.form.packed else number
-        return as_many(asked.joints, many(asked.rest[0], read))
-    if asked.what.form.packed:
-        return [_row(asked.rest[0])]
-    numbers = _numbers(asked.rest[: asked.what.form.width])
-    return [tuple(numbers)] if asked.what.form.width > 1 else as_many(asked.joints, numbers)
 
 
 def _numbers(elements: Sequence[Element]) -> list[float]:
     return [number(element) for element in elements]
-
-
-def _row(element: Element) -> tuple[float, ...]:
-    return tuple(many(element, number))
 
 
 def _must_hold(fact: bool) -> None:

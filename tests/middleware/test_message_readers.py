@@ -1,0 +1,53 @@
+"""What ports call for each message."""
+
+from __future__ import annotations
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
+from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
+from gradiva.middleware.embedded.wire.binary import encode_list
+from gradiva.middleware.embedded.wire.elements import PlainList
+from gradiva.middleware.message_readers import CommandReader, RequestReader
+
+
+def test_a_request_is_answered_by_the_function():
+    writer = ConnectionWriter()
+    reader = RequestReader(lambda items: [*items, 5])
+    assert reader.read(ConnectionReader(encode_list(["get", 1.5]), writer=writer))
+    assert writer.payload() == encode_list(["get", 1.5, 5])
+
+
+def test_a_typed_request_is_answered_as_text():
+    writer = ConnectionWriter(is_text=True)
+    assert RequestReader(lambda items: [*items, 5]).read(ConnectionReader("get 1.5", writer=writer))
+    assert writer.line() == "get 1.5 5"
+
+
+def test_an_order_whose_sender_wants_no_answer_is_carried_out():
+    orders = []
+    reader = RequestReader(lambda items: orders.append(items) or [])
+    assert reader.read(ConnectionReader(encode_list(["stop"])))
+    assert orders == [["stop"]]
+
+
+def test_numbers_without_tags_are_answered_where_no_bottle_can_hold_them():
+    writer = ConnectionWriter()
+    reader = RequestReader(lambda items: items, {"version": (0, 4, 0, -1)})
+    assert reader.read(ConnectionReader(encode_list(["version"]), writer=writer))
+    assert writer.payload() == bytes.fromhex("0001000001000000000004000000ffff")
+
+
+def test_what_is_no_bottle_is_neither_answered_nor_taken():
+    taken = []
+    writer = ConnectionWriter()
+    assert not RequestReader(lambda items: items).read(ConnectionReader(b"\1\2\3", writer=writer))
+    assert not CommandReader(taken.append).read(ConnectionReader(b"\1\2\3"))
+    assert writer.is_empty
+    assert taken == []
+
+
+def test_a_filled_bottle_keeps_how_its_list_is_written():
+    bottle = yarp.Bottle("old words")
+    fill_bottle(bottle, PlainList([1, 2]))
+    assert bottle.to_wire() == encode_list(PlainList([1, 2])) != encode_list([1, 2])
