@@ -16,7 +16,7 @@ from gradiva.middleware.embedded.wire.elements import (
     Int64,
     Vocab32,
 )
-from gradiva.middleware.embedded.wire.text import from_text, to_text
+from gradiva.middleware.embedded.wire.text import to_text
 
 _INT32 = range(-(2**31), 2**31)
 
@@ -49,7 +49,7 @@ def fill_bottle(bottle: yarp.Bottle, items: list[Element]) -> None:
 
 @cache
 def _readers() -> dict[int, Callable[[yarp.Value], Element]]:
-    """Return how a value of each type code is read; isInt8 and its like are true of every number that fits."""
+    """Return how a value of each type code is read."""
     make = yarp.Value
     return {
         make.makeInt8(0).getCode(): lambda value: Int8(value.asInt8()),
@@ -70,7 +70,8 @@ def _element(value: yarp.Value) -> Element:
     if (nested := value.asList()) is not None:
         return as_items(nested)
     if value.isBlob():
-        return from_text(value.toString())[0]  # the real asBlob() ends at the first zero byte
+        # The real asBlob() ends at the first zero byte; by itself, a blob is printed without braces.
+        return bytes(int(byte) for byte in value.toString().split())
     read = _readers().get(value.getCode())
     return read(value) if read else ""
 

@@ -132,6 +132,7 @@ def test_a_group_is_the_list_itself_and_null_if_it_is_missing():
     assert bottle.get(0).asList().size() == 4
     assert not group.isNull()
     assert bottle.findGroup("flat").isNull()
+    assert Bottle("a 1 (a 2)").findGroup("a").isNull()
     assert bottle.findGroup("flat").find("x").isNull()
 
 
@@ -172,7 +173,7 @@ def test_arguments_of_another_type_are_refused():
 
 def test_a_null_value_is_not_added():
     bottle = Bottle()
-    bottle.add(Value())
+    bottle.add(Value.getNullValue())
     assert bottle.size() == 0
 
 

@@ -152,13 +152,16 @@ class Bottle(Portable, Searchable):
                     return bottle_of(item).get(1)
             elif as_text(item) == key:
                 return self.get(index + 1)
-        return values.Value()
+        return values.value_of(None)
 
     def findGroup(self, key: str, comment: str = "") -> Bottle:
-        """Return the list itself that begins with the key; a null Bottle without it."""
+        """Return the list itself that begins with the key; a null Bottle without it, or where it comes first flat."""
         for item in self.items:
-            if isinstance(item, list) and item and as_text(item[0]) == key:
-                return bottle_of(item)
+            if isinstance(item, list):
+                if item and as_text(item[0]) == key:
+                    return bottle_of(item)
+            elif as_text(item) == key:
+                break
         return Bottle.getNullBottle()
 
     def toString(self, x: int = 0) -> str:

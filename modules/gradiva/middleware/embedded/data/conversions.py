@@ -7,7 +7,7 @@ import struct
 
 from gradiva.middleware.embedded.wire.dictionaries import dictionary_items
 from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Vocab32, Vocab64
-from gradiva.middleware.embedded.wire.text_printer import print_element, print_elements
+from gradiva.middleware.embedded.wire.text_printer import print_elements
 from gradiva.middleware.embedded.wire.text_words import key_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 
@@ -25,8 +25,8 @@ def as_float(element: Element | None) -> float:
 
 
 def as_bool(element: Element | None) -> bool:
-    """Return whether a number or vocab is not 0, or a string is ``true``."""
-    return element == "true" if isinstance(element, str) else isinstance(element, int | float) and element != 0
+    """Return whether an integer or vocab is not 0, or a string is ``true``; floating-point numbers never count."""
+    return element == "true" if isinstance(element, str) else isinstance(element, int) and element != 0
 
 
 def as_vocab(element: Element | None) -> int:
@@ -42,7 +42,7 @@ def as_string(element: Element | None) -> str:
 
 
 def as_text(element: Element | None) -> str:
-    """Return the text of a value by itself: without quotes, brackets or parentheses around it."""
+    """Return the text of a value by itself: without quotes, brackets, braces or parentheses around it."""
     if element is None:
         return ""
     if isinstance(element, Dictionary):
@@ -50,7 +50,7 @@ def as_text(element: Element | None) -> str:
     if isinstance(element, list):
         return print_elements(element)
     if isinstance(element, bytes):
-        return print_element(element)
+        return " ".join(map(str, element))
     return key_text(element)
 
 

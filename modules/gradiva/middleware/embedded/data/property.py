@@ -92,7 +92,7 @@ class Property(Portable, Searchable):
         self._take(from_text(txt), wipe)
 
     def fromConfig(self, txt: str, env: Searchable | bool | None = None, wipe: bool = True) -> None:
-        """Take over what the text of an ini file says; its variables come from ``env``, then from the environment."""
+        """Take over what the text of an ini file says; its variables come from the environment, then from ``env``."""
         self._take(parse_ini(txt, _environment(env)), _wipes(env, wipe))
 
     def fromConfigFile(self, fname: str, env: Searchable | bool | None = None, wipe: bool = True) -> bool:
@@ -121,9 +121,9 @@ class Property(Portable, Searchable):
         self._take(parse_command_line(list(argc)[1 if skipFirst else 0 :]), wipe)
 
     def fromQuery(self, url: str, wipe: bool = True) -> None:
-        """Take over what stands behind the question mark of an address."""
+        """Take over what stands behind the question mark of an address, as strings."""
         query = url.partition("?")[2]
-        self._take([[key, *from_text(text)[:1]] for key, text in parse_qsl(query, keep_blank_values=True)], wipe)
+        self._take([[key, text] for key, text in parse_qsl(query)], wipe)
 
     def to_wire(self, family: WireFamily = WireFamily.YARP_3) -> bytes:
         """Return the list of ``(key v1 v2 ...)``."""
@@ -166,20 +166,20 @@ def _nobody() -> None:
 
 def _element(value: Value | str | int | float) -> Element:
     if isinstance(value, values.Value):
-        return "" if value.element is None else deep_copy(value.element)
+        return [] if value.element is None else deep_copy(value.element)
     if isinstance(value, str):
         return checked_string(value)
     return checked_integer(value, 32) if isinstance(value, int) else checked_float(value)
 
 
 def _environment(env: Searchable | bool | None) -> dict[str, str]:
-    """Return the variables of the environment below those that ``env`` gives."""
-    environment = dict(os.environ)
+    """Return the variables of the environment, before those that ``env`` gives."""
+    entries = Dictionary()
     if isinstance(env, Property):
-        environment.update({key: as_text(found[0]) for key, found in env.entries.items() if found})
+        entries = env.entries
     elif isinstance(env, bottles.Bottle):
-        environment.update({key: as_text(found[0]) for key, found in as_dictionary(env.items).items() if found})
-    return environment
+        entries = as_dictionary(env.items)
+    return {key: as_text(found[0]) for key, found in entries.items() if found} | dict(os.environ)
 
 
 def _wipes(env: Searchable | bool | None, wipe: bool) -> bool:

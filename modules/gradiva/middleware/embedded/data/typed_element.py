@@ -17,7 +17,8 @@ from gradiva.middleware.embedded.wire.vocab import FALSE, TRUE
 class TypedElement:
     """The questions and conversions of a Value.
 
-    ``as...`` converts between numbers and gives 0, an empty text or None where nothing fits.
+    ``is...`` asks for one type alone: an integer of 1 byte is none of 4 bytes, as in the real bindings. ``as...``
+    converts between numbers and gives 0, an empty text or None where nothing fits.
 
     Attributes:
         element: What it holds; None for nothing.
@@ -39,24 +40,24 @@ class TypedElement:
         return isinstance(self.element, Int8)
 
     def isInt16(self) -> bool:
-        """Return whether this is an integer of at most 2 bytes."""
-        return isinstance(self.element, Int8 | Int16)
+        """Return whether this is an integer of 2 bytes."""
+        return isinstance(self.element, Int16)
 
     def isInt32(self) -> bool:
-        """Return whether this is an integer of at most 4 bytes."""
-        return self.isInt64() and not isinstance(self.element, Int64)
+        """Return whether this is an integer of 4 bytes."""
+        return isinstance(self.element, int) and not isinstance(self.element, Int8 | Int16 | Int64 | Vocab32 | Vocab64)
 
     def isInt64(self) -> bool:
-        """Return whether this is an integer."""
-        return isinstance(self.element, int) and not isinstance(self.element, Vocab32 | Vocab64)
+        """Return whether this is an integer of 8 bytes."""
+        return isinstance(self.element, Int64)
 
     def isFloat32(self) -> bool:
         """Return whether this is a floating-point number of 4 bytes."""
         return isinstance(self.element, Float32)
 
     def isFloat64(self) -> bool:
-        """Return whether this is a floating-point number."""
-        return isinstance(self.element, float)
+        """Return whether this is a floating-point number of 8 bytes."""
+        return isinstance(self.element, float) and not isinstance(self.element, Float32)
 
     def isString(self) -> bool:
         """Return whether this is a string."""
@@ -83,7 +84,7 @@ class TypedElement:
         return not isinstance(self.element, list | Dictionary)
 
     def asBool(self) -> bool:
-        """Return whether a number is not 0, a vocab not ``false``, or a string ``true``."""
+        """Return whether an integer is not 0, a vocab not ``false``, or a string ``true``."""
         return as_bool(self.element)
 
     def asInt8(self) -> int:

@@ -13,11 +13,20 @@ from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.data.searchable import Searchable
 from gradiva.middleware.embedded.data.typed_element import TypedElement
 from gradiva.middleware.embedded.data.vocab_arguments import vocab_of
-from gradiva.middleware.embedded.wire.binary import decode_element, decode_list, encode_element, encode_list
-from gradiva.middleware.embedded.wire.elements import Dictionary, Element, Float32, Int8, Int16, Int64, Vocab32
-from gradiva.middleware.embedded.wire.tags import LIST_TAG
+from gradiva.middleware.embedded.wire.binary import decode_list, encode_element, encode_list
+from gradiva.middleware.embedded.wire.elements import (
+    Dictionary,
+    Element,
+    Float32,
+    Int8,
+    Int16,
+    Int64,
+    PlainList,
+    Vocab32,
+)
 from gradiva.middleware.embedded.wire.text import from_text, to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
 
 if TYPE_CHECKING:
     from gradiva.middleware.embedded.data.bottle import Bottle
@@ -25,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Value(TypedElement, Portable, Searchable):
-    """A number, string, vocab, blob, list or dictionary; without an argument nothing, a null value.
+    """A number, string, vocab, blob, list or dictionary; without an argument an empty list, as in the real bindings.
 
     Attributes:
         element: What the value holds; None for a null value.
@@ -33,7 +42,9 @@ class Value(TypedElement, Portable, Searchable):
 
     def __init__(self, x: int | float | str | bytes | Value | None = None, isVocab32: bool | int = False) -> None:
         super().__init__()
-        if isinstance(x, Value):
+        if x is None:
+            self.element = []
+        elif isinstance(x, Value):
             self.element = deep_copy(x.element)
         elif isinstance(x, bytes):
             self.element = x[:isVocab32] if isVocab32 else x  # the second argument is the length of a blob
@@ -41,11 +52,11 @@ class Value(TypedElement, Portable, Searchable):
             self.element = vocab_of(x) if isVocab32 else str(x)
         elif isinstance(x, int) and -(2**31) <= x < 2**31:
             self.element = Vocab32(x) if isVocab32 else int(x)
-        elif x is not None:
+        else:
             self.element = checked_float(x)
 
     def __repr__(self) -> str:
-        return "Value()" if self.element is None else f"Value({to_text([self.element])})"
+        return "null" if self.element is None else f"Value({to_text([self.element])})"
 
     @staticmethod
     def makeInt8(x: int) -> Value:
@@ -99,14 +110,14 @@ class Value(TypedElement, Portable, Searchable):
 
     @staticmethod
     def makeValue(txt: str) -> Value:
-        """Return the value that a text means: a single element by itself, several ones as a list."""
+        """Return the single element that a text means; several ones are a string, none is a null value."""
         items = from_text(txt)
-        return value_of(items[0] if len(items) == 1 else items)
+        return value_of(checked_string(txt) if len(items) > 1 else items[0] if items else None)
 
     @staticmethod
     def getNullValue() -> Value:
         """Return a value of nothing."""
-        return Value()
+        return value_of(None)
 
     def fromString(self, str: str) -> None:
         """Take over what a text means."""
@@ -130,12 +141,12 @@ class Value(TypedElement, Portable, Searchable):
 
     def getCode(self) -> int:
         """Return the tag of the value on the wire; that of a list tells its elements' type as well."""
-        return 0 if self.element is None else int.from_bytes(encode_element(self.element)[:4], "little")
+        return -1 if self.element is None else int.from_bytes(encode_element(self.element)[:4], "little")
 
     def find(self, key: str) -> Value:
         """Return the value of a key in a list or dictionary."""
         searchable = self.asSearchable()
-        return Value() if searchable is None else searchable.find(key)
+        return value_of(None) if searchable is None else searchable.find(key)
 
     def findGroup(self, key: str, comment: str = "") -> Bottle:
         """Return the list that begins with a key in a list or dictionary."""
@@ -147,29 +158,28 @@ class Value(TypedElement, Portable, Searchable):
         return as_text(self.element)
 
     def isEqual(self, alt: Value) -> bool:
-        """Return whether both have the same type and text."""
-        return self.getCode() == alt.getCode() and self.toString() == alt.toString()
+        """Return whether both have the same text, as the real bindings compare: ``1`` equals an ``1`` of 8 bytes."""
+        return self.toString() == alt.toString()
 
     def notEqual(self, alt: Value) -> bool:
-        """Return whether they differ in type or text."""
+        """Return whether their texts differ."""
         return not self.isEqual(alt)
 
     def to_wire(self, family: WireFamily = WireFamily.YARP_3) -> bytes:
-        """Return the value behind its tag; nothing is written as an empty list."""
-        return encode_list([]) if self.element is None else encode_element(self.element, family)
+        """Return a list of the value alone, unspecialised; an empty one for a null value."""
+        return encode_list(PlainList() if self.element is None else PlainList([self.element]), family)
 
     def to_wire_text(self) -> str:
         """Return the value's text as it stands in a list."""
         return "" if self.element is None else to_text([self.element])
 
     def from_wire(self, data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> WireFamily:
-        """Take over an element behind its tag."""
-        if bytes(data[1:4]) == LIST_TAG.to_bytes(4, "little")[1:]:
-            decoded = decode_list(data, family)
-            self.element = decoded.items
-            return decoded.family
-        self.element = decode_element(data, family)
-        return family
+        """Take over the element of a list of one; an empty list gives an empty list."""
+        decoded = decode_list(data, family)
+        if len(decoded.items) > 1:
+            raise MalformedMessage(f"a value is a list of one element, not of {len(decoded.items)}")
+        self.element = decoded.items[0] if decoded.items else []
+        return decoded.family
 
     def from_wire_text(self, text: str) -> None:
         """Take over what a line says."""
@@ -178,6 +188,6 @@ class Value(TypedElement, Portable, Searchable):
 
 def value_of(element: Element | None) -> Value:
     """Return the value that holds this element itself, no copy."""
-    value = Value()
+    value = Value.__new__(Value)
     value.element = element
     return value

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 
+from gradiva.middleware.embedded.data.time_source import use_time_source
 from gradiva.middleware.embedded.network.network_clock import NetworkClock
 
 YARP_CLOCK_UNINITIALIZED = -1
@@ -110,5 +111,6 @@ def _use(clock: NetworkClock | None) -> None:
     with _lock:
         former, _network_clock = _network_clock, clock
         _is_initialized = True
+    use_time_source(now)  # of the stamps
     if former is not None:
         former.close()

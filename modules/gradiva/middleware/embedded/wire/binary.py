@@ -36,11 +36,6 @@ def encode_element(item: Element, family: WireFamily = WireFamily.YARP_3) -> byt
     return _guarded(encoder(family).tagged, item)
 
 
-def decode_element(data: Data, family: WireFamily = WireFamily.YARP_3) -> Element:
-    """Return the element at the start of ``data``, which begins with its tag."""
-    return ListDecoder(data, family).read_element()
-
-
 def decode_list(data: Data, family: WireFamily = WireFamily.YARP_3) -> DecodedList:
     """Return the list at the start of ``data``.
 

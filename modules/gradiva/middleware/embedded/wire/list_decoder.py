@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any
 
 from gradiva.middleware.embedded.wire.dictionaries import as_dictionary
 from gradiva.middleware.embedded.wire.elements import Element, Int8
@@ -21,7 +21,6 @@ from gradiva.middleware.embedded.wire.tags import (
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
 
-_Read = TypeVar("_Read")
 _INT32 = struct.Struct("<i").unpack_from
 _SMALLEST_TAGGED_ELEMENT = 5  # an int8 behind its tag
 # How to unpack it, its size, and what makes an element of it
@@ -44,15 +43,8 @@ class ListDecoder:
 
     def read(self) -> list[Element]:
         """Read the list at the beginning; afterwards ``offset`` is behind it."""
-        return self._guarded(self._read_complete)
-
-    def read_element(self) -> Element:
-        """Read one element behind its tag at the beginning; afterwards ``offset`` is behind it."""
-        return self._guarded(self._read_tagged)
-
-    def _guarded(self, read: Callable[[int], _Read]) -> _Read:
         try:
-            return read(0)
+            return self._read_complete(0)
         except struct.error:
             raise MalformedMessage(f"the message ends in the middle of a number, after {self._end} bytes") from None
 
