@@ -14,9 +14,11 @@ from gradiva.middleware.embedded.network.callback_thread import CallbackThread
 from gradiva.middleware.embedded.network.callbacks import TypedReaderCallback, caller_of
 from gradiva.middleware.embedded.network.contactable import Contactable
 from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
+from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.mailbox import Mailbox
 from gradiva.middleware.embedded.network.message_objects import Reads, read_and_answer
 from gradiva.middleware.embedded.network.transferable import Sent
+from gradiva.middleware.errors import MalformedMessage
 
 T = TypeVar("T", bound=Portable)
 
@@ -59,10 +61,13 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
     def write(self, forceStrict: bool = False) -> None:
         """Send the prepared object; with ``forceStrict`` wait until all peers have taken it."""
         sent, self._prepared = self.prepare(), None
-        if forceStrict:
-            self._core.send(sent)
-        else:
-            self._core.offer(sent)
+        try:
+            if forceStrict:
+                self._core.send(sent)
+            else:
+                self._core.offer(sent)
+        except MalformedMessage as error:
+            log.error("%s: cannot write: %s", self._core.name, error)
 
     def writeStrict(self) -> None:
         """Send the prepared object and wait until all peers have taken it."""

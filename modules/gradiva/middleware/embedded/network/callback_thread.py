@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from gradiva.middleware.embedded.network.log import log
 
+_PATIENCE = 2.0  # [s] for a user's code to return
+
 
 class CallbackThread:
     """Calls ``handle_next`` until it is stopped; ``wake`` ends its waiting.
@@ -28,11 +30,13 @@ class CallbackThread:
         self._thread.start()
 
     def stop(self) -> None:
-        """Make this the last call; wait for its end unless it is the caller."""
+        """Make this the last call; wait for its end, but not for ever, unless it is the caller."""
         self._is_running = False
         self._wake()
         if self._thread is not threading.current_thread():
-            self._thread.join()
+            self._thread.join(_PATIENCE)
+            if self._thread.is_alive():
+                log.warning("%s: the callback does not return; it is left alone", self._port_name())
 
     def _run(self) -> None:
         while self._is_running:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.network.transferable import Sent, encoded, encoded_text
 from gradiva.middleware.embedded.wire.carriers import Carrier
 from gradiva.middleware.embedded.wire.framing import encode_message
 from gradiva.middleware.embedded.wire.port_command import PortCommand, encode_command
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+
+_LIST_HEAD_SIZE = 8  # tag and count
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,35 +30,43 @@ class Frame:
 
 
 class OutgoingMessage:
-    """An object with its port command, encoded once for each kind of connection that needs it."""
+    """An object with its port command, encoded once for each kind of connection that needs it.
+
+    Connections that bring no reply are not asked for one.
+    """
 
     def __init__(self, command: PortCommand, sent: Sent) -> None:
         self._command = command
         self._sent = sent
-        self._frames: dict[WireFamily, Frame] = {}
-        self._text: Frame | None = None
-
-    @property
-    def wants_reply(self) -> bool:
-        """Tell whether the receiver is to answer."""
-        return self._command.character in ("d", "a")
+        self._bodies: dict[WireFamily, bytes] = {}
+        self._text_body: bytes | None = None
 
     def frame(self, carrier: Carrier, family: WireFamily) -> Frame:
         """Return the bytes for a connection."""
-        if carrier.is_text:
-            return self._text_frame(family)
-        frame = self._frames.get(family)
-        if frame is None:
-            frame = self._frames[family] = self._binary_frame(family)
-        return frame
+        command = self._command
+        if command.character == "d" and not carrier.has_reply:
+            command = PortCommand("D", command.argument)
+        return self._text_frame(command, family) if carrier.is_text else self._binary_frame(command, family)
 
-    def _binary_frame(self, family: WireFamily) -> Frame:
-        body = encoded(self._sent, family)
-        data = encode_message([encode_command(self._command), body])
+    def _binary_frame(self, command: PortCommand, family: WireFamily) -> Frame:
+        body = self._bodies.get(family)
+        if body is None:
+            body = self._bodies[family] = encoded(self._sent, family)
+        data = encode_message(_blocks(command, body, isinstance(self._sent, Vector)))
         return Frame(data, len(data) - len(body), family)
 
-    def _text_frame(self, family: WireFamily) -> Frame:
-        if self._text is None:
-            command = self._command.text.encode("utf-8", "surrogateescape") + b"\r\n"
-            self._text = Frame(command + encoded_text(self._sent), len(command), family)
-        return self._text
+    def _text_frame(self, command: PortCommand, family: WireFamily) -> Frame:
+        if self._text_body is None:
+            self._text_body = encoded_text(self._sent)
+        line = command.text.encode("utf-8", "surrogateescape") + b"\r\n"
+        return Frame(line + self._text_body, len(line), family)
+
+
+def _blocks(command: PortCommand, body: bytes, is_vector: bool) -> list[bytes]:
+    """Return the blocks of a message as YARP cuts it; receivers put them together again."""
+    start = encode_command(command)
+    if command.character == "a":
+        return [start + body]
+    if is_vector and len(body) > _LIST_HEAD_SIZE:
+        return [start, body[:_LIST_HEAD_SIZE], body[_LIST_HEAD_SIZE:]]
+    return [start, body]

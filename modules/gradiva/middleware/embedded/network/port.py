@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.network.contactable import Contactable
 from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.log import log
@@ -38,21 +39,21 @@ class Port(Contactable):
         return True
 
     def read(self, reader: Reads, willReply: bool = False) -> bool:
-        """Wait for a message and fill ``reader``; False when interrupted or closed, or if it is none of its kind.
+        """Wait for a message and fill ``reader``; False when interrupted or closed.
 
-        With ``willReply`` the sender waits until `reply`.
+        With ``willReply`` the sender waits until `reply`. What is no message for ``reader`` is logged and left out.
         """
         self._finish_unanswered()
-        handover = self._rendezvous.take()
-        if handover is None:
-            return False
-        self._envelope = handover.message.envelope
-        is_read = self._read_message(reader, handover.message)
-        if is_read and willReply:
-            self._unanswered = handover
-        else:
+        while (handover := self._rendezvous.take()) is not None:
+            self._envelope = handover.message.envelope
+            is_read = self._read_message(reader, handover.message)
+            if is_read and willReply:
+                self._unanswered = handover
+                return True
             handover.finish()
-        return is_read
+            if is_read or not isinstance(reader, Portable):
+                return is_read
+        return False
 
     def reply(self, writer: Writes) -> bool:
         """Answer the message that was read with ``willReply``; False if there is none."""
@@ -78,9 +79,12 @@ class Port(Contactable):
         if not self._core.is_open:
             log.error("cannot write: the port is closed")
             return False
-        if reader is None:
-            return self._core.send(sendable(writer), self._timeout)
-        return self._call(sendable(writer), reader)
+        try:
+            sent = sendable(writer)
+            return self._core.send(sent, self._timeout) if reader is None else self._call(sent, reader)
+        except MalformedMessage as error:
+            log.error("%s: cannot write: %s", self._core.name, error)
+            return False
 
     def _call(self, sent: Sent, reader: Reads) -> bool:
         if not self._core.has_outputs:

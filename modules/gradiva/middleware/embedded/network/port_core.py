@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 import threading
 import time
@@ -18,6 +17,7 @@ from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.input_connection import InputConnection
 from gradiva.middleware.embedded.network.line_connection import LineProtocol
 from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.embedded.network.open_ports import open_ports
 from gradiva.middleware.embedded.network.outgoing_message import OutgoingMessage
 from gradiva.middleware.embedded.network.port_farewell import ask_senders_to_disconnect
 from gradiva.middleware.embedded.network.port_inputs import PortInputs
@@ -133,6 +133,7 @@ class PortCore:
             acceptor, self._acceptor = self._acceptor, None
             if acceptor is None:
                 return
+            open_ports.discard(self)
             self.outputs.close()
             ask_senders_to_disconnect(self)
             acceptor.close()
@@ -196,6 +197,7 @@ class PortCore:
         self.name, self.contact = contact.getRegName(), contact
         self._acceptor = Acceptor(listener, self.name, self._accept)
         self._acceptor.start()
+        open_ports.add(self)
 
     def _accept(self, sock: socket.socket, peer_host: str, peer_port: int) -> None:
         connection = InputConnection(self, sock, peer_host, peer_port)
@@ -238,10 +240,6 @@ class PortCore:
         decoded = decode_list(payload, connection.family)
         connection.family = decoded.family
         return self._administration.answer(decoded.items)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
 
 
 def _deadline(timeout: float | None) -> float | None:

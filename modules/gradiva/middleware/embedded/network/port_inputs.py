@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from gradiva.middleware.embedded.network.input_connection import InputConnection
 from gradiva.middleware.embedded.network.log import log
@@ -50,13 +51,14 @@ class PortInputs:
         return [connection for connection in self.all() if connection.sender == sender]
 
     def close(self, patience: float) -> None:
-        """End all connections and wait for their threads, [s] for each."""
+        """End all connections and wait for their threads, [s] for all together."""
         with self._lock:
             connections = list(self._connections)
         for connection in connections:
             connection.close()
+        deadline = time.monotonic() + patience
         for connection in connections:
-            connection.join(patience)
+            connection.join(max(deadline - time.monotonic(), 0.0))
 
     def _evict(self) -> bool:
         silent = next((connection for connection in self._connections if not connection.is_introduced), None)
