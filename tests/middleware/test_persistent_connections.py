@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from gradiva.middleware import yarp
+from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
+from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
 
 PATIENCE = 10.0  # [s]
@@ -17,6 +19,7 @@ def network(tmp_path, monkeypatch) -> Iterator[None]:
     yarp.Network.setLocalMode(True)
     yield
     yarp.Network.fini()
+    use_settings(None)
 
 
 def opened(name: str) -> yarp.Port:
@@ -82,3 +85,21 @@ def test_a_connection_by_another_carrier_is_left_as_it_is():
     assert yarp.Network.isConnected("/out", "/in", "tcp", True)
     out.close()
     into.close()
+
+
+def test_a_restarted_name_server_and_peer_are_survived(keeping):
+    out, into = opened("/out"), opened("/in")
+    wait_until(keeping.are_connected)
+    server = NameServer(current_settings())
+    yarp.Network.setLocalMode(False)  # the former name server is gone
+    use_settings(server.settings)
+    server.start()
+    wait_until(lambda: yarp.Network.exists("/out") and yarp.Network.exists("/in"))
+    wait_until(keeping.are_connected)
+    assert keeping.status()[0].times_made == 1  # the stream itself never ended
+    into.close()
+    into = opened("/in")
+    wait_until(lambda: keeping.status()[0].times_made == 2)
+    out.close()
+    into.close()
+    server.stop()

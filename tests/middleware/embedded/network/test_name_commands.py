@@ -1,9 +1,12 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.name_commands import NameCommands
 from gradiva.middleware.embedded.network.name_registry import NameRegistry
 from gradiva.middleware.embedded.network.name_request import request_of_items, request_of_line
+from gradiva.middleware.errors import MalformedMessage
 from tests.middleware.recorded_questions import recorded_questions
 
 HERE = "127.0.0.1"
@@ -111,3 +114,23 @@ def test_help_names_the_commands(commands):
     lines = ask(commands, "help").split("\r\n")
     assert "+ query NAME" in lines
     assert lines[-2:] == ["*** end of message", ""]
+
+
+def test_values_cannot_break_a_line(commands):
+    ask(commands, "register /a")
+    commands.answer(request_of_items(["set", "/a", "key", "x\r\n*** end of message\r\n"], HERE))
+    assert ask(commands, "get /a key").count("\r\n") == 2
+
+
+@given(st.lists(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\n")), max_size=6), st.booleans())
+def test_any_line_is_answered_by_whole_lines(words, in_bottle_style):
+    commands = NameCommands(NameRegistry(Contact("/root", "tcp", HERE, 10000)))
+    for command in ("register", "query", "list", "set /root", "get /root", "check /root", "route /root", "unregister"):
+        line = f"NAME_SERVER {'bot ' if in_bottle_style else ''}{command} {' '.join(words)}"
+        try:
+            request = request_of_line(line, HERE)
+        except MalformedMessage:
+            continue
+        text = commands.answer(request).as_text()
+        assert text.endswith("\r\n")
+        assert text.count("\n") == text.count("\r\n")

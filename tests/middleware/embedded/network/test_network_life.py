@@ -5,7 +5,8 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from gradiva.middleware.embedded.network.current_settings import current_setting
 from gradiva.middleware.embedded.network.guest_name_server import serves_names
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.network_life import life, name_server_answers
+from gradiva.middleware.embedded.network.port_core import PortCore
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from tests.middleware.embedded.network.patience import threads_named, wait_until
 
@@ -44,11 +46,16 @@ def free_address(tmp_path) -> NetworkSettings:
     return current_settings()
 
 
-@contextmanager
-def participant(port: str) -> Iterator[subprocess.Popen[str]]:
-    """Run another process that opens a port until its standard input ends."""
+def start_participant(port: str) -> subprocess.Popen[str]:
+    """Start another process that opens a port until its standard input ends."""
     command = [sys.executable, "-c", PARTICIPANT, port]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+
+@contextmanager
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """Wait until a participant's port is open; end it afterwards."""
+    with process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         try:
@@ -80,6 +87,31 @@ def test_where_there_is_none_on_loopback_this_process_serves_names(free_address)
     wait_until(lambda: not threads_named("yarp"))
 
 
+def test_a_port_that_is_still_open_does_not_bring_the_name_server_back(free_address):
+    life.begin()
+    port = PortCore()
+    port.open("/a")
+    wait_until(lambda: is_known("/a"))
+    life.end()
+    wait_until(lambda: not threads_named("yarp registrations"))
+    assert not serves_names()
+    life.begin()
+    assert serves_names()
+    wait_until(lambda: is_known("/a"))
+    port.close()
+    assert not is_known("/a")
+
+
+def test_of_processes_that_begin_at_once_one_serves_the_others(free_address):
+    names = [f"/p{index}" for index in range(3)]
+    with ExitStack() as stack:
+        processes = [start_participant(name) for name in names]
+        for process in processes:
+            stack.enter_context(ended(process))
+        wait_until(lambda: all(is_known(name) for name in names))
+    assert not name_server_answers(free_address)
+
+
 def test_one_that_does_not_answer_elsewhere_is_told_and_asked_again(caplog):
     use_settings(NetworkSettings(name_server_host="localhost.invalid", found_in="/some/yarp.conf"))
     with caplog.at_level(logging.ERROR, "gradiva.yarp"):
@@ -89,8 +121,6 @@ def test_one_that_does_not_answer_elsewhere_is_told_and_asked_again(caplog):
 
 
 def test_tools_do_not_serve_names(free_address):
-    from dataclasses import replace
-
     use_settings(replace(free_address, may_serve_names=False))
     life.begin()
     assert not serves_names()
@@ -118,12 +148,11 @@ def test_a_private_network_is_seen_by_this_process_alone(name_server):
     assert current_settings() == former
 
 
-def test_the_survivor_serves_names_when_the_process_that_did_is_killed(free_address):
-    with participant("/first") as first:
-        with participant("/second"):
-            wait_until(lambda: is_known("/second"))
+def test_a_survivor_serves_names_when_the_process_that_did_is_killed(free_address):
+    with ended(start_participant("/first")) as first:
+        with ended(start_participant("/second")), ended(start_participant("/third")):
             first.send_signal(signal.SIGKILL)
             first.wait()
-            wait_until(lambda: is_known("/second"))
+            wait_until(lambda: is_known("/second") and is_known("/third"))
             assert not is_known("/first")
         assert not name_server_answers(free_address)

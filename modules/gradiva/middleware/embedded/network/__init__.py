@@ -1,0 +1,1 @@
+"""Names, ports and connections."""

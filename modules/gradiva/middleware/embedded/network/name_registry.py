@@ -199,5 +199,5 @@ class NameRegistry:
 
 
 def text_of(value: Element) -> str:
-    """Return a property's value as a word: a string as it is, anything else as Bottle text."""
-    return value if isinstance(value, str) else to_text([value])
+    """Return a property's value as a word: a string as it is unless it would break a line, else as Bottle text."""
+    return value if isinstance(value, str) and value.isprintable() else to_text([value])

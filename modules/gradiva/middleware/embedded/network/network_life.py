@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from gradiva.middleware.embedded.network import clock
+from gradiva.middleware.embedded.network import clock, registration_keeper
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.guest_name_server import serve_names, stop_serving_names
 from gradiva.middleware.embedded.network.listening_host import is_loopback
@@ -48,6 +48,7 @@ class NetworkLife:
             if not self._begun:
                 self._begun = True
                 _find_name_server(current_settings())
+                registration_keeper.resume()
         clock.initialize_clock(clock_kind)
 
     def end(self) -> None:
@@ -57,6 +58,7 @@ class NetworkLife:
         clock.useSystemClock()
         with self._lock:
             self._begun = False
+            registration_keeper.rest()  # else it would start the name server again
             self.set_private(False)
             stop_serving_names()
 

@@ -57,10 +57,7 @@ class RegistrationKeeper:
         """Keep ``name`` registered at the address of ``contact`` from now on."""
         with self._lock:
             self._kept[name] = KeptRegistration(contact, _address(current_settings()), properties or {})
-            if self._thread is None:
-                self._wake.clear()
-                self._thread = threading.Thread(target=self._run, name="yarp registrations", daemon=True)
-                self._thread.start()
+            self._work()
 
     def forget(self, name: str, contact: Contact | None = None) -> bool:
         """Let go of a name; the thread ends with the last one.
@@ -73,6 +70,17 @@ class RegistrationKeeper:
                 return False
             self._drop(name)
             return True
+
+    def rest(self) -> None:
+        """Stop looking until `resume`, or until another name is to be kept."""
+        with self._lock:
+            self._rest()
+
+    def resume(self) -> None:
+        """Look again, if there are names."""
+        with self._lock:
+            if self._kept:
+                self._work()
 
     def kept_names(self) -> list[str]:
         """Return the names that are kept, sorted."""
@@ -131,8 +139,17 @@ class RegistrationKeeper:
         """Let go of a name, under the lock."""
         self._kept.pop(name, None)
         if not self._kept:
-            self._thread = None
-            self._wake.set()
+            self._rest()
+
+    def _work(self) -> None:
+        if self._thread is None:
+            self._wake.clear()
+            self._thread = threading.Thread(target=self._run, name="yarp registrations", daemon=True)
+            self._thread.start()
+
+    def _rest(self) -> None:
+        self._thread = None
+        self._wake.set()
 
     def _register(self, client: NameClient, ours: KeptRegistration) -> None:
         contact = ours.contact
@@ -161,7 +178,7 @@ def _address(settings: NetworkSettings) -> tuple[str, int]:
     return settings.name_server_host, settings.name_server_port
 
 
-_keeper = RegistrationKeeper()
+_keeper = RegistrationKeeper()  # of this process
 
 
 def keep(name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -172,3 +189,13 @@ def keep(name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | 
 def forget(name: str, contact: Contact | None = None) -> bool:
     """Let go of a port that is being closed; False if its name is another port's by now, and must stay registered."""
     return _keeper.forget(name, contact)
+
+
+def rest() -> None:
+    """Stop looking after this process's ports, because it leaves the network."""
+    _keeper.rest()
+
+
+def resume() -> None:
+    """Look after this process's ports again."""
+    _keeper.resume()
