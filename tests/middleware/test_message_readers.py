@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
-from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
+from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter, line_of
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.elements import PlainList
 from gradiva.middleware.message_readers import CommandReader, RequestReader
@@ -15,13 +15,13 @@ def test_a_request_is_answered_by_the_function():
     writer = ConnectionWriter()
     reader = RequestReader(lambda items: [*items, 5])
     assert reader.read(ConnectionReader(encode_list(["get", 1.5]), writer=writer))
-    assert writer.payload() == encode_list(["get", 1.5, 5])
+    assert bytes(writer.data) == encode_list(["get", 1.5, 5])
 
 
 def test_a_typed_request_is_answered_as_text():
     writer = ConnectionWriter(is_text=True)
     assert RequestReader(lambda items: [*items, 5]).read(ConnectionReader("get 1.5", writer=writer))
-    assert writer.line() == "get 1.5 5"
+    assert line_of(writer) == "get 1.5 5"
 
 
 def test_an_order_whose_sender_wants_no_answer_is_carried_out():
@@ -35,7 +35,7 @@ def test_numbers_without_tags_are_answered_where_no_bottle_can_hold_them():
     writer = ConnectionWriter()
     reader = RequestReader(lambda items: items, {"version": (0, 4, 0, -1)})
     assert reader.read(ConnectionReader(encode_list(["version"]), writer=writer))
-    assert writer.payload() == bytes.fromhex("0001000001000000000004000000ffff")
+    assert bytes(writer.data) == bytes.fromhex("0001000001000000000004000000ffff")
 
 
 def test_what_is_no_bottle_is_neither_answered_nor_taken():
@@ -43,7 +43,7 @@ def test_what_is_no_bottle_is_neither_answered_nor_taken():
     writer = ConnectionWriter()
     assert not RequestReader(lambda items: items).read(ConnectionReader(b"\1\2\3", writer=writer))
     assert not CommandReader(taken.append).read(ConnectionReader(b"\1\2\3"))
-    assert writer.is_empty
+    assert not writer.data
     assert taken == []
 
 
