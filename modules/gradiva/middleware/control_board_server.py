@@ -11,8 +11,11 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.control_board import JointData, StreamedCommand
 from gradiva.middleware.control_board.control_board_device import ControlBoardDevice
+from gradiva.middleware.control_board.joint_data_message import JointDataMessage
 from gradiva.middleware.control_board.thrift_answers import PROTOCOL_VERSION, VERSION_METHOD, ThriftAnswers
 from gradiva.middleware.control_board.vocab_answers import VocabAnswers
+from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle as EmbeddedPort
+from gradiva.middleware.embedded.network.buffered_port import write_object
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.wire.elements import Element, TypedList
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
@@ -108,8 +111,10 @@ class ControlBoardServer:
         with self._publish_lock:
             stamp = yarp.Stamp(self._count, time)
             self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
-            _send(self._state, stamp, lambda: TypedList(float, data.joint_position.tolist()))
-            _send(self._extended_state, stamp, lambda: data.to_items(self._family))
+            if self._state.getOutputCount():
+                _send(self._state, stamp, TypedList(float, data.joint_position.tolist()))
+            if self._extended_state.getOutputCount():
+                _send(self._extended_state, stamp, JointDataMessage(data, self._family))
 
     @property
     def _outputs(self) -> dict[str, yarp.BufferedPortBottle]:
@@ -176,10 +181,13 @@ def _port_with(reader: yarp.PortReader) -> yarp.Port:
     return port
 
 
-def _send(port: yarp.BufferedPortBottle, stamp: yarp.Stamp, items: Callable[[], list[Element]]) -> None:
-    """Send values, if anybody is there to read them."""
-    if port.getOutputCount() == 0:
-        return
-    fill_bottle(port.prepare(), items())
+def _send(port: yarp.BufferedPortBottle, stamp: yarp.Stamp, message: JointDataMessage | list[Element]) -> None:
+    """Send a message with its stamp; the embedded port takes joint data as bytes, without a Bottle in between."""
     port.setEnvelope(stamp)
-    port.write()
+    if isinstance(message, list):
+        fill_bottle(port.prepare(), message)
+    elif isinstance(port, EmbeddedPort):
+        return write_object(port, message)
+    else:
+        fill_bottle(port.prepare(), message.to_items())
+    return port.write()

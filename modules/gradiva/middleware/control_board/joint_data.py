@@ -87,7 +87,7 @@ class JointData:
     def to_items(self, family: WireFamily = WireFamily.YARP_3) -> list[Element]:
         """Return the elements of the message: 11 (3.x) or 12 (4.x) vectors, each followed by its validity."""
         items: list[Element] = []
-        for name, element_type in _ELEMENT_TYPES[family]:
+        for name, element_type in ELEMENT_TYPES[family]:
             numbers: list[Element] = getattr(self, name).tolist()
             if element_type is Float32:
                 numbers = list(map(Float32, numbers))  # type: ignore[arg-type]
@@ -129,7 +129,7 @@ def _element_type(name: str, family: WireFamily) -> type[float] | type[int]:
     return Float32 if family is WireFamily.YARP_4 and name in ("pwm", "temperature") else float
 
 
-_ELEMENT_TYPES = {
+ELEMENT_TYPES = {
     family: tuple((name, _element_type(name, family)) for name in fields_of(family)) for family in WireFamily
 }
 
