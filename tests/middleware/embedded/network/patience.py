@@ -1,5 +1,6 @@
 """Waiting for what other threads do."""
 
+import random
 import socket
 import threading
 import time
@@ -31,3 +32,14 @@ def conversation(port: int, said: bytes, until: bytes) -> bytes:
 
 def threads_named(start: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(start)]
+
+
+def free_port() -> int:
+    """Return a TCP port that nobody has, and that no outgoing connection will get."""
+    while True:
+        with socket.socket() as sock:
+            try:
+                sock.bind(("127.0.0.1", random.randrange(12_000, 30_000)))
+                return int(sock.getsockname()[1])
+            except OSError:
+                continue

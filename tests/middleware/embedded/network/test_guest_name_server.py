@@ -1,16 +1,14 @@
 import logging
-import socket
 from dataclasses import replace
 
 from gradiva.middleware.embedded.network.guest_name_server import serve_names, serves_names, stop_serving_names
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.settings import NetworkSettings
-from tests.middleware.embedded.network.patience import threads_named, wait_until
+from tests.middleware.embedded.network.patience import free_port, threads_named, wait_until
 
 
 def free_address() -> NetworkSettings:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return NetworkSettings(name_server_port=listener.getsockname()[1])
+    return NetworkSettings(name_server_port=free_port())
 
 
 def test_this_process_serves_names_until_it_stops(caplog):

@@ -17,7 +17,7 @@ from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.network_life import life, name_server_answers
 from gradiva.middleware.embedded.network.port_core import PortCore
 from gradiva.middleware.embedded.network.settings import NetworkSettings
-from tests.middleware.embedded.network.patience import threads_named, wait_until
+from tests.middleware.embedded.network.patience import free_port, threads_named, wait_until
 
 PARTICIPANT = """
 import sys
@@ -37,8 +37,7 @@ life.end()
 @pytest.fixture
 def free_address(tmp_path) -> NetworkSettings:
     """Return settings that name a free address, which is also what the processes of this test read in their file."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     folder = Path(os.environ["YARP_CONFIG_HOME"])
     folder.mkdir()
     (folder / "yarp.conf").write_text(f"127.0.0.1 {port} yarp\n")

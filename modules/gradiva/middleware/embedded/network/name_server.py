@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -30,6 +31,8 @@ OnChange = Callable[[bool, str], None]
 """Called with True and a name after its registration, with False after its end."""
 
 _QUESTION_TIMEOUT = 1.0  # [s] for another name server to answer
+_QUIET_NUMBERS = range(12_000, 30_000)
+_TRIES = 20
 _FEWEST_CONNECTIONS = 512  # [connections] that a name server takes at a time
 
 
@@ -147,11 +150,7 @@ class NameServer:
             line_protocols={b"NAME_SER": self._serve_lines, b"GET /": self._serve_browser},
         )
         host = EVERYWHERE if settings.listen_host == EVERYWHERE else settings.name_server_host
-        try:
-            core.open_at(Contact(settings.namespace, "tcp", host, settings.name_server_port))
-        except OSError as error:
-            where = f"{host}:{settings.name_server_port}"
-            raise NameServerRunning(f"names cannot be served at {where}: {error.strerror}") from error
+        _open_at(core, Contact(settings.namespace, "tcp", host, settings.name_server_port))
         core.settings = replace(core.settings, name_server_port=core.port_number)  # it may have been any free one
         return core
 
@@ -175,3 +174,19 @@ class NameServer:
         core = self._core
         if core is not None and core.has_outputs:
             core.offer([encode_vocab("add" if is_there else "del"), name])
+
+
+def _open_at(core: PortCore, contact: Contact) -> None:
+    """Open at an address; port 0 tries some that the system does not lend to outgoing connections."""
+    wanted = contact.getPort()
+    numbers = [wanted] if wanted else [*random.sample(_QUIET_NUMBERS, _TRIES), 0]
+    for number in numbers:
+        contact.setPort(number)
+        try:
+            core.open_at(contact)
+        except OSError as error:
+            if number == numbers[-1]:
+                where = f"{contact.getHost()}:{wanted}"
+                raise NameServerRunning(f"names cannot be served at {where}: {error.strerror}") from error
+        else:
+            return
