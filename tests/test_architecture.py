@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "telemetry": {"common", "robot_model"},
     "walking": GROUND | LAYERS,
     "setup": GROUND | LAYERS | {"walking", "simulation"},
-    "experiments": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup"},
+    "experiments": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
     "yarp_modules": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }

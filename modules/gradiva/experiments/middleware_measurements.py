@@ -1,0 +1,86 @@
+"""What is measured between two processes: round trips, a strict stream, a periodic stream."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.experiments.private_network import Peer
+
+_PATIENCE = 60.0  # [s] beyond what a measurement lasts
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """Remote procedure calls with 100 doubles each way.
+
+    Attributes:
+        durations_us: Of each call.
+        failures: Calls without the right answer.
+    """
+
+    durations_us: list[float]
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class StrictStream:
+    """Messages of 100 doubles, written strictly and read strictly, as fast as they go.
+
+    Attributes:
+        messages: Written.
+        lost: Of them, not read.
+        in_order: Whether they came in the order in which they were written.
+        duration: From the first to the last message read, [s].
+    """
+
+    messages: int
+    lost: int
+    in_order: bool
+    duration: float
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicStream:
+    """Messages of 100 doubles at a fixed rate.
+
+    Attributes:
+        ages_us: Of each message when its reader had it.
+        missing: Numbers that no read message carried.
+    """
+
+    ages_us: list[float]
+    missing: int
+
+    def age_us(self, percentile: float) -> float:
+        """Return the age that ``percentile`` per cent of the messages stayed below, [µs]."""
+        return float(np.percentile(self.ages_us, percentile))
+
+
+def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int) -> RoundTrips:
+    """Call an echo in another process ``calls`` times."""
+    name = f"/round_trips/{carrier}"
+    server = Peer(network, "echo", name)
+    found = Peer(network, "call", name, carrier, calls).findings(_PATIENCE)
+    server.findings(_PATIENCE)
+    return RoundTrips(found["durations_us"], found["failures"])
+
+
+def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: int) -> StrictStream:
+    """Send ``messages`` from one process to another."""
+    name = f"/strict_stream/{carrier}"
+    reader = Peer(network, "count", name, messages)
+    Peer(network, "send", name, carrier, messages).findings(_PATIENCE)
+    found = reader.findings(_PATIENCE)
+    return StrictStream(messages, found["lost"], found["in_order"], found["duration_s"])
+
+
+def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: float, duration: float) -> PeriodicStream:
+    """Send at ``rate`` [Hz] for ``duration`` [s] from one process to another."""
+    name = f"/periodic_stream/{carrier}"
+    reader = Peer(network, "listen", name, rate, duration)
+    Peer(network, "stream", name, carrier, rate, duration).findings(duration + _PATIENCE)
+    found = reader.findings(duration + _PATIENCE)
+    return PeriodicStream(found["ages_us"], found["missing"])

@@ -1,0 +1,79 @@
+"""A network of its own for a measurement: a name server on a free port, and processes that find no other."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from gradiva.middleware import MiddlewareError
+from gradiva.middleware.embedded.network.name_server import NameServer
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+
+_PATIENCE = 20.0  # [s] for a process to end after its standard input closed
+
+
+class Peer:
+    """A process that plays one role of ``middleware_peer``."""
+
+    def __init__(self, environment: Mapping[str, str], role: str, *options: object) -> None:
+        """Start it and wait until its port is open.
+
+        Raises:
+            MiddlewareError: It ended before.
+        """
+        command = [sys.executable, "-m", "gradiva.experiments.middleware_peer", role, *map(str, options)]
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self._role = role
+        assert self._process.stdout is not None
+        if self._process.stdout.readline().strip() != "ready":
+            raise MiddlewareError(self._complaint())
+
+    def findings(self, timeout: float) -> dict[str, Any]:
+        """Wait for the end of the process; return what it found.
+
+        Raises:
+            MiddlewareError: It failed or took longer than ``timeout`` [s].
+        """
+        try:
+            output, errors = self._process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise MiddlewareError(f"peer '{self._role}' did not end within {timeout:g} s") from None
+        if self._process.returncode != 0:
+            raise MiddlewareError(f"peer '{self._role}': {errors.strip()}")
+        return json.loads(output)
+
+    def kill(self) -> None:
+        """End the process as a crash would."""
+        self._process.kill()
+        self._process.communicate()
+
+    def _complaint(self) -> str:
+        _, errors = self._process.communicate(timeout=_PATIENCE)
+        return f"peer '{self._role}': {errors.strip() or 'ended without a word'}"
+
+
+@contextmanager
+def private_network() -> Iterator[dict[str, str]]:
+    """Serve names beside all other networks; yields the environment in which processes find this one alone."""
+    server = NameServer(NetworkSettings(name_server_port=0))
+    server.start()
+    try:
+        with tempfile.TemporaryDirectory(prefix="gradiva-network-") as folder:
+            server.write_file(Path(folder) / "yarp.conf")
+            yield {**_without_yarp(os.environ), "YARP_CONFIG_HOME": folder, "OMP_NUM_THREADS": "1"}
+    finally:
+        server.stop()
+
+
+def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if not name.startswith("YARP_")}

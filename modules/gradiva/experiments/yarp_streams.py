@@ -1,0 +1,69 @@
+"""What the middleware carries between two processes: nothing lost, nothing late, answers at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gradiva.experiments.experiment import ExperimentRun, Row
+from gradiva.experiments.middleware_measurements import (
+    measure_periodic_stream,
+    measure_round_trips,
+    measure_strict_stream,
+)
+from gradiva.experiments.private_network import private_network
+
+_ROUND_TRIP = 150.0  # [µs] allowed
+_REAL_ROUND_TRIP = {"tcp": 236.0, "fast_tcp": 222.0}  # [µs] of YARP 3.12.3's Python bindings, loopback
+_RATE = 500.0  # [Hz]
+
+
+def run_yarp_streams(run: ExperimentRun) -> None:
+    """Measure each carrier; ``paper`` is what YARP's own Python bindings reach, where that is known."""
+    calls, messages, duration = (1000, 2000, 3.0) if run.options.quick else (10_000, 10_000, 60.0)
+    with private_network() as network:
+        for carrier in ("tcp", "fast_tcp"):
+            _add(run, _round_trip_row(network, carrier, calls))
+            _add(run, _strict_row(network, carrier, messages))
+        for carrier in ("tcp", "fast_tcp", "udp"):
+            _add(run, _age_row(network, carrier, duration))
+
+
+def _add(run: ExperimentRun, row: Row) -> None:
+    run.add_row(row)
+    run.report(len(run.rows), 7, f"{row['what']}, {row['carrier']}: {row['value']:.4g} {row['unit']}")
+
+
+def _round_trip_row(network: Mapping[str, str], carrier: str, calls: int) -> Row:
+    trips = measure_round_trips(network, carrier, calls)
+    median, p99 = np.percentile(trips.durations_us, [50, 99])
+    complaint = f"{trips.failures} calls failed" if trips.failures else _above(median, _ROUND_TRIP, "µs")
+    row = _row("round trip of 100 doubles, median", carrier, calls, float(median), "µs", _ROUND_TRIP, complaint)
+    return {**row, "p99": float(p99), "paper": _REAL_ROUND_TRIP[carrier]}
+
+
+def _strict_row(network: Mapping[str, str], carrier: str, messages: int) -> Row:
+    stream = measure_strict_stream(network, carrier, messages)
+    complaint = f"{stream.lost} lost" if stream.lost else "" if stream.in_order else "out of order"
+    row = _row("strict stream of 100 doubles, lost", carrier, messages, stream.lost, "messages", 0, complaint)
+    return {**row, "messages_per_s": (messages - 1) / stream.duration}
+
+
+def _age_row(network: Mapping[str, str], carrier: str, duration: float) -> Row:
+    stream = measure_periodic_stream(network, carrier, _RATE, duration)
+    age, limit = stream.age_us(99.9), 1e6 / _RATE
+    complaint = _above(age, limit, "µs") or (f"{stream.missing} missing" if stream.missing else "")
+    what = f"{_RATE:.0f} Hz for {duration:.0f} s, age of 99.9 % below"
+    row = _row(what, carrier, len(stream.ages_us), age, "µs", limit, complaint)
+    return {**row, "median": stream.age_us(50), "missing": stream.missing}
+
+
+def _above(value: float, limit: float, unit: str) -> str:
+    return f"{value:.0f} {unit}, {limit:.0f} are allowed" if value > limit else ""
+
+
+def _row(what: str, carrier: str, messages: int, value: float, unit: str, limit: float, complaint: str) -> Row:
+    row: dict[str, Any] = {"what": what, "carrier": carrier, "messages": messages, "limit": limit, "paper": None}
+    return {**row, "value": value, "unit": unit, "outcome": "failed" if complaint else "met", "reason": complaint}
