@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from gradiva.middleware.embedded.wire.text import from_text, to_text
 from tests.middleware.recorded_client import ACK, PATIENCE, received
 
 BOARD = "/fakebot/arm"
+_PORTS = ("/command:i", "/stateExt:o")
 
 
 class RecordedBoard:
@@ -27,13 +29,15 @@ class RecordedBoard:
         administration: The administrative requests, in their order.
     """
 
-    def __init__(self, names: NameClient, session: dict[str, Any]) -> None:
-        self._names, self._session = names, session
+    def __init__(
+        self, names: NameClient, session: dict[str, Any], name: str = BOARD, ports: Sequence[str] = _PORTS
+    ) -> None:
+        self._names, self._session, self._name = names, session, name
         self.said: dict[str, list[bytes]] = {}
         self.administration: list[str] = []
         self._state_target = ""
         self._listeners: dict[str, socket.socket] = {}
-        for server in self._servers():
+        for server in self._servers() | {name + port for port in ports}:
             self._listen(server)
 
     def __enter__(self) -> RecordedBoard:
@@ -52,8 +56,7 @@ class RecordedBoard:
         return [_without_blocks(bytes.fromhex(frame["hex"])) for frame in _joined(said)]
 
     def _servers(self) -> set[str]:
-        named = {one["server"] for one in self._session["connections"] if one["server"].startswith(BOARD)}
-        return named | {f"{BOARD}/stateExt:o", f"{BOARD}/command:i"}
+        return {one["server"] for one in self._session["connections"] if one["server"].startswith(self._name)}
 
     def _connection(self, server: str) -> int | None:
         binary = ("tcp", "fast_tcp", "udp")
@@ -125,7 +128,7 @@ class RecordedBoard:
             return "[ver] 1 2 3"
         if verb == "[list]":
             carrier = self._state_target.split(":")[0]
-            return f'(from "{BOARD}/stateExt:o") (to "{target}") (carrier {carrier})' if carrier else ""
+            return f'(from "{self._name}") (to "{target}") (carrier {carrier})' if carrier else ""
         if verb == "[add]":
             self._state_target = target
             self._send_states(target)

@@ -6,8 +6,8 @@ import logging
 from dataclasses import dataclass
 
 from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_bottle, as_items
-from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.bottles import as_items, fill_bottle
+from gradiva.middleware.embedded.wire.elements import Element, PlainList
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
 from gradiva.middleware.vectors_collection.vectors_message import names_from_items, values_from_items
@@ -102,7 +102,8 @@ class VectorsCollectionClient:
             raise PeerUnreachable(f"problem connecting to {self._remote}, is it running?")
 
     def _ask(self, question: list[Element]) -> list[Element]:
-        reply = yarp.Bottle()
-        if not self._rpc.write(as_bottle(question), reply):
+        request, reply = yarp.Bottle(), yarp.Bottle()
+        fill_bottle(request, PlainList(question))
+        if not self._rpc.write(request, reply):
             raise PeerUnreachable(f"{self._remote} does not answer {question}")
         return as_items(reply)

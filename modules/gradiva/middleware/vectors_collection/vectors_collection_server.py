@@ -66,8 +66,16 @@ class VectorsCollectionServer:
             self._element_names[key] = tuple(element_names)
             self._added_in[key] = self._version
 
-    def send(self, values: Mapping[str, Sequence[float]], stamp: yarp.Stamp | None = None) -> None:
-        """Publish vectors; raise MiddlewareError for one whose elements have no names, or not as many."""
+    def send(
+        self, values: Mapping[str, Sequence[float]], stamp: yarp.Stamp | None = None, strict: bool = False
+    ) -> None:
+        """Publish vectors; raise MiddlewareError for one whose elements have no names, or not as many.
+
+        Args:
+            values: By name.
+            stamp: When they were so; without it the last one goes with them.
+            strict: Wait until all loggers have taken them; otherwise a slow one misses some.
+        """
         with self._naming:
             self._was_sent = True
             version = self._version
@@ -75,7 +83,7 @@ class VectorsCollectionServer:
         fill_bottle(self._port.prepare(), values_to_items(values, version))
         if stamp is not None:
             self._port.setEnvelope(stamp)
-        self._port.write()
+        self._port.write(strict)
 
     def _check(self, values: Mapping[str, Sequence[float]]) -> None:
         for key, vector in values.items():

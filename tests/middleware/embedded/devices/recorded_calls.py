@@ -49,7 +49,8 @@ UNSEEN: dict[str, Callable[[RemoteControlBoard, list[Any]], Any]] = {
 def make_call(board: RemoteControlBoard, call: str) -> tuple[Any, list[Any]]:
     """Make a call such as ``IPositionControl.positionMove(1, 20.5)``; return its result and its arguments."""
     node = ast.parse(call, mode="eval").body
-    assert isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    assert isinstance(node, ast.Call)
+    assert isinstance(node.func, ast.Attribute)
     assert isinstance(node.func.value, ast.Name)
     arguments = [_argument(one) for one in node.args]
     interface, method = node.func.value.id, node.func.attr

@@ -29,6 +29,7 @@ from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
 from gradiva.middleware.embedded.network.callbacks import BottleCallback
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.rpc_client import RpcClient
+from gradiva.middleware.embedded.wire.elements import PlainList
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
 
 _TIMEOUT = 0.02  # [s]
@@ -153,7 +154,7 @@ class AnalogSensorsClient(BottleCallback):
 
     def _ask_metadata(self) -> dict[SensorClass, tuple[SensorMetadata, ...]]:
         question, answer = Bottle(), Bottle()
-        question.addString("getMetadata")
+        question.items = PlainList(["getMetadata"])
         with self._asking:
             if not self._rpc.write(question, answer):
                 raise PeerUnreachable(f"{self._options.remote} does not say which sensors it has")

@@ -38,5 +38,5 @@ class AnalogSensorView:
             return -1.0
         out.resize(len(measurement.values))
         for place, value in enumerate(measurement.values):
-            out[place] = value
+            out.set(place, value)
         return measurement.time
