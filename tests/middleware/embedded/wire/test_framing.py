@@ -91,6 +91,17 @@ def test_a_name_that_is_too_long_is_cut():
     assert len(encode_name("/" + "x" * 2000)) == 1004
 
 
-def test_an_acknowledgement_is_told_from_a_list():
-    assert is_acknowledgement(bytes.fromhex("59 41 00 00 00 00 52 50"))
-    assert not is_acknowledgement(bytes.fromhex("00 01 00 00 00 00 00 00"))
+@pytest.mark.parametrize(
+    ("start", "is_one"),
+    [
+        ("59 41 00 00 00 00 52 50", True),
+        ("59 41 03 00 00 00 52 50 61 62 63", True),
+        ("00 01 00 00 00 00 00 00", False),
+        ("0A", False),
+        ("59 41 00 00 00 00 52 51", False),
+        ("59 41 00 00", None),
+        ("", None),
+    ],
+)
+def test_an_acknowledgement_is_told_from_a_list(start, is_one):
+    assert is_acknowledgement(bytes.fromhex(start)) is is_one

@@ -74,9 +74,9 @@ class ByteStream:
         searched = 0
         while (end := self._buffer.find(b"\n", self._start + searched, self._end)) < 0:
             searched = len(self)
-            if searched > longest:
-                raise FrameTooLarge(f"a line of more than {longest} bytes is refused")
+            _refuse_longer(searched, longest)
             self.receive()
+        _refuse_longer(end - self._start, longest)
         line = self.take(end + 1 - self._start)
         return line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", "surrogateescape")
 
@@ -128,6 +128,11 @@ class ByteStream:
         self._view = memoryview(self._buffer)
         self._view[: len(rest)] = rest
         self._start, self._end = 0, len(rest)
+
+
+def _refuse_longer(size: int, longest: int) -> None:
+    if size > longest:
+        raise FrameTooLarge(f"a line of more than {longest} bytes is refused")
 
 
 def set_timeout(sock: socket.socket, option: int, timeout: float | None) -> None:

@@ -10,7 +10,6 @@ from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number
 from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
 
-_TAG_SIZE = 4
 _NO_REPLY = 0
 _LARGEST_UNTAGGED = 64  # [bytes] with acknowledgement
 
@@ -50,17 +49,11 @@ class StreamReplies:
     def _reply_size(self, family: WireFamily) -> int | None:
         if self._carrier.is_text:
             return self._stream.find_line(TEXT_ACKNOWLEDGEMENT)
-        if len(self._stream) < _TAG_SIZE:
-            return None
         received = self._stream.view()
-        if self._carrier.has_ack and is_acknowledgement(received):
-            return _NO_REPLY
-        try:
-            return encoded_size(received, family)
-        except MalformedMessage:
-            if not self._carrier.has_ack or len(received) > _LARGEST_UNTAGGED:
-                raise
-            return _size_of_untagged(received)
+        is_acknowledged = is_acknowledgement(received) if self._carrier.has_ack else False
+        if is_acknowledged is None:
+            return None
+        return _NO_REPLY if is_acknowledged else encoded_size(received, family)
 
     def _announced(self) -> int:
         announced = expected_number(self._stream.peek(NUMBER_SIZE), "an acknowledgement")

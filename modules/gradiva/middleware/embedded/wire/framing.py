@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from functools import cache
 
-from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number, yarp_number
+from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number, number_in, yarp_number
 from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
 
 INDEX_SIZE = NUMBER_SIZE + 10
@@ -20,7 +20,7 @@ _INDEX_FILLING = b"\xff" * 8
 _MOST_BLOCKS = 255
 _LENGTH_SIZE = 4
 _NO_REPLY_BLOCK = bytes(_LENGTH_SIZE)
-_REPLY_INSTEAD = ACKNOWLEDGEMENT[:_LENGTH_SIZE]
+_LETTERS = ACKNOWLEDGEMENT[:2]
 
 
 def encode_message(blocks: Sequence[bytes]) -> bytes:
@@ -82,6 +82,8 @@ def decode_name(text: bytes) -> str:
     return text.split(b"\0", 1)[0].split(b" ", 1)[0].decode("utf-8", "surrogateescape")
 
 
-def is_acknowledgement(start: bytes | bytearray | memoryview) -> bool:
-    """Tell whether the first 4 bytes of what should be a reply are those of an acknowledgement."""
-    return start[:_LENGTH_SIZE] == _REPLY_INSTEAD
+def is_acknowledgement(start: bytes | bytearray | memoryview) -> bool | None:
+    """Tell whether an acknowledgement begins where a reply should, None while too few bytes have come to tell."""
+    if start[: len(_LETTERS)] != _LETTERS[: len(start)]:
+        return False
+    return number_in(start[:NUMBER_SIZE]) is not None if len(start) >= NUMBER_SIZE else None
