@@ -50,7 +50,7 @@ class Caller:
         living_contact(self.port)
         if time.monotonic() - start >= 0.9 * self.timeout:
             raise ToolFailure(f"no reply from {self.port} within {self.timeout:g} s")
-        raise ToolFailure(f"{self.port} closed the connection without a reply")
+        raise ToolFailure(f"{self.port} ended without a reply that can be read")
 
 
 def call_once(caller: Caller, words: Sequence[str]) -> int:

@@ -17,7 +17,7 @@ def message_of(words: Sequence[str]) -> yarp.Bottle:
     """
     text = " ".join(words)
     if not is_complete(text):
-        raise ConfigError(f"{text}: a quote or parenthesis is not closed")
+        raise ConfigError(f"{text.strip()}: a quote or parenthesis is not closed")
     return yarp.Bottle(text)
 
 

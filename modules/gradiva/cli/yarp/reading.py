@@ -47,16 +47,21 @@ def read(request: ReadRequest) -> int:
     """Read until there is enough or somebody presses Ctrl-C; return the exit status."""
     for name in {request.port, request.source or request.port} - {ANONYMOUS}:
         check_port_name(name)
-    with network_session(talkative=True), open_reader(request.port) as port:
-        name = port.where().getName()
-        say(f"reading at {name}")
-        source = SourceConnection(request.source, name, request.carrier) if request.source else None
+    with network_session(talkative=True):
         try:
-            return _print_rates(port, source, request) if request.rate else _print_messages(port, source, request)
+            return _read(request)
         except KeyboardInterrupt:
             if request.count is not None:
                 raise
             return 0  # endless reading ends like this
+
+
+def _read(request: ReadRequest) -> int:
+    with open_reader(request.port) as port:
+        name = port.where().getName()
+        say(f"reading at {name}")
+        source = SourceConnection(request.source, name, request.carrier) if request.source else None
+        return _print_rates(port, source, request) if request.rate else _print_messages(port, source, request)
 
 
 @contextmanager

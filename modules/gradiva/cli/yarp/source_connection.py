@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradiva.cli.yarp.connecting import connect_or_fail
 from gradiva.cli.yarp.failures import failure_text, say
 from gradiva.cli.yarp.port_search import is_alive
 from gradiva.middleware import yarp
@@ -30,9 +31,8 @@ class SourceConnection:
             return f"connected from {self._source}"
         if not is_alive(self._source):
             return f"waiting for {self._source}"
-        if yarp.Network.connect(self._source, self._destination, self._carrier, True):
-            return f"connected from {self._source}"
-        return f"waiting: {self._source} does not connect{f' by {self._carrier}' if self._carrier else ''}"
+        connect_or_fail(self._source, self._destination, self._carrier)
+        return f"connected from {self._source}"
 
     def _tell(self, text: str) -> None:
         if text != self._told:

@@ -82,17 +82,21 @@ def _wait_for_reader(port: yarp.Port, name: str) -> None:
 
 def _write_lines(port: yarp.Port, name: str) -> int:
     """Write standard input line by line; return 1 if a line was not understood or not taken."""
-    status = 0
     if sys.stdin.isatty():
         say(f"every line is written to {name}; Ctrl-D ends")
+    misunderstood = lost = 0
+    was_read = True
     for line in sys.stdin:
         try:
-            message = message_of([line.rstrip("\r\n")])
+            message = message_of([line])
         except ConfigError as error:
             say(f"error: {error}")
-            status = 1
+            misunderstood += 1
             continue
-        if not port.write(message) or port.getOutputCount() == 0:
-            say(f"nobody reads {name}: the line is lost")
-            status = 1
-    return status
+        is_read = port.write(message) and port.getOutputCount() > 0
+        if was_read and not is_read:  # told once, not for every line of a stream
+            say(f"nobody reads {name}: lines are lost")
+        was_read, lost = is_read, lost + (not is_read)
+    if lost:
+        say(f"{lost} lines were lost")
+    return 1 if misunderstood or lost else 0
