@@ -53,7 +53,15 @@ class StreamReplies:
         is_acknowledged = is_acknowledgement(received) if self._carrier.has_ack else False
         if is_acknowledged is None:
             return None
-        return _NO_REPLY if is_acknowledged else encoded_size(received, family)
+        return _NO_REPLY if is_acknowledged else self._object_size(received, family)
+
+    def _object_size(self, received: memoryview, family: WireFamily) -> int | None:
+        try:
+            return encoded_size(received, family)
+        except MalformedMessage:
+            if not self._carrier.has_ack or len(received) > _LARGEST_UNTAGGED:
+                raise
+            return _size_of_untagged(received)
 
     def _announced(self) -> int:
         announced = expected_number(self._stream.peek(NUMBER_SIZE), "an acknowledgement")
