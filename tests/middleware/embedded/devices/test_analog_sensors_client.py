@@ -7,42 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.devices.mas_status import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
 from gradiva.middleware.embedded.network.network import Network
-from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from tests.middleware.embedded.network.patience import wait_until
+from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_board import RecordedBoard
-from tests.middleware.recorded_client import RecordedConnection
 from tests.middleware.recorded_messages import recording
-
-NAME = "/robot/sensors"
-SENSORS = {
-    SensorClass.GYROSCOPE: [SensorMetadata("imu", "imu_frame")],
-    SensorClass.ORIENTATION: [SensorMetadata("imu", "imu_frame")],
-    SensorClass.TEMPERATURE: [SensorMetadata("thermometer", "skin")],
-    SensorClass.FORCE_TORQUE: [SensorMetadata("left", "l_sole"), SensorMetadata("right", "r_sole")],
-}
-
-
-class Reading:
-    """What the sensors measure; raises when they are broken."""
-
-    def __init__(self) -> None:
-        self.is_broken = False
-        self.time = 5.0
-
-    def __call__(self) -> dict[SensorClass, list[SensorMeasurement]]:
-        if self.is_broken:
-            raise OSError("no cable")
-        sizes = {SensorClass.TEMPERATURE: 1, SensorClass.FORCE_TORQUE: 6}
-        return {
-            kind: [SensorMeasurement(tuple(float(k) for k in range(sizes.get(kind, 3))), self.time) for _ in sensors]
-            for kind, sensors in SENSORS.items()
-        }
 
 
 @pytest.fixture
@@ -97,26 +69,6 @@ def test_before_the_first_message_and_after_the_last_one_the_status_says_so(name
         assert gyroscopes.getThreeAxisGyroscopeMeasure(0, Vector()) == -1.0
 
 
-def test_a_server_whose_sensors_fail_says_so_once_and_publishes_nothing(names, reading, caplog):
-    with AnalogSensorsServer(NAME, SENSORS, reading, period=None) as server:
-        assert server.publish()
-        reading.is_broken = True
-        assert not server.publish()
-        assert not server.publish()
-        reading.is_broken = False
-        assert server.publish()
-    lines = [record.message for record in caplog.records if NAME in record.message]
-    assert lines == [f"{NAME} publishes nothing: OSError: no cable", f"{NAME} publishes again"]
-
-
-def test_measurements_that_do_not_fit_the_sensors_are_not_published(names, caplog):
-    too_few = {SensorClass.GYROSCOPE: [SensorMeasurement((1.0, 2.0), 0.0)]}
-    sensors = {SensorClass.GYROSCOPE: [SensorMetadata("imu")]}
-    with AnalogSensorsServer(NAME, sensors, lambda: too_few, period=None) as server:
-        assert not server.publish()
-    assert "a measurement of GYROSCOPE must have 3 numbers" in caplog.text
-
-
 def test_a_restarted_server_is_reached_again(names, reading, opened):
     with AnalogSensorsServer(NAME, SENSORS, reading):
         driver = opened("multipleanalogsensorsclient", local="/client", remote=NAME, timeout=0.3)
@@ -126,21 +78,6 @@ def test_a_restarted_server_is_reached_again(names, reading, opened):
     with AnalogSensorsServer(NAME, SENSORS, reading):
         wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_OK)
         assert Network.isConnected(f"{NAME}/measures:o", "/client/measures:i")
-
-
-def test_the_server_answers_the_recorded_client_as_recorded(names):
-    imu = [SensorMetadata("imu0", "frame0")]
-    sensors = dict.fromkeys(list(SensorClass)[:4], imu) | {
-        SensorClass.TEMPERATURE: [SensorMetadata("imu0_temp", "frame0_temp")],
-        SensorClass.FORCE_TORQUE: [SensorMetadata("imu0_ft", "frame0_ft")],
-        SensorClass.CONTACT_LOAD_CELLS: [SensorMetadata("imu0_cell")],
-        SensorClass.ENCODER_ARRAY: [SensorMetadata("imu0_enc")],
-        SensorClass.SKIN_PATCH: [SensorMetadata("imu0_skin")],
-    }
-    with AnalogSensorsServer("/fakebot/mas", sensors, dict, period=None):
-        assert RecordedConnection(names, recording("yarp_3_12", "mas"), 0).play() == 4
-        unknown = request(names.query("/fakebot/mas/rpc:o"), ["makeCoffee"], timeout=10.0)
-        assert unknown == [encode_vocab("fail")]
 
 
 def test_a_recorded_session(names, opened):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, PidType
+from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, JointData, PidType
 from gradiva.middleware.control_board_server import ControlBoardServer
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.data.standard_vectors import BVector, DVector, IVector
@@ -18,8 +19,9 @@ from gradiva.middleware.embedded.devices.pid import Pid, PidVector
 from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.network import Network
+from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from tests.middleware.embedded.network.patience import wait_until
+from tests.middleware.embedded.network.patience import PATIENCE, wait_until
 from tests.middleware.fake_board import IntegratingBoard
 
 FAMILIES = [WireFamily.YARP_3, WireFamily.YARP_4]
@@ -225,6 +227,61 @@ def test_a_board_that_only_pauses_is_not_called_gone(names, device, opened, capl
         wait_until(lambda: not driver.viewIEncoders().getEncoders(DVector(3)))
         time.sleep(0.6)  # twice as long as the keeper waits between two looks
         assert "is gone" not in caplog.text
+
+
+def test_closing_wakes_who_waits_for_an_answer(serve, opened):
+    class SlowBoard(IntegratingBoard):
+        """Answers questions about references when it is told to."""
+
+        def __init__(self) -> None:
+            super().__init__(3)
+            self.was_asked, self.may_answer = threading.Event(), threading.Event()
+
+        def parameter(self, *asked: Any) -> Sequence[Any]:
+            self.was_asked.set()
+            self.may_answer.wait(PATIENCE)
+            return super().parameter(*asked)
+
+    device = SlowBoard()
+    serve(device)
+    driver = opened("remote_controlboard", local="/client", remote=NAME)
+    answers: list[bool] = []
+    direct = driver.viewIPositionDirect()
+    asking = threading.Thread(target=lambda: answers.append(direct.getRefPosition(1, DVector(1))))
+    asking.start()
+    assert device.was_asked.wait(PATIENCE)
+    driver.close()
+    asking.join(PATIENCE)
+    device.may_answer.set()
+    assert answers == [False]
+
+
+def test_a_state_that_is_none_is_dropped_with_one_line(serve, device, opened, names, caplog):
+    server = serve(device)
+    driver = opened("remote_controlboard", local="/client", remote=NAME, carrier="tcp", timeout=5.0)
+    wait_until(lambda: driver.viewIEncoders().getEncoders(DVector(3)))
+    server.close()
+    for _ in range(3):
+        request(names.query("/client/stateExt:i"), [1.0, "nonsense"], sender="/stranger", expect_reply=False)
+    wait_until(lambda: "was sent no state" in caplog.text)
+    assert driver.viewIEncoders().getEncoders(DVector(3))  # the last good one
+    assert len([one for one in caplog.records if "was sent no state" in one.message]) == 1
+
+
+def test_a_state_says_what_is_not_valid(names, opened, caplog):
+    class Blind(IntegratingBoard):
+        """Measures positions alone."""
+
+        def read(self) -> JointData:
+            return JointData.of(self.position)
+
+    with ControlBoardServer(NAME, Blind(3), 0.01):
+        driver = opened("remote_controlboard", local="/client", remote=NAME, timeout=5.0)
+        wait_until(lambda: driver.viewIEncoders().getEncoders(DVector(3)))
+        for _ in range(3):
+            assert driver.viewITorqueControl().getTorques(DVector(3)) is False
+            assert driver.viewIEncoders().getEncoders(DVector(3))
+    assert len([one for one in caplog.records if "no valid torque" in one.message]) == 1
 
 
 def test_remote_variables(serve, device, opened):

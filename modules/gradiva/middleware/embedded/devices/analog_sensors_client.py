@@ -101,6 +101,7 @@ class AnalogSensorsClient(BottleCallback):
         """Leave the server."""
         self._keeper.stop()
         self._close_ports()
+        self._keeper.join()
 
     def sensors(self, kind: SensorClass) -> tuple[SensorMetadata, ...]:
         """Return the sensors of a kind."""
@@ -108,20 +109,12 @@ class AnalogSensorsClient(BottleCallback):
 
     def status(self, kind: SensorClass, index: int) -> int:
         """Return whether a sensor can be read."""
-        last = self._last
-        if last is None:
-            return MAS_WAITING_FOR_FIRST_READ
-        silence = time_source.now() - last.arrived_at
-        if silence > self._options.timeout:
-            self._late.say("%s: no data received in the last %.3f s", self._options.remote, silence)
-            return MAS_TIMEOUT
-        self._late.settle()
-        return MAS_OK if 0 <= index < len(last.measurements.get(kind, ())) else MAS_ERROR
+        return self._status(self._last, kind, index)
 
     def measurement(self, kind: SensorClass, index: int) -> SensorMeasurement | None:
         """Return what a sensor measured last; None unless its status is good."""
         last = self._last
-        if last is None or self.status(kind, index) != MAS_OK:
+        if last is None or self._status(last, kind, index) != MAS_OK:
             return None
         return last.measurements[kind][index]
 
@@ -134,6 +127,16 @@ class AnalogSensorsClient(BottleCallback):
             return
         self._malformed.settle()
         self._last = _Received(measurements, time_source.now(), time.monotonic())
+
+    def _status(self, last: _Received | None, kind: SensorClass, index: int) -> int:
+        if last is None:
+            return MAS_WAITING_FOR_FIRST_READ
+        silence = time_source.now() - last.arrived_at
+        if silence > self._options.timeout:
+            self._late.say("%s: no data received in the last %.3f s", self._options.remote, silence)
+            return MAS_TIMEOUT
+        self._late.settle()
+        return MAS_OK if 0 <= index < len(last.measurements.get(kind, ())) else MAS_ERROR
 
     def _open_ports(self) -> None:
         local = self._options.local

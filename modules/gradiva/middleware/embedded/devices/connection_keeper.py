@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 _log = logging.getLogger("gradiva.yarp")
 
-_PERIOD = 0.25  # [s] between two looks
+_PERIOD = 0.5  # [s] between two looks
 _BACK_OFF = 0.5  # [s] between two attempts
+_PATIENCE = 5.0  # [s] for an attempt to end
 
 
 class ConnectionKeeper:
@@ -40,10 +41,13 @@ class ConnectionKeeper:
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no longer; an attempt that is under way ends first."""
+        """Look no longer; an attempt that is under way goes on until its ports are closed, then `join` returns."""
         self._stopped.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(timeout=5.0)
+
+    def join(self) -> None:
+        """Wait for the last attempt to end."""
+        if self._thread.is_alive():
+            self._thread.join(_PATIENCE)
 
     def _run(self) -> None:
         while not self._stopped.wait(self._period):

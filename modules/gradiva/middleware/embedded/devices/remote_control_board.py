@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
 
 from gradiva.middleware.control_board.feature import Feature
@@ -31,7 +32,7 @@ class RemoteControlBoard(ControlBoard):
         self._dialect = options.dialect
         self._ports = ports or ControlBoardPorts(options)
         self._axes = 0
-        self._unheard = Complaint()
+        self._unheard: defaultdict[str, Complaint] = defaultdict(Complaint)
         self._keeper = ConnectionKeeper(options.remote, self._ports.are_connected, self._reach_again)
 
     @property
@@ -54,6 +55,7 @@ class RemoteControlBoard(ControlBoard):
         """Leave the board."""
         self._keeper.stop()
         self._ports.close()
+        self._keeper.join()
 
     def ask(self, feature: Feature, of: Scope = None, controller: int | None = None) -> list[Element] | None:
         """Return what the board answers; None, and a line, if it does not or will not."""
@@ -90,9 +92,9 @@ class RemoteControlBoard(ControlBoard):
         """Return values of the last state; None, and a line once, if it is too old or does not have them."""
         state = self._ports.state.fresh(self._options.timeout)
         if state is None or not state.joints.is_valid(field):
-            self._unheard.say("%s: no valid %s within %g s", self._options.remote, field, self._options.timeout)
+            self._unheard[field].say("%s: no valid %s within %g s", self._options.remote, field, self._options.timeout)
             return None
-        self._unheard.settle()
+        self._unheard[field].settle()
         values: list[float] = getattr(state.joints, field).tolist()
         return self._chosen(values, of, state.measured_at)
 

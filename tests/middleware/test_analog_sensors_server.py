@@ -1,0 +1,78 @@
+"""The running server of analog sensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
+from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
+from gradiva.middleware.embedded.network.current_settings import use_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.name_server import NameServer
+from gradiva.middleware.embedded.network.peer_request import request
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.errors import MiddlewareError
+from tests.middleware.fake_sensors import NAME, SENSORS, Reading
+from tests.middleware.recorded_client import RecordedConnection
+from tests.middleware.recorded_messages import recording
+
+
+@pytest.fixture
+def names(tmp_path, monkeypatch) -> Iterator[NameClient]:
+    """Run a name server of this test alone, and return a client of it."""
+    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
+    server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
+    server.start()
+    use_settings(server.settings)
+    yield NameClient(server.settings)
+    server.stop()
+    use_settings(None)
+
+
+@pytest.fixture
+def reading() -> Reading:
+    return Reading()
+
+
+def test_a_server_whose_sensors_fail_says_so_once_and_publishes_nothing(names, reading, caplog):
+    with AnalogSensorsServer(NAME, SENSORS, reading, period=None) as server:
+        assert server.publish()
+        reading.is_broken = True
+        assert not server.publish()
+        assert not server.publish()
+        reading.is_broken = False
+        assert server.publish()
+    lines = [record.message for record in caplog.records if NAME in record.message]
+    assert lines == [f"{NAME} publishes nothing: OSError: no cable", f"{NAME} publishes again"]
+
+
+def test_measurements_that_do_not_fit_the_sensors_are_not_published(names, caplog):
+    too_few = {SensorClass.GYROSCOPE: [SensorMeasurement((1.0, 2.0), 0.0)]}
+    sensors = {SensorClass.GYROSCOPE: [SensorMetadata("imu")]}
+    with AnalogSensorsServer(NAME, sensors, lambda: too_few, period=None) as server:
+        assert not server.publish()
+    assert "a measurement of GYROSCOPE must have 3 numbers" in caplog.text
+
+
+def test_the_server_answers_the_recorded_client_as_recorded(names):
+    imu = [SensorMetadata("imu0", "frame0")]
+    sensors = dict.fromkeys(list(SensorClass)[:4], imu) | {
+        SensorClass.TEMPERATURE: [SensorMetadata("imu0_temp", "frame0_temp")],
+        SensorClass.FORCE_TORQUE: [SensorMetadata("imu0_ft", "frame0_ft")],
+        SensorClass.CONTACT_LOAD_CELLS: [SensorMetadata("imu0_cell")],
+        SensorClass.ENCODER_ARRAY: [SensorMetadata("imu0_enc")],
+        SensorClass.SKIN_PATCH: [SensorMetadata("imu0_skin")],
+    }
+    with AnalogSensorsServer("/fakebot/mas", sensors, dict, period=None):
+        assert RecordedConnection(names, recording("yarp_3_12", "mas"), 0).play() == 4
+        unknown = request(names.query("/fakebot/mas/rpc:o"), ["makeCoffee"], timeout=10.0)
+        assert unknown == [encode_vocab("fail")]
+
+
+def test_a_name_that_is_no_name_leaves_nothing_open(names, reading):
+    with pytest.raises(MiddlewareError, match="could not be opened"):
+        AnalogSensorsServer("no name", SENSORS, reading).open()
+    assert names.list_names("no") == []
