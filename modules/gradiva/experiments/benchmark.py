@@ -14,7 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from gradiva.experiments.middleware_measurements import (
+    measure_periodic_stream,
+    measure_round_trips,
+    measure_strict_stream,
+)
 from gradiva.experiments.planned_walk import plan_from_start
+from gradiva.experiments.private_network import private_network
 from gradiva.experiments.recorded_ticks import RecordedTicks, record_ticks
 from gradiva.experiments.timing import benchmark_row, durations
 from gradiva.planner import VelocityCommand
@@ -27,6 +33,9 @@ _SPEED = 0.19  # [m/s] of the recorded walk
 _DURATION = 20.0  # [s] of it: more than 2000 ticks
 _PLANS = 40  # [-] each takes tens of milliseconds
 _LOOK_UPS = 4000
+_CALLS = 5000  # [-] of a remote procedure
+_MESSAGES = 10_000  # [-] of a stream
+_RATE, _STREAM_DURATION = 500.0, 4.0  # [Hz], [s] of a stream of messages
 
 Row = dict[str, Any]
 Announce = Callable[[str], None]
@@ -54,6 +63,8 @@ def run_benchmark(robots: Iterable[str], announce: Announce = lambda text: None)
         rows += _robot_rows(setup, ticks, compiler, announce)
     announce("planner")
     rows += _planner_rows(setups[0])
+    announce("middleware")
+    rows += _middleware_rows()
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
 
 
@@ -113,6 +124,20 @@ def _planner_rows(setup: Setup) -> list[Row]:
         benchmark_row("planner.at", durations(partial(plan.at, time) for time in times)),
         benchmark_row("planner.plan_20s", durations(partial(plan_from_start, setup, command) for _ in range(_PLANS))),
     ]
+
+
+def _middleware_rows() -> list[Row]:
+    """Between two processes on loopback, 100 doubles a message: round trips, strict streams, age of messages."""
+    rows = []
+    with private_network() as network:
+        for carrier in ("tcp", "fast_tcp"):
+            trips = measure_round_trips(network, carrier, _CALLS)
+            rows.append(benchmark_row(f"yarp.round_trip/{carrier}", trips.durations_us))
+            stream = measure_strict_stream(network, carrier, _MESSAGES)
+            rows.append(benchmark_row(f"yarp.strict_message/{carrier}", stream.intervals_us))
+            ages = measure_periodic_stream(network, carrier, _RATE, _STREAM_DURATION).ages_us
+            rows.append(benchmark_row(f"yarp.age_at_500_hz/{carrier}", ages))
+    return rows
 
 
 def _processor() -> str:

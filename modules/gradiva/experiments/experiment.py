@@ -19,6 +19,9 @@ from gradiva.telemetry.plain_values import plain
 Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
 
+SUCCESSES = ("walked", "met")
+"""Outcomes of rows that are as they should be."""
+
 Report = Callable[[int, int | None, str], None]
 """Called with the trials done, the trials in all (None: nobody knows) and what was just done."""
 

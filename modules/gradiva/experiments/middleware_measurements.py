@@ -33,13 +33,18 @@ class StrictStream:
         messages: Written.
         lost: Of them, not read.
         in_order: Whether they came in the order in which they were written.
-        duration: From the first to the last message read, [s].
+        intervals_us: Between one message read and the next.
     """
 
     messages: int
     lost: int
     in_order: bool
-    duration: float
+    intervals_us: list[float]
+
+    @property
+    def rate(self) -> float:
+        """Messages read in a second."""
+        return 1e6 * len(self.intervals_us) / sum(self.intervals_us)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: in
     reader = Peer(network, "count", name, messages)
     Peer(network, "send", name, carrier, messages).findings(_PATIENCE)
     found = reader.findings(_PATIENCE)
-    return StrictStream(messages, found["lost"], found["in_order"], found["duration_s"])
+    return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
 
 
 def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: float, duration: float) -> PeriodicStream:

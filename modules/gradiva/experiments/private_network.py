@@ -20,7 +20,7 @@ _PATIENCE = 20.0  # [s] for a process to end after its standard input closed
 
 
 class Peer:
-    """A process that plays one role of ``middleware_peer``."""
+    """A process that plays one role of ``measured_peer``."""
 
     def __init__(self, environment: Mapping[str, str], role: str, *options: object) -> None:
         """Start it and wait until its port is open.
@@ -28,7 +28,7 @@ class Peer:
         Raises:
             MiddlewareError: It ended before.
         """
-        command = [sys.executable, "-m", "gradiva.experiments.middleware_peer", role, *map(str, options)]
+        command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
         self._process = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )

@@ -8,6 +8,7 @@ from gradiva.experiments.experiment import Experiment
 from gradiva.experiments.robustness import run_robustness
 from gradiva.experiments.table_10_1 import run_table_10_1
 from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
+from gradiva.experiments.yarp_streams import run_yarp_streams
 
 _THESIS = "Romualdi, thesis, chapter 10"
 
@@ -48,6 +49,12 @@ EXPERIMENTS = {
             "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
             run_directions,
             "distance from its place [m]",
+        ),
+        Experiment(
+            "yarp_streams",
+            "YARP 3.12.3's Python bindings",
+            "Round trips, strict streams and 500 Hz streams between two processes, on each carrier.",
+            run_yarp_streams,
         ),
     )
 }

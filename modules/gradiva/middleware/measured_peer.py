@@ -1,4 +1,4 @@
-"""One end of a measured connection, as a process of its own: ``python -m gradiva.experiments.middleware_peer ROLE ...``.
+"""One end of a measured connection, as a process: ``python -m gradiva.middleware.measured_peer ROLE ...``.
 
 A role opens its port, says ``ready`` on standard output, does its work and writes its findings there as JSON.
 """
@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 from gradiva.middleware import yarp
@@ -57,22 +58,22 @@ def call(name: str, carrier: str, calls: str) -> Findings:
 
 
 def count(name: str, messages: str) -> Findings:
-    """Read a strict stream of numbered messages; tell which came, in which order, and how long it took."""
+    """Read a strict stream of numbered messages; tell whether all came, in order, and how fast."""
     port = yarp.BufferedPortBottle()
     port.setStrict(True)
     _open(port, name)
     numbers: list[int] = []
-    start = 0.0
+    moments: list[float] = []
     while len(numbers) < int(messages):
         bottle = port.read(True)
         if bottle is None:
             break
-        start = start or time.perf_counter()
+        moments.append(1e6 * time.perf_counter())
         numbers.append(bottle.get(0).asInt32())
-    duration = time.perf_counter() - start
     port.close()
+    intervals = [after - before for before, after in pairwise(moments)]
     lost = int(messages) - len(set(numbers))
-    return {"lost": lost, "in_order": numbers == sorted(numbers), "duration_s": duration}
+    return {"lost": lost, "in_order": numbers == sorted(numbers), "intervals_us": intervals}
 
 
 def send(name: str, carrier: str, messages: str) -> Findings:
@@ -121,9 +122,7 @@ def stream(name: str, carrier: str, rate: str, duration: str) -> Findings:
     return {"duration_s": time.monotonic() - start}
 
 
-ROLES: dict[str, Callable[..., Findings]] = {
-    role.__name__: role for role in (echo, call, count, send, listen, stream)
-}
+ROLES: dict[str, Callable[..., Findings]] = {role.__name__: role for role in (echo, call, count, send, listen, stream)}
 
 
 def _messages(rate: str, duration: str) -> int:

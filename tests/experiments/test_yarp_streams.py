@@ -1,0 +1,48 @@
+"""Streams between processes are measured."""
+
+import pytest
+
+from gradiva.experiments.middleware_measurements import (
+    PeriodicStream,
+    StrictStream,
+    measure_periodic_stream,
+    measure_round_trips,
+    measure_strict_stream,
+)
+from gradiva.experiments.private_network import Peer, private_network
+from gradiva.middleware import MiddlewareError
+
+
+@pytest.fixture(scope="module")
+def network():
+    with private_network() as environment:
+        yield environment
+
+
+def test_every_call_is_answered_with_what_was_asked(network):
+    trips = measure_round_trips(network, "tcp", 100)
+    assert (len(trips.durations_us), trips.failures) == (100, 0)
+
+
+def test_a_strict_stream_of_ten_thousand_messages_loses_none(network):
+    stream = measure_strict_stream(network, "tcp", 10_000)
+    assert (stream.lost, stream.in_order) == (0, True)
+
+
+def test_a_stream_is_read_to_its_last_message(network):
+    stream = measure_periodic_stream(network, "fast_tcp", 200.0, 0.5)
+    assert len(stream.ages_us) + stream.missing == 100
+    assert min(stream.ages_us) > 0.0
+
+
+def test_the_age_of_a_share_of_the_messages():
+    assert PeriodicStream([1.0, 2.0, 3.0, 4.0, 100.0], 0).age_us(75.0) == 4.0
+
+
+def test_the_rate_of_a_stream():
+    assert StrictStream(3, 0, True, [500.0, 1500.0]).rate == 1000.0
+
+
+def test_a_peer_that_cannot_begin_says_why(network):
+    with pytest.raises(MiddlewareError, match="'no-slash' is no name of a port"):
+        Peer(network, "echo", "no-slash")
