@@ -12,7 +12,10 @@ from gradiva.middleware.embedded.wire.wire_family import WireFamily
 
 
 class ConnectionReader:
-    """What a user's ``PortReader.read`` reads from.
+    """What a user's ``PortReader.read`` reads from: the payload of a message, or the line of a text message.
+
+    With it come the writer for the reply (None if the sender wants none), the contacts of the sender and of this port,
+    and the text of the envelope. The last call, after a connection has ended, is not valid.
 
     Every ``expect`` method reads on where the last one ended. Behind the end of the message, they return 0 or nothing,
     and ``isError()`` tells so.
@@ -33,17 +36,6 @@ class ConnectionReader:
         envelope: str = "",
         is_valid: bool = True,
     ) -> None:
-        """Begin to read.
-
-        Args:
-            payload: Of a binary message behind the port command, or the line of a text message.
-            family: Whose tags it carries.
-            writer: For the reply; None if the sender wants none.
-            remote: Contact of the sender.
-            local: Contact of this port.
-            envelope: Text that came with the message.
-            is_valid: False for the last call, after a connection has ended.
-        """
         self.family = family
         self._is_text = isinstance(payload, str)
         data = payload.encode("utf-8", "surrogateescape") if isinstance(payload, str) else payload
