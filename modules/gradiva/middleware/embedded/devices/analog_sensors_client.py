@@ -173,7 +173,7 @@ class AnalogSensorsClient(BottleCallback):
         return Network.isConnected(sender, here, self._options.carrier, True)
 
     def _reach_again(self) -> bool:
-        if not Network.exists(f"{self._options.remote}/measures:o"):
+        if not Network.exists(f"{self._options.remote}/measures:o") or self._keeper.is_stopped:
             return False
         try:
             self._connect()

@@ -10,7 +10,7 @@ _log = logging.getLogger("gradiva.yarp")
 
 _PERIOD = 0.5  # [s] between two looks
 _BACK_OFF = 0.5  # [s] between two attempts
-_PATIENCE = 5.0  # [s] for an attempt to end
+_PATIENCE = 1.0  # [s] for an attempt to end; a peer that hangs does not hold up who leaves
 
 
 class ConnectionKeeper:
@@ -43,6 +43,11 @@ class ConnectionKeeper:
     def stop(self) -> None:
         """Look no longer; an attempt that is under way goes on until its ports are closed, then `join` returns."""
         self._stopped.set()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Tell whether attempts are no longer wanted."""
+        return self._stopped.is_set()
 
     def join(self) -> None:
         """Wait for the last attempt to end."""

@@ -130,7 +130,7 @@ class RemoteControlBoard(ControlBoard):
         return axes
 
     def _reach_again(self) -> bool:
-        if not self._ports.board_is_there():
+        if not self._ports.board_is_there() or self._keeper.is_stopped:
             return False
         try:
             self._ports.connect()
