@@ -69,7 +69,7 @@ def count(name: str, messages: str) -> Findings:
         if bottle is None:
             break
         moments.append(1e6 * time.perf_counter())
-        numbers.append(bottle.get(0).asInt32())
+        numbers.append(int(bottle.get(0).asFloat64()))
     port.close()
     intervals = [after - before for before, after in pairwise(moments)]
     lost = int(messages) - len(set(numbers))
@@ -148,8 +148,8 @@ def _message(number: int) -> yarp.Bottle:
 
 def _fill(bottle: yarp.Bottle, number: int) -> None:
     bottle.clear()
-    bottle.addInt32(number)
-    for value in range(DOUBLES):
+    bottle.addFloat64(float(number))
+    for value in range(1, DOUBLES):
         bottle.addFloat64(value + 0.5)
 
 
