@@ -231,7 +231,11 @@ def test_who_does_not_shake_hands_is_not_connected_to(answer, carrier):
 
 @pytest.mark.parametrize(
     "reply",
-    [b"nonsense", struct.pack("<ii", 256 + 12, -5), struct.pack("<iii", 256 + 12, 1, 2**31 - 1) + b"x" * 200_000],
+    [
+        b"nonsense" * 9,
+        struct.pack("<ii", 256 + 12, -5) + b"x" * 90,
+        struct.pack("<iii", 256 + 12, 1, 2**31 - 1) + b"x" * 200_000,
+    ],
 )
 def test_a_reply_that_is_none_drops_the_connection(reply):
     with ExitStack() as stack:

@@ -143,8 +143,8 @@ class InputConnection:
             self._introduce()
         self._stream.set_deadline(None)
         self._stream.set_patience(limits.stall_timeout)
-        self.is_introduced = True
         if serve_lines is not None:
+            self.is_introduced = True
             serve_lines(LineConnection(self._socket, self._stream, self._peer[0]))
         elif self._channel is not None:
             self._serve_messages(self._channel)
@@ -155,6 +155,7 @@ class InputConnection:
         self.carrier_name = introduction.carrier.name
         self.remote = Contact(self.sender, self.carrier_name, *self._peer)
         self._channel = self._channel_for(introduction)
+        self.is_introduced = True  # before the peer can know
         self._owner.introduced(self)
         number = self._owner.port_number if self._datagrams is None else self._datagrams.port_number
         answer_introduction(self._socket, introduction, number)

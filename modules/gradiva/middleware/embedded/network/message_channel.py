@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import socket
 from typing import Protocol
 
@@ -116,5 +115,7 @@ class TextChannel:
 def _wait_for_message(stream: ByteStream) -> None:
     """Wait for the first byte of a message: before it a peer may be silent as long as it wants."""
     while not len(stream):
-        with contextlib.suppress(PeerStalled):
+        try:
             stream.receive()
+        except PeerStalled:
+            continue

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.network.transferable import Sent, encoded, encoded_text
 from gradiva.middleware.embedded.wire.carriers import Carrier
 from gradiva.middleware.embedded.wire.framing import encode_message
-from gradiva.middleware.embedded.wire.port_command import PortCommand, encode_command
+from gradiva.middleware.embedded.wire.port_command import PortCommand, data_command, encode_command
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 
 _LIST_HEAD_SIZE = 8  # tag and count
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """A message as one kind of connection carries it.
 
     Attributes:
@@ -45,7 +44,7 @@ class OutgoingMessage:
         """Return the bytes for a connection."""
         command = self._command
         if command.character == "d" and not carrier.has_reply:
-            command = PortCommand("D", command.argument)
+            command = data_command(False, command.argument)
         return self._text_frame(command, family) if carrier.is_text else self._binary_frame(command, family)
 
     def _binary_frame(self, command: PortCommand, family: WireFamily) -> Frame:

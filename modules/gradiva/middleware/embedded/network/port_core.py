@@ -29,7 +29,7 @@ from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.network.transferable import Sent
 from gradiva.middleware.embedded.wire.binary import decode_list
 from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.port_command import PortCommand
+from gradiva.middleware.embedded.wire.port_command import PortCommand, data_command
 from gradiva.middleware.embedded.wire.text import from_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
@@ -152,15 +152,15 @@ class PortCore:
 
     def offer(self, sent: Sent) -> bool:
         """Send to all outputs without waiting for any; False if a peer turned out to be dead."""
-        return self.outputs.offer(self._message("D", sent))
+        return self.outputs.offer(self._message(False, sent))
 
     def send(self, sent: Sent, timeout: float | None = None) -> bool:
         """Send to all outputs and wait until all have taken it; False if one is dead or too slow ([s])."""
-        return self.outputs.send(self._message("D", sent), _deadline(timeout))
+        return self.outputs.send(self._message(False, sent), _deadline(timeout))
 
     def call(self, sent: Sent, timeout: float | None = None) -> tuple[bool, list[Reply]]:
         """Send to all outputs and return whether all went well, and their replies."""
-        return self.outputs.call(self._message("d", sent), _deadline(timeout))
+        return self.outputs.call(self._message(True, sent), _deadline(timeout))
 
     def line_protocol(self, header: bytes) -> LineProtocol | None:
         """Return who serves connections that begin with these 8 bytes."""
@@ -183,8 +183,8 @@ class PortCore:
         connection.tell(self._lines.answer(command))
         return None
 
-    def _message(self, character: str, sent: Sent) -> OutgoingMessage:
-        return OutgoingMessage(PortCommand(character, self.envelope), sent)
+    def _message(self, wants_reply: bool, sent: Sent) -> OutgoingMessage:
+        return OutgoingMessage(data_command(wants_reply, self.envelope), sent)
 
     def _take_settings(self) -> None:
         if self.is_open:

@@ -139,6 +139,8 @@ class StreamOutput:
         self._wake_finisher()
 
     def _take_pending(self) -> bytes | None:
+        if self._pending is None:
+            return None
         with self._news:
             pending, self._pending = self._pending, None
             return pending

@@ -65,6 +65,11 @@ def encoded_size(data: Data, family: WireFamily = WireFamily.YARP_3) -> int | No
     Raises:
         MalformedMessage: These bytes cannot begin a list, in either family.
     """
+    if len(data) >= _HEAD_SIZE:
+        tag, count = _TAG_AND_COUNT(data)
+        if tag == LIST_TAG + family.float64_tag and count >= 0:  # the commonest of all
+            size = _HEAD_SIZE + 8 * int(count)
+            return size if size <= len(data) else None
     try:
         return _measured(data, family)
     except MalformedMessage as error:

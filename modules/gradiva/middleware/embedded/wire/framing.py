@@ -43,7 +43,7 @@ def lengths_size(index: bytes | bytearray | memoryview) -> int:
 def payload_size(lengths: bytes | bytearray | memoryview, largest: int) -> int:
     """Return how many bytes of payload follow the lengths; more than ``largest`` raise `FrameTooLarge`."""
     sizes = _lengths_layout(len(lengths) // _LENGTH_SIZE).unpack(lengths)
-    if min(sizes, default=0) < 0:
+    if sizes and min(sizes) < 0:
         raise MalformedMessage(f"a block of a message cannot have {min(sizes)} bytes")
     total = sum(sizes)
     if total > largest:

@@ -11,6 +11,8 @@ COMMAND_SIZE = 8
 
 _LAYOUT = struct.Struct("<i2s2s")  # length of the text, ~ and character, two fixed bytes
 _FIXED = b"\x00\x01"
+_PLAIN_CALL = _LAYOUT.pack(0, b"~d", _FIXED)
+_PLAIN_DATA = _LAYOUT.pack(0, b"~D", _FIXED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +45,20 @@ CALL = PortCommand("d")
 ADMINISTRATION = PortCommand("a")
 FAREWELL = PortCommand("q")
 
+_ONE_CHARACTER = {f"~{command.character}".encode(): command for command in (DATA, CALL, ADMINISTRATION)}
+
+
+def data_command(wants_reply: bool, envelope: str) -> PortCommand:
+    """Return the command of data with an envelope, which may be empty."""
+    if envelope:
+        return PortCommand("d" if wants_reply else "D", envelope)
+    return CALL if wants_reply else DATA
+
 
 def encode_command(command: PortCommand) -> bytes:
     """Return the bytes of a command: one character for plain data, else text with a final NUL, as YARP sends them."""
-    if command.is_data and not command.argument:
-        return _LAYOUT.pack(0, b"~" + command.character.encode(), _FIXED)
+    if not command.argument and command.character in ("d", "D"):
+        return _PLAIN_CALL if command.character == "d" else _PLAIN_DATA
     text = command.text.encode("utf-8", "surrogateescape") + b"\0"
     return _LAYOUT.pack(len(text), b"~\0", _FIXED) + text
 
@@ -61,7 +72,7 @@ def decode_command(payload: bytes) -> tuple[PortCommand, int]:
         raise MalformedMessage(f"{payload[:COMMAND_SIZE].hex(' ')} is no port command")
     end = COMMAND_SIZE + length
     if mark[1]:
-        return PortCommand(chr(mark[1])), end
+        return _ONE_CHARACTER.get(mark) or PortCommand(chr(mark[1])), end
     return parse_command(payload[COMMAND_SIZE:end].split(b"\0", 1)[0].decode("utf-8", "surrogateescape")), end
 
 
