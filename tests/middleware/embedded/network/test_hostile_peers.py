@@ -143,7 +143,7 @@ def test_silent_strangers_do_not_take_the_place_of_others(port):
         for _ in range(30):
             stack.enter_context(socket.create_connection(("127.0.0.1", port.port_number), PATIENCE))
         assert echoed(port, [1]) == [1]
-        assert len(threads_named("yarp input of /port")) <= 8
+        wait_until(lambda: len(threads_named("yarp input of /port")) <= 8)
 
 
 def test_so_many_connections_are_served_and_no_more(port):
