@@ -3,15 +3,33 @@
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotDescription
+from gradiva.robot_model.robot_ports import (
+    AngleUnit,
+    Environment,
+    ForceTorquePort,
+    ForceTorqueServer,
+    InertialPort,
+    InertialServer,
+    MeasuredWrench,
+    RobotPorts,
+)
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
 
 __all__ = [
+    "AngleUnit",
     "Compiler",
+    "Environment",
     "FlatFunction",
+    "ForceTorquePort",
     "ForceTorqueSensor",
+    "ForceTorqueServer",
     "IdynTreeModel",
+    "InertialPort",
+    "InertialServer",
     "JointGroup",
+    "MeasuredWrench",
     "RobotDescription",
+    "RobotPorts",
     "SymbolicDynamics",
     "SymbolicFrame",
     "as_array",

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
+from gradiva.robot_model.robot_ports import RobotPorts
 
 _MASS_TOLERANCE = 0.005  # [-] the description rounds
 
@@ -77,6 +78,7 @@ class RobotDescription:
         step_width: Distance of the sole frames in the start posture, [m].
         max_speed: Above it a walk is refused, [m/s].
         model_file: The URDF, found by ``gradiva.setup``.
+        ports: On the YARP network; None for a robot that is only simulated in process.
     """
 
     name: str
@@ -96,9 +98,12 @@ class RobotDescription:
     step_width: float
     max_speed: float
     model_file: str = field(default="")
+    ports: RobotPorts | None = None
 
     def __post_init__(self) -> None:
         _check_positive(self, "mass", "com_height", "step_width", "max_speed")
+        if self.ports is not None:
+            self.ports.check(self.joints, (sensor.name for sensor in self.force_torque_sensors))
 
     @property
     def joints(self) -> tuple[str, ...]:
