@@ -41,7 +41,9 @@ def test_messages_of_a_source_are_printed_one_a_line(talker, gradiva, names, car
     status, out, err = gradiva("yarp", "read", "/r", "/talker", "--count", 5, *options)
     numbers = [int(line.removeprefix("line ")) for line in out.splitlines()]
     assert status == 0
-    assert numbers == list(range(numbers[0], numbers[0] + 5))
+    assert len(numbers) == 5
+    if carrier != "udp":  # which may lose some
+        assert numbers == list(range(numbers[0], numbers[0] + 5))
     assert err.splitlines() == ["reading at /r", "connected from /talker"]
     assert "/r" not in names()
 
@@ -53,11 +55,10 @@ def test_envelopes_come_before_the_messages(talker, gradiva):
 
 
 def test_the_rate_is_told_every_second(talker, gradiva):
-    status, out, _ = gradiva("yarp", "read", "/r", "/talker", "--count", 1, "--rate")
-    found = re.fullmatch(r"rate_hz (\S+) mean_ms (\S+) max_ms (\S+) lost 0\n", out)
-    assert status == 0
-    assert float(found[1]) > 1.0
-    assert float(found[2]) >= 5.0
+    status, out, _ = gradiva("yarp", "read", "/r", "/talker", "--count", 2, "--rate")
+    reports = [re.fullmatch(r"rate_hz (\d+\.\d) mean_ms \S+ max_ms \S+ lost [0-]", line) for line in out.splitlines()]
+    assert (status, len(reports)) == (0, 2)
+    assert float(reports[1][1]) > 0.0
 
 
 def test_a_source_that_is_not_there_is_waited_for_and_comes_back(name_server, start, names):
