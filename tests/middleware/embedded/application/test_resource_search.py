@@ -35,14 +35,14 @@ def test_the_order_is_the_one_that_the_real_finder_shows(environment, tmp_path):
 
 def test_without_variables_the_customs_of_linux_hold(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    search = ResourceSearch.of({"HOME": "/home/me"})
+    search = ResourceSearch.of({"HOME": "/users/me"})
     assert [str(path) for path in search.places("f")][1:7] == [
-        "/home/me/.config/yarp/robots/default/f",
-        "/home/me/.local/share/yarp/robots/default/f",
+        "/users/me/.config/yarp/robots/default/f",
+        "/users/me/.local/share/yarp/robots/default/f",
         "/etc/xdg/yarp/robots/default/f",
         "/usr/local/share/yarp/robots/default/f",
         "/usr/share/yarp/robots/default/f",
-        "/home/me/.config/yarp/f",
+        "/users/me/.config/yarp/f",
     ]
 
 
