@@ -13,6 +13,7 @@ from gradiva import __version__
 from gradiva.cli.bench import bench
 from gradiva.cli.doctor import doctor
 from gradiva.cli.experiment import experiment
+from gradiva.cli.module import module
 from gradiva.cli.robots import robots
 from gradiva.cli.rpc import rpc
 from gradiva.cli.runs import report, view
@@ -33,6 +34,9 @@ app = typer.Typer(
 for command in (walk, experiment, bench, report, view, robots, doctor, yarpserver):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
+app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+)(module)  # what stands after NAME is the module's
 app.add_typer(yarp_app, name="yarp")
 
 

@@ -1,0 +1,205 @@
+"""What all modules have in common: ports, ticks in time, answers, and that no failure ends them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import ClassVar
+
+from gradiva.common import WalkingError
+from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.seldom import Seldom
+from gradiva.yarp_modules.command_reply import FAREWELLS, fail, is_called, many, ok, word
+from gradiva.yarp_modules.health import ModuleHealth
+from gradiva.yarp_modules.module_options import Environment, ModuleOption, ModuleOptions
+from gradiva.yarp_modules.real_time import GarbageKeeper, raise_priority, share_turns_often
+from gradiva.yarp_modules.tick_schedule import TickSchedule, present_time
+
+_HEALTH_PERIOD = 1.0  # [s]
+_WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks
+_LOGGER = logging.getLogger("gradiva.module")
+
+
+class GradivaModule(yarp.RFModule):
+    """A periodic module with the ports ``<name>/rpc`` and ``<name>/health:o``.
+
+    A subclass says what it is (class attributes), makes its plain object in ``__init__`` (`WalkingError` there is wrong
+    input and ends the program with status 2), and overrides
+
+    - `open_ports`, `close_ports`: its own ports (`WalkingError` there ends the program with status 1);
+    - `tick`: one cycle; whatever it raises is told, rate limited, and the next tick comes;
+    - `answer`: commands over RPC, called in the thread of the connection;
+    - `wait_for_tick` where something else than the clock says when a tick is due; `unblock` where it waits.
+
+    Attributes:
+        options: How it was started.
+        health: How well it keeps time.
+    """
+
+    TITLE: ClassVar[str] = ""  # as in ``gradiva module TITLE``
+    SUMMARY: ClassVar[str] = ""
+    NAME: ClassVar[str] = ""  # usual prefix of its ports
+    OPTIONS: ClassVar[tuple[ModuleOption, ...]] = ()
+    NEEDS_ROBOT: ClassVar[bool] = True
+    COMMANDS: ClassVar[tuple[str, ...]] = ()  # lines for help, besides those of all modules
+
+    def __init__(self, options: ModuleOptions, period: float = 1.0) -> None:
+        """Prepare; no port is opened.
+
+        Args:
+            options: How it was started.
+            period: Of its ticks, [s].
+        """
+        super().__init__()
+        self.options = options
+        self.setName(options.name or self.NAME)
+        self.health = ModuleHealth(self.TITLE, period)
+        self._schedule = TickSchedule(period)
+        self._garbage = GarbageKeeper()
+        self._rpc = yarp.RpcServer()
+        self._health_port = yarp.BufferedPortBottle()
+        self._health_due = 0.0
+        self._failures = Seldom(_LOGGER, _WARNING_PERIOD)
+
+    # -- for subclasses ----------------------------------------------------------------------------------------
+
+    def open_ports(self) -> None:
+        """Open what the module has besides RPC and health."""
+
+    def close_ports(self) -> None:
+        """Close what `open_ports` opened, as far as it is open."""
+
+    def tick(self) -> bool:
+        """Do one cycle; False ends the module."""
+        return True
+
+    def answer(self, command: Sequence[Element]) -> list[Element] | None:
+        """Return the reply to a command, or None if it is not known; called in the thread of the connection."""
+        return None
+
+    def wait_for_tick(self) -> int | None:
+        """Wait until a tick is due; return how many were missed, or None if there is none now (bounded wait)."""
+        return self._schedule.wait(self.isStopping)
+
+    def time_left(self) -> float:
+        """Return how much time there is until the next tick, [s]."""
+        return self._schedule.time_left()
+
+    def unblock(self) -> None:
+        """End what `tick` or `wait_for_tick` may be waiting for: the module stops. Called from another thread."""
+
+    def port_name(self, suffix: str) -> str:
+        """Return the full name of one of the module's own ports."""
+        return str(self.getName(suffix))
+
+    # -- what YARP calls ---------------------------------------------------------------------------------------
+
+    def configure(self, rf: yarp.ResourceFinder) -> bool:
+        """Open the ports; False, and one line in the log, when that fails."""
+        try:
+            self._open(self._health_port, "health:o")
+            self.open_ports()
+            self.attach_rpc_server(self._rpc)
+            self._open(self._rpc, "rpc")  # the last one: whoever finds it finds the module ready
+        except WalkingError as error:
+            _LOGGER.error("%s: %s", self.TITLE, error)
+            self.close()  # YARP's own RFModule does not, after configure has failed
+            return False
+        self._begin_real_time()
+        _LOGGER.info("%s: ready at %s, %s", self.TITLE, self.port_name("rpc"), self.health.real_time)
+        return True
+
+    def getPeriod(self) -> float:
+        """Return zero: `updateModule` itself waits for the next tick, on a schedule that does not drift."""
+        return 0.0
+
+    def updateModule(self) -> bool:
+        """Wait for the next tick, do it, and use what time is left."""
+        missed = self.wait_for_tick()
+        if self.isStopping():
+            return False
+        goes_on = True
+        if missed is not None:
+            with self.health.tick(self._schedule.lateness, missed):
+                goes_on = self._guarded_tick()
+        self._use_idle_time()
+        return goes_on
+
+    def respond(self, command: yarp.Bottle, reply: yarp.Bottle) -> bool:
+        """Answer a command over RPC."""
+        items = as_items(command)
+        if items and word(items[0]) in FAREWELLS:
+            return bool(super().respond(command, reply))
+        try:
+            answered = self._reply_to(items)
+        except WalkingError as error:
+            answered = fail(str(error))
+        except Exception as error:
+            self._failures.warning("%s: the command %s failed: %s", self.TITLE, items, error, trace=True)
+            answered = fail(f"{type(error).__name__}: {error}")
+        fill_bottle(reply, answered)
+        return True
+
+    def interruptModule(self) -> bool:
+        """Let nobody wait any more."""
+        self._rpc.interrupt()
+        self.unblock()
+        return True
+
+    def close(self) -> bool:
+        """Close all ports."""
+        self._garbage.end()
+        for port in (self._rpc, self._health_port):
+            port.interrupt()
+            port.close()
+        self.close_ports()
+        return True
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def _open(self, port: yarp.Port | yarp.BufferedPortBottle, suffix: str) -> None:
+        name = self.port_name(suffix)
+        if not port.open(name):
+            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+
+    def _begin_real_time(self) -> None:
+        share_turns_often()
+        is_real = self.options.environment is Environment.HARDWARE
+        self.health.real_time = raise_priority() if is_real else "ordinary priority (simulation)"
+        self._garbage.begin()
+
+    def _guarded_tick(self) -> bool:
+        try:
+            return self.tick()
+        except Exception as error:
+            self.health.errors += 1
+            is_known = isinstance(error, WalkingError)
+            self._failures.warning("%s: a tick failed: %s", self.TITLE, error, trace=not is_known)
+            return True
+
+    def _use_idle_time(self) -> None:
+        if present_time() >= self._health_due or self._health_due - present_time() > 2.0 * _HEALTH_PERIOD:
+            self._health_due = present_time() + _HEALTH_PERIOD
+            self._publish_health()
+        self._garbage.use_idle_time(self.time_left())
+
+    def _publish_health(self) -> None:
+        if self._health_port.getOutputCount() > 0:
+            fill_bottle(self._health_port.prepare(), self.health.report().items())
+            self._health_port.write()
+
+    def _reply_to(self, items: list[Element]) -> list[Element]:
+        if not items:
+            return fail("an empty command; help tells which there are")
+        if is_called(items[0], "help"):
+            return many([*self.COMMANDS, "getHealth   how well this module keeps time", "quit   end this module"])
+        if is_called(items[0], "getHealth"):
+            return ok(*self.health.report().items())
+        reply = self.answer(items)
+        return reply if reply is not None else fail(f"{_said(items)} is no command; help tells which there are")
+
+
+def _said(items: list[Element]) -> str:
+    return f"{as_bottle(items[:1]).toString():.40}"

@@ -1,0 +1,144 @@
+"""What a module is told when it starts, on the command line of ``gradiva module``, of a script or of yarpmanager."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import NoReturn
+
+from gradiva.common import ConfigError
+
+
+class Environment(StrEnum):
+    """Where the robot is: it decides the prefix of the robot's ports."""
+
+    SIMULATION = "simulation"
+    HARDWARE = "hardware"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleOption:
+    """An option that one kind of module alone has.
+
+    Attributes:
+        name: Without the dashes.
+        help: What it means, with its unit and default.
+        metavar: What its value is called; empty for a flag, which then is ``"true"`` among the extras.
+    """
+
+    name: str
+    help: str
+    metavar: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleOptions:
+    """How a module was started.
+
+    Attributes:
+        robot: Name of a folder below ``robots/``; empty for modules that need none.
+        environment: Simulated robot or the real one.
+        name: Prefix of the module's own ports, with its slash; empty for the module's usual one.
+        files: ``--from``: TOML laid over the configuration, found where ResourceFinder looks as well.
+        overrides: ``--set``: ``table.key=value``.
+        context: ResourceFinder's context of ``files``.
+        clock: Port of a simulated clock; empty for the machine's (or ``YARP_CLOCK``'s).
+        lockstep: One tick for each new sample of the simulator instead of one each period.
+        dry_run: Everything but writing to the motors.
+        first_run: Lay the ceilings of gains and speeds for first runs over the configuration.
+        quiet: Tell warnings alone.
+        verbose: Tell details.
+        extras: Options of this kind of module alone, by name.
+    """
+
+    robot: str = ""
+    environment: Environment = Environment.SIMULATION
+    name: str = ""
+    files: tuple[Path, ...] = ()
+    overrides: tuple[str, ...] = ()
+    context: str = "gradiva"
+    clock: str = ""
+    lockstep: bool = False
+    dry_run: bool = False
+    first_run: bool = False
+    quiet: bool = False
+    verbose: bool = False
+    extras: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for what, port in (("name", self.name), ("clock", self.clock)):
+            if port and (not port.startswith("/") or port.endswith("/") or any(c in ' \t()"' for c in port)):
+                raise ConfigError(f"--{what} {port}: expected the name of a port, such as /robot")
+
+    def number(self, extra: str, default: float) -> float:
+        """Return an extra option as a number.
+
+        Raises:
+            ConfigError: It is none.
+        """
+        text = self.extras.get(extra)
+        try:
+            return default if text is None else float(text)
+        except ValueError:
+            raise ConfigError(f"--{extra} {text}: expected a number") from None
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises instead of leaving the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(f"{message} (see --help)")
+
+
+def parse_options(
+    arguments: Sequence[str], program: str, summary: str, own: Sequence[ModuleOption] = (), needs_robot: bool = True
+) -> ModuleOptions:
+    """Return the options that ``arguments`` (without the program) tell.
+
+    Args:
+        arguments: In YARP's style, ``--name /x --robot R``, or with ``=``.
+        program: For the usage.
+        summary: For the help.
+        own: Options of this kind of module alone.
+        needs_robot: Whether a robot must be named.
+
+    Raises:
+        ConfigError: An unknown option, a missing or a wrong value.
+        SystemExit: Help was asked for, and printed.
+    """
+    told = vars(_parser(program, summary, own).parse_args(list(arguments)))
+    if needs_robot and not told["robot"]:
+        raise ConfigError("which robot? --robot NAME, as in: gradiva robots")
+    extras = {option.name: str(told.pop(option.name)) for option in own if told[option.name] is not None}
+    told = {key: value for key, value in told.items() if key not in {option.name for option in own}}
+    files, settings = told.pop("from") or (), told.pop("set") or ()
+    environment = Environment(told.pop("environment"))
+    return ModuleOptions(
+        **told, environment=environment, files=tuple(map(Path, files)), overrides=tuple(settings), extras=extras
+    )
+
+
+def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse.ArgumentParser:
+    parser = _Parser(program, description=summary, allow_abbrev=False)
+    add = parser.add_argument
+    add("--robot", default="", metavar="NAME", help="name of the robot, as in: gradiva robots")
+    add("--environment", default="simulation", choices=[*Environment], help="simulation (default) or hardware")
+    add("--name", default="", metavar="/NAME", help="prefix of this module's own ports")
+    add("--from", action="append", metavar="FILE", help="TOML laid over the configuration; may be repeated")
+    add("--set", action="append", metavar="TABLE.KEY=VALUE", help="one value, after --from; may be repeated")
+    add("--context", default="gradiva", help="where ResourceFinder looks for --from")
+    add("--clock", default="", metavar="/PORT", help="port of a simulated clock, usually /clock")
+    add("--lockstep", action="store_true", help="tick once for each new sample of the simulator")
+    add("--dry-run", action="store_true", dest="dry_run", help="do everything but write to the motors")
+    add("--first-run", action="store_true", dest="first_run", help="low ceilings of gains and speeds")
+    add("--quiet", action="store_true", help="tell warnings alone")
+    add("--verbose", action="store_true", help="tell details")
+    for option in own:
+        if option.metavar:
+            add(f"--{option.name}", metavar=option.metavar, dest=option.name, help=option.help)
+        else:
+            add(f"--{option.name}", action="store_const", const="true", dest=option.name, help=option.help)
+    return parser

@@ -1,0 +1,69 @@
+"""A module as the program of a process."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from gradiva.middleware import yarp
+from gradiva.yarp_modules.gradiva_module import GradivaModule
+from gradiva.yarp_modules.module_options import ModuleOptions, parse_options
+
+_LOGGER = logging.getLogger("gradiva.module")
+_TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
+_LOOK_PERIOD = 0.2  # [s]
+
+
+def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
+    """Run a module until it is told to stop; return the exit status: 0, or 1 where its ports could not be opened.
+
+    Args:
+        kind: Which one.
+        arguments: As on the command line, without the program.
+
+    Raises:
+        WalkingError: The options or the configuration are wrong.
+        KeyboardInterrupt: Somebody pressed Ctrl-C before it had begun.
+        SystemExit: Help was asked for.
+    """
+    options = parse_options(arguments, program_name(kind.TITLE), kind.SUMMARY, kind.OPTIONS, kind.NEEDS_ROBOT)
+    tell_log(options)
+    module = kind(options)
+    join_network(options)
+    try:
+        return int(module.runModule(yarp.ResourceFinder()))
+    finally:
+        yarp.Network.fini()
+
+
+def program_name(title: str) -> str:
+    """Return what the console script of a module is called."""
+    return "gradiva-" + title.replace("_", "-")
+
+
+def tell_log(options: ModuleOptions) -> None:
+    """Let the log go to standard error."""
+    level = logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO
+    logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
+    for noisy in ("matplotlib", "h5py", "trimesh"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def join_network(options: ModuleOptions) -> None:
+    """Wait for the name server, and for the first time of a simulated clock where there is one."""
+    yarp.Network.init(yarp.YARP_CLOCK_SYSTEM if options.clock else yarp.YARP_CLOCK_DEFAULT)
+    _wait("the name server", yarp.Network.checkNetwork)
+    if options.clock:
+        yarp.useNetworkClock(options.clock)
+        _wait(f"the clock {options.clock}", yarp.isValid)
+
+
+def _wait(for_what: str, is_there: Callable[[], bool]) -> None:
+    told = -float("inf")
+    while not is_there():
+        if time.monotonic() - told > _TELL_PERIOD:
+            told = time.monotonic()
+            _LOGGER.warning("waiting for %s", for_what)
+        time.sleep(_LOOK_PERIOD)

@@ -1,0 +1,25 @@
+"""Which modules there are; their code is imported only when one is started."""
+
+from __future__ import annotations
+
+import importlib
+from typing import cast
+
+from gradiva.common import ConfigError, nearest_name
+from gradiva.yarp_modules.gradiva_module import GradivaModule
+
+MODULES: dict[str, str] = {  # title: file:class
+}
+
+
+def module_class(title: str) -> type[GradivaModule]:
+    """Return the class of the module called ``title``.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if title not in MODULES:
+        raise ConfigError(f"there is no module '{title}'{nearest_name(title, MODULES)}")
+    file, _, name = MODULES[title].partition(":")
+    kind = getattr(importlib.import_module(f"gradiva.yarp_modules.{file}"), name)
+    return cast("type[GradivaModule]", kind)

@@ -1,0 +1,74 @@
+"""When a module's cycles are due: on a grid that neither drifts nor makes up for what was missed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+
+from gradiva.middleware import yarp
+
+_LOOK = 0.02  # [s] between two looks at whether the module stops
+_POLL = 0.0002  # [s] between two looks at a simulated clock
+_LONGEST_WAIT = 0.5  # [s] of the machine for a simulated clock, then the module sees whether it has to stop
+
+
+class TickSchedule:
+    """Waits for the next cycle. Cycles that were missed are counted and left out; those to come keep their places.
+
+    Attributes:
+        period: [s].
+        lateness: Of the cycle that began last, [s].
+    """
+
+    def __init__(self, period: float) -> None:
+        self.period = period
+        self.lateness = 0.0
+        self._due: float | None = None
+
+    def wait(self, is_stopping: Callable[[], bool]) -> int | None:
+        """Wait until the next cycle is due; return how many were missed.
+
+        Returns:
+            None when the module stops, or a simulated clock stands still: there is no cycle now.
+        """
+        now = present_time()
+        due = now if self._due is None else self._due + self.period
+        missed = max(0, math.floor((now - due) / self.period))
+        due += missed * self.period
+        if due - now > 2.0 * self.period:  # a simulation that began anew
+            due = now
+        if not _wait_until(due, is_stopping):
+            return None
+        self.lateness = max(0.0, present_time() - due) + missed * self.period
+        self._due = due
+        return missed
+
+    def time_left(self) -> float:
+        """Return how long it is until the next cycle, [s]; negative when it is late."""
+        return 0.0 if self._due is None else self._due + self.period - present_time()
+
+
+def present_time() -> float:
+    """Return the time of cycles, [s]: of the simulated clock, else of the machine's that nobody sets."""
+    return float(yarp.now()) if yarp.isNetworkClock() else time.monotonic()
+
+
+def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
+    if yarp.isNetworkClock():
+        return _poll_until(due, is_stopping)
+    while not is_stopping():
+        left = due - time.monotonic()
+        if left <= 0.0:
+            return True
+        time.sleep(min(left, _LOOK))
+    return False
+
+
+def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
+    patience = time.monotonic() + _LONGEST_WAIT
+    while not is_stopping() and time.monotonic() < patience:
+        if yarp.isValid() and yarp.now() >= due:
+            return True
+        time.sleep(_POLL)
+    return False
