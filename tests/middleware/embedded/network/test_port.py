@@ -12,7 +12,7 @@ from gradiva.middleware.embedded.network.port_reader import PortReader
 from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.network.rpc_server import RpcServer
 from gradiva.middleware.embedded.wire.carriers import CARRIERS
-from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
+from tests.middleware.embedded.network.local_ports import NOBODY, nothing_is_left, quiet
 from tests.middleware.embedded.network.patience import PATIENCE, wait_until
 
 
@@ -85,6 +85,7 @@ def test_what_is_no_name_is_refused(name_server, name, caplog):
 
 
 def test_nothing_opens_without_a_name_server(caplog):
+    use_settings(NOBODY)
     assert not Port().open("/a")
     assert "no name server" in caplog.text
 

@@ -72,7 +72,8 @@ class StreamExchange:
 
     def settle(self, family: WireFamily, deadline: float | None) -> None:
         """Wait until the peer has taken what was sent and owes nothing more."""
-        self._send_rest(deadline)
+        if self._unsent:
+            self._send_rest(deadline)
         while self._replies_due:
             self._take_reply(family, deadline)  # of a call that gave up
         if self._acknowledgements_due:

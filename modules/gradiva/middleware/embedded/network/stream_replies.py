@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradiva.middleware.embedded.network.byte_stream import ByteStream
 from gradiva.middleware.embedded.wire.binary import encoded_size
 from gradiva.middleware.embedded.wire.carriers import Carrier
-from gradiva.middleware.embedded.wire.framing import TEXT_ACKNOWLEDGEMENT, is_acknowledgement
+from gradiva.middleware.embedded.wire.framing import ACKNOWLEDGEMENT, TEXT_ACKNOWLEDGEMENT, is_acknowledgement
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.embedded.wire.yarp_number import NUMBER_SIZE, expected_number
 from gradiva.middleware.errors import FrameTooLarge, MalformedMessage
@@ -32,6 +32,9 @@ class StreamReplies:
             return
         if not self._to_skip:
             self._wait_for(NUMBER_SIZE, flags)
+            if self._stream.view()[:NUMBER_SIZE] == ACKNOWLEDGEMENT:
+                self._stream.skip(NUMBER_SIZE)
+                return
             self._to_skip = NUMBER_SIZE + self._announced()
         self._wait_for(self._to_skip, flags)
         self._stream.skip(self._to_skip)

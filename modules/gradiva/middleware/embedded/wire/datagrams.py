@@ -6,7 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Iterator
 
-from gradiva.middleware.embedded.wire.framing import INDEX_SIZE, lengths_size, payload_size
+from gradiva.middleware.embedded.wire.framing import message_extent
 from gradiva.middleware.errors import MalformedMessage
 
 LARGEST_DATAGRAM = 65499  # as YARP cuts them
@@ -71,22 +71,13 @@ class DatagramAssembler:
 
     def _payload(self) -> bytes | None:
         try:
-            start, size = self._announced()
+            extent = message_extent(self._received, self._largest)
         except MalformedMessage:
             self._give_up()
             return None
-        if len(self._received) < start + size:
+        if extent is None or len(self._received) < sum(extent):
             return None
-        payload = bytes(self._received[start : start + size])
+        payload = bytes(self._received[extent[0] : sum(extent)])
         self._received.clear()
         self._expected = -1
         return payload
-
-    def _announced(self) -> tuple[int, int]:
-        received = self._received
-        if len(received) < INDEX_SIZE:
-            return INDEX_SIZE, 1
-        start = INDEX_SIZE + lengths_size(received[:INDEX_SIZE])
-        if len(received) < start:
-            return start, 1
-        return start, payload_size(received[INDEX_SIZE:start], self._largest)

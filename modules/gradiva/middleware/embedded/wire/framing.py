@@ -16,6 +16,7 @@ LONGEST_NAME = 1000  # of a sender, with its final NUL
 
 _INDEX_NUMBER = 10
 _INDEX = yarp_number(_INDEX_NUMBER)
+_INDEX_LAYOUT = struct.Struct("<8sBB")
 _INDEX_FILLING = b"\xff" * 8
 _MOST_BLOCKS = 255
 _LENGTH_SIZE = 4
@@ -32,33 +33,30 @@ def encode_message(blocks: Sequence[bytes]) -> bytes:
     return b"".join((_INDEX, counts, _INDEX_FILLING, lengths, _NO_REPLY_BLOCK, *blocks))
 
 
-def lengths_size(index: bytes | bytearray | memoryview) -> int:
-    """Return how many bytes of lengths follow an index of `INDEX_SIZE` bytes."""
-    if index[:NUMBER_SIZE] != _INDEX:
-        number = expected_number(index[:NUMBER_SIZE], "the start of a message")
-        raise MalformedMessage(f"a message starts with the YARP number {_INDEX_NUMBER}, got {number}")
-    return _LENGTH_SIZE * (index[NUMBER_SIZE] + index[NUMBER_SIZE + 1])
+def message_extent(start: memoryview | bytearray, largest: int) -> tuple[int, int] | None:
+    """Return the sizes of header and payload of the message that starts here, None while its header is incomplete.
+
+    A payload of more than ``largest`` bytes raises `FrameTooLarge`.
+    """
+    if len(start) < INDEX_SIZE:
+        return None
+    number, blocks, reply_blocks = _INDEX_LAYOUT.unpack_from(start)
+    if number != _INDEX:
+        found = expected_number(number, "the start of a message")
+        raise MalformedMessage(f"a message starts with the YARP number {_INDEX_NUMBER}, got {found}")
+    header_size = INDEX_SIZE + _LENGTH_SIZE * (blocks + reply_blocks)
+    if len(start) < header_size:
+        return None
+    return header_size, _payload_size(_lengths_layout(blocks + reply_blocks).unpack_from(start, INDEX_SIZE), largest)
 
 
-def payload_size(lengths: bytes | bytearray | memoryview, largest: int) -> int:
-    """Return how many bytes of payload follow the lengths; more than ``largest`` raise `FrameTooLarge`."""
-    sizes = _lengths_layout(len(lengths) // _LENGTH_SIZE).unpack(lengths)
-    if sizes and min(sizes) < 0:
-        raise MalformedMessage(f"a block of a message cannot have {min(sizes)} bytes")
-    total = sum(sizes)
+def _payload_size(lengths: tuple[int, ...], largest: int) -> int:
+    if lengths and min(lengths) < 0:
+        raise MalformedMessage(f"a block of a message cannot have {min(lengths)} bytes")
+    total = sum(lengths)
     if total > largest:
         raise FrameTooLarge(f"a message of {total} bytes is refused; up to {largest} are accepted")
     return total
-
-
-def message_extent(start: memoryview, largest: int) -> tuple[int, int] | None:
-    """Return the sizes of header and payload of the message that starts here, None while its header is incomplete."""
-    if len(start) < INDEX_SIZE:
-        return None
-    header_size = INDEX_SIZE + lengths_size(start[:INDEX_SIZE])
-    if len(start) < header_size:
-        return None
-    return header_size, payload_size(start[INDEX_SIZE:header_size], largest)
 
 
 @cache

@@ -45,7 +45,7 @@ CALL = PortCommand("d")
 ADMINISTRATION = PortCommand("a")
 FAREWELL = PortCommand("q")
 
-_ONE_CHARACTER = {f"~{command.character}".encode(): command for command in (DATA, CALL, ADMINISTRATION)}
+_PLAIN = {_PLAIN_CALL: CALL, _PLAIN_DATA: DATA}  # nearly all messages
 
 
 def data_command(wants_reply: bool, envelope: str) -> PortCommand:
@@ -67,12 +67,15 @@ def decode_command(payload: bytes) -> tuple[PortCommand, int]:
     """Return the command at the start of a payload and how many bytes it takes."""
     if len(payload) < COMMAND_SIZE:
         raise MalformedMessage(f"a message of {len(payload)} bytes has no room for a port command")
+    plain = _PLAIN.get(payload[:COMMAND_SIZE])
+    if plain is not None:
+        return plain, COMMAND_SIZE
     length, mark, _ = _LAYOUT.unpack_from(payload)
     if mark[:1] != b"~" or not 0 <= length <= len(payload) - COMMAND_SIZE:
         raise MalformedMessage(f"{payload[:COMMAND_SIZE].hex(' ')} is no port command")
     end = COMMAND_SIZE + length
     if mark[1]:
-        return _ONE_CHARACTER.get(mark) or PortCommand(chr(mark[1])), end
+        return PortCommand(chr(mark[1])), end
     return parse_command(payload[COMMAND_SIZE:end].split(b"\0", 1)[0].decode("utf-8", "surrogateescape")), end
 
 
