@@ -7,6 +7,7 @@ from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.data.stamp import Stamp
 from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.network.contact import Contact
+from gradiva.middleware.embedded.network.current_settings import use_settings
 from gradiva.middleware.embedded.network.port import Port
 from gradiva.middleware.embedded.network.port_reader import PortReader
 from gradiva.middleware.embedded.network.rpc_client import RpcClient

@@ -1,0 +1,19 @@
+import os
+import subprocess
+import sys
+
+FORGETFUL = """
+from gradiva.middleware.embedded.network.port import Port
+port = Port()
+assert port.open("/forgotten")
+print(port.where().getPort())
+"""
+
+
+def test_a_program_that_forgets_its_ports_leaves_none_registered(name_server, name_client, tmp_path):
+    (tmp_path / "yarp.conf").write_text(f"127.0.0.1 {name_server.settings.name_server_port} yarp")
+    environment = {**os.environ, "YARP_CONFIG_HOME": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", FORGETFUL], env=environment, capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert int(ran.stdout) > 0
+    assert not name_client.query("/forgotten").isValid()
