@@ -123,7 +123,7 @@ class InputConnection:
             self._serve()
         except PeerGone:
             pass
-        except (MalformedMessage, PeerStalled, PeerUnreachable) as error:
+        except (MalformedMessage, PeerStalled, PeerUnreachable, OSError) as error:
             if not self._closed:
                 log.warning("%s: connection from %s closed: %s", self._owner.name, self._who(), error)
         except Exception:
