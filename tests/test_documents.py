@@ -1,7 +1,9 @@
 """What is written about Gradiva is true: links lead somewhere, files are named, nothing tells of one machine."""
 
+import os
 import re
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -12,12 +14,15 @@ from packaging.utils import canonicalize_name
 
 from gradiva.cli.commands import app
 from gradiva.setup import load_robot
+from tests.middleware.embedded.network.patience import free_port
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"
 ROOMS = sorted(path.parent for path in MODULES.glob("*/__init__.py"))
 DOCUMENTS = sorted(
-    path for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md", "modules/*/*/*/*.md") for path in ROOT.glob(pattern)
+    path
+    for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md", "modules/*/*/*/*.md")
+    for path in ROOT.glob(pattern)
 )
 MACHINE_PATH = re.compile(r"(?<![\w.$~}/-])/(home|root|Users|work|workspace|workspaces|mnt|media|scratch)/[\w.-]+")
 REGISTRY = re.compile(r"index[-]url|find[-]links|trusted[-]host|file:/{3}", re.IGNORECASE)
@@ -141,11 +146,25 @@ def test_the_options_that_the_readme_names_exist():
     assert named <= options | {"--help"}, f"README.md names {sorted(named - options)}"
 
 
+def example_of_the_readme(about: str) -> str:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (example,) = (code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if about in code)
+    return example
+
+
+def test_the_example_of_the_readme_talks(tmp_path):
+    (tmp_path / "yarp.conf").write_text(f"127.0.0.1 {free_port()} yarp\n", encoding="utf-8")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("YARP_")}
+    environment |= {"YARP_CONFIG_HOME": str(tmp_path), "GRADIVA_YARP": "embedded"}
+    command = [sys.executable, "-c", example_of_the_readme("BufferedPortBottle")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60.0, check=False)
+    assert done.stdout == "hello (1 2.5) [ok]\n"
+    assert done.returncode == 0
+
+
 @pytest.mark.walk
 def test_the_example_of_the_readme_walks(capsys):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    exec(compile(example, "README.md", "exec"), {})
+    exec(compile(example_of_the_readme("SimulatedWalk"), "README.md", "exec"), {})
     printed = capsys.readouterr().out
     x, y, _, error = (float(number) for number in re.findall(r"-?\d+\.\d+", printed))
     assert printed.startswith("None")
