@@ -1,0 +1,122 @@
+"""Who makes plans: at once within the tick, or beside it, in a thread or another process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from gradiva.common import PlanningError, Side, WalkingReference, so3
+from gradiva.planner import Command, FootPose, PlanningState, WalkingPlan, WalkingPlanner
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanRequest:
+    """What a planner is asked for.
+
+    Attributes:
+        number: Grows with each request; the reply repeats it.
+        command: What the plan should fulfil, places in the world of the plan.
+        plan: The present one, which the new one continues.
+        time: Up to here the present plan is walked, [s].
+        is_moving: Whether steps of the present plan are under way; else the robot stands as the plan does at ``time``.
+    """
+
+    number: int
+    command: Command
+    plan: WalkingPlan
+    time: float
+    is_moving: bool
+
+    @property
+    def merge_time(self) -> float:
+        """Until when the new plan must be there, [s]: it differs from the present one from then on."""
+        if not self.is_moving:
+            return self.time
+        touch_downs = (step.touch_down for step in self.plan.steps if step.touch_down > self.time)
+        return next(touch_downs, max(self.time, self.plan.end_time))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanReply:
+    """What a planner answers.
+
+    Attributes:
+        number: Of the request.
+        plan: None where no plan fulfils the command.
+        error: Why there is none.
+    """
+
+    number: int
+    plan: WalkingPlan | None
+    error: str = ""
+
+
+class PlanningService(Protocol):
+    """Makes plans on request; the newest request counts, a reply to an older one need not come.
+
+    Attributes:
+        lead: How long after a request its plan may begin to differ from the present one, [s]: what planning takes.
+        patience: A request that is not answered for so long is made again, [s].
+    """
+
+    lead: float
+    patience: float
+
+    def submit(self, request: PlanRequest) -> None:
+        """Begin to plan; does not wait."""
+        ...
+
+    def poll(self) -> PlanReply | None:
+        """Return a reply that has come since the last poll, or None; does not wait."""
+        ...
+
+
+class SynchronousPlanning:
+    """Plans within ``submit``: the plan is there at once and the same in every run."""
+
+    lead = 0.0
+    patience = float("inf")
+
+    def __init__(self, planner: WalkingPlanner) -> None:
+        self._planner = planner
+        self._reply: PlanReply | None = None
+
+    def submit(self, request: PlanRequest) -> None:
+        """See ``PlanningService.submit``."""
+        self._reply = answered(self._planner, request)
+
+    def poll(self) -> PlanReply | None:
+        """See ``PlanningService.poll``."""
+        reply, self._reply = self._reply, None
+        return reply
+
+
+def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
+    """Plan what is asked for: from the steps that are under way, or from standing."""
+    try:
+        if request.is_moving:
+            plan = planner.replan(request.plan, request.command, request.time)
+        else:
+            plan = planner.walk(request.command, standing_at(request.plan.at(request.time)))
+    except PlanningError as error:
+        return PlanReply(request.number, None, str(error))
+    return PlanReply(request.number, plan)
+
+
+def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
+    """Return where a reference has one foot on the ground plane."""
+    foot = reference.foot(side)
+    return FootPose(float(foot.position[0]), float(foot.position[1]), so3.yaw(foot.rotation))
+
+
+def standing_at(reference: WalkingReference) -> PlanningState:
+    """Return the state from which a plan that starts at a reference starts."""
+    return PlanningState(
+        time=reference.time,
+        left_foot=foot_pose(reference, Side.LEFT),
+        right_foot=foot_pose(reference, Side.RIGHT),
+        dcm_position=reference.dcm.position,
+        dcm_velocity=reference.dcm.velocity,
+        com_position=reference.com_position,
+        com_velocity=reference.com_velocity,
+    )
