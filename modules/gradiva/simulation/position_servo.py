@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradiva.common import NDArray
-from gradiva.simulation.servo import ServoGains, spring
+from gradiva.simulation.servo import ALL, Joints, ServoGains, spring
 
 
 class PositionServo:
@@ -28,13 +28,18 @@ class PositionServo:
         """A spring and a damper."""
         return self._gains
 
-    def start(self, joint_positions: NDArray, joint_torques: NDArray) -> None:
-        """Hold the torques until the first command, at joints at rest."""
-        self._target = joint_positions + joint_torques / self._stiffness
+    def set_gains(self, stiffness: NDArray, damping: NDArray) -> None:
+        """Take other gains, [N·m/rad] and [N·m·s/rad]; the target stays."""
+        self._stiffness = stiffness
+        self._gains = spring(stiffness, damping)
 
-    def command(self, values: NDArray) -> None:
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
+        """Hold the torques until the first command, at joints at rest."""
+        self._target[joints] = (joint_positions + joint_torques / self._stiffness)[joints]
+
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
         """Take target positions, [rad]."""
-        self._target = values
+        self._target[joints] = values[joints]
 
     def control(self, joint_positions: NDArray, duration: float) -> NDArray:
         """Return the target, [rad]."""

@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray
+
+Joints = npt.NDArray[np.bool_] | slice  # which of the bank's joints
+ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +57,19 @@ class ServoGains:
 
 
 class Servo(Protocol):
-    """A bank of servos, one a joint."""
+    """A bank of servos, one a joint; those of joints that are in another mode idle."""
 
     @property
     def gains(self) -> ServoGains:
         """What the actuators compute, at each physics step and implicitly in the velocity."""
         ...
 
-    def start(self, joint_positions: NDArray, joint_torques: NDArray) -> None:
-        """Take over from other servos without a jump of the torques."""
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
+        """Take over ``joints`` from other servos without a jump of the torques; arrays of all joints, shape (n,)."""
         ...
 
-    def command(self, values: NDArray) -> None:
-        """Take a new command, shape (n,)."""
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
+        """Take a new command for ``joints``; values of all joints, shape (n,)."""
         ...
 
     def control(self, joint_positions: NDArray, duration: float) -> NDArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.simulation.servo import ServoGains, spring
+from gradiva.simulation.servo import ALL, Joints, ServoGains, spring
 
 
 class VelocityServo:
@@ -39,14 +39,14 @@ class VelocityServo:
         """A spring and a damper."""
         return self._gains
 
-    def start(self, joint_positions: NDArray, joint_torques: NDArray) -> None:
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
         """Hold the torques until the first command, at joints at rest."""
-        self._integral = joint_positions + joint_torques / self._stiffness
-        self._velocity = np.zeros_like(self._stiffness)
+        self._integral[joints] = (joint_positions + joint_torques / self._stiffness)[joints]
+        self._velocity[joints] = 0.0
 
-    def command(self, values: NDArray) -> None:
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
         """Take target velocities, [rad/s]."""
-        self._velocity = values
+        self._velocity[joints] = values[joints]
 
     def control(self, joint_positions: NDArray, duration: float) -> NDArray:
         """Return u at the end of the step, [rad]."""
