@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Protocol
 
+from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.network.port_inputs import PortInputs
@@ -32,5 +33,9 @@ def ask_senders_to_disconnect(port: ClosingPort) -> None:
         with contextlib.suppress(MiddlewareError):
             contact = names.query(sender)
             if contact.isValid():
-                farewell: list[Element] = [encode_vocab("del"), port.name]
-                request(contact, farewell, administrative=True, carrier="text_ack", timeout=_PATIENCE, settings=port.settings)
+                _ask_to_disconnect(contact, port)
+
+
+def _ask_to_disconnect(sender: Contact, port: ClosingPort) -> None:
+    farewell: list[Element] = [encode_vocab("del"), port.name]
+    request(sender, farewell, administrative=True, carrier="text_ack", timeout=_PATIENCE, settings=port.settings)
