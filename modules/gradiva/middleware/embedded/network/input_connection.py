@@ -163,11 +163,12 @@ class InputConnection:
     def _channel_for(self, introduction: Introduction) -> MessageChannel:
         settings = self._owner.settings
         carrier, largest = introduction.carrier, settings.limits.largest_frame
+        if carrier.is_text:
+            return TextChannel(self._socket, self._stream, carrier, min(largest, settings.limits.largest_text))
         if carrier.is_datagram:
             self._datagrams = DatagramChannel(settings.listen_host, largest)
             return self._datagrams
-        kind = TextChannel if carrier.is_text else BinaryChannel
-        return kind(self._socket, self._stream, carrier, largest)
+        return BinaryChannel(self._socket, self._stream, carrier, largest)
 
     def _serve_messages(self, channel: MessageChannel) -> None:
         if self._datagrams is not None:

@@ -15,7 +15,7 @@ from gradiva.middleware.embedded.wire.framing import (
     message_extent,
 )
 from gradiva.middleware.embedded.wire.port_command import PortCommand, decode_command, parse_command
-from gradiva.middleware.embedded.wire.text import is_complete
+from gradiva.middleware.embedded.wire.text_scan import TextProgress
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import FrameTooLarge
 
@@ -104,11 +104,15 @@ class TextChannel:
         return line
 
     def _object(self) -> str:
-        text = self._stream.take_line(self._largest)
+        lines: list[str] = []
+        progress, room = TextProgress(), self._largest
         for _ in range(_MOST_CONTINUED_LINES):
-            if is_complete(text):
-                return text
-            text = f"{text.removesuffix(chr(92))}\n{self._stream.take_line(self._largest - len(text))}"
+            lines.append(self._stream.take_line(room))
+            if progress.add(lines[-1]):
+                return "\n".join(lines)
+            room -= len(lines[-1])
+            if progress.ends_in_backslash:
+                lines[-1] = lines[-1][:-1]
         raise FrameTooLarge(f"a text that goes on for more than {_MOST_CONTINUED_LINES} lines is refused")
 
 

@@ -13,6 +13,7 @@ class ConnectionLimits:
 
     Attributes:
         largest_frame: Bytes of one message; a larger one is refused and its connection closed.
+        largest_text: Characters of one message on a text connection, which takes a hundred times longer to understand.
         most_connections: Of one port, at a time; further ones are closed at once.
         handshake_timeout: Until a new connection has said who it is, [s].
         stall_timeout: Without a byte in the middle of a message, [s]; between messages a connection may be silent.
@@ -20,6 +21,7 @@ class ConnectionLimits:
     """
 
     largest_frame: int = 4 * 1024 * 1024
+    largest_text: int = 512 * 1024
     most_connections: int = 128
     handshake_timeout: float = 2.0
     stall_timeout: float = 10.0

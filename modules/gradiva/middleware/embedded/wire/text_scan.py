@@ -64,3 +64,25 @@ def scan(text: str) -> TextScan:
     if marks.are_closed and not ends_in_backslash:
         tokens.append(text[start:])
     return TextScan([token for token in tokens if token], not marks.wait_for_more and not ends_in_backslash)
+
+
+class TextProgress:
+    """Whether a text is complete that arrives line by line; every character is looked at once.
+
+    Attributes:
+        ends_in_backslash: The last line asks for another one; that backslash is no part of the text.
+    """
+
+    def __init__(self) -> None:
+        self._marks = _OpenMarks()
+        self.ends_in_backslash = False
+
+    def add(self, line: str) -> bool:
+        """Take a line without its end and tell whether nothing waits for more."""
+        self.ends_in_backslash = False
+        for match in _MARKS.finditer(line):
+            mark = match.group()
+            self.ends_in_backslash = mark == "\\"
+            if mark not in _SEPARATORS:
+                self._marks.take(mark)
+        return not self._marks.wait_for_more and not self.ends_in_backslash
