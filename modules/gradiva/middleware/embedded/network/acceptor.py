@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from gradiva.middleware.embedded.network.log import log
 
-_BACKLOG = 128
+_BACKLOG = 1024  # connections that wait to be accepted; beyond, their peers try again only after a second
 _PAUSE = 0.1  # [s] after a failure to accept, such as too many open files
 
 OnConnection = Callable[[socket.socket, str, int], None]
