@@ -1,0 +1,194 @@
+"""One of each thing that listens, in this process, and a neighbour who uses them all the while."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from gradiva.middleware import yarp
+from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
+from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
+from gradiva.middleware.control_board_server import ControlBoardServer
+from gradiva.middleware.embedded.network.current_settings import use_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.name_server import NameServer
+from gradiva.middleware.embedded.network.peer_request import request
+from gradiva.middleware.embedded.network.settings import ConnectionLimits, NetworkSettings
+from gradiva.middleware.embedded.wire.text import from_text, to_text
+from gradiva.middleware.errors import MiddlewareError
+from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
+from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.middleware.fake_board import IntegratingBoard
+
+LARGEST_FRAME = 256 * 1024  # [bytes]
+MOST_GROWTH = 16_000_000  # [bytes] of one attack; allocators do not give everything back
+LIMITS = ConnectionLimits(largest_frame=LARGEST_FRAME, handshake_timeout=0.4, stall_timeout=0.4, most_connections=512)
+SETTINGS = NetworkSettings(name_server_port=0, may_serve_names=False, limits=LIMITS)
+_BOARD, _SENSORS = "/board", "/sensors"
+_PAUSE = 0.01  # [s] between two visits of the neighbour
+
+
+class Echo(yarp.PortReader):
+    """Answers with what it was asked."""
+
+    def read(self, reader: yarp.ConnectionReader) -> bool:
+        """Read one request and answer it."""
+        request = yarp.Bottle()
+        if not request.read(reader):
+            return False
+        writer = reader.getWriter()
+        return writer is None or request.write(writer)
+
+
+class Village:
+    """A name server, a port, an RPC server, a buffered port that is sent to by udp, a control board, sensors.
+
+    Attributes:
+        names: A client of the name server.
+        ports: TCP port of everything that listens, by name.
+    """
+
+    def __init__(self, settings: NetworkSettings = SETTINGS) -> None:
+        self._stack = ExitStack()
+        server = NameServer(settings)
+        server.start()
+        self._stack.callback(server.stop)
+        use_settings(server.settings)
+        self.settings = server.settings
+        self.names = NameClient(server.settings)
+        self._echo_reader = Echo()
+        self.port, self.rpc, self.stream = yarp.Port(), yarp.RpcServer(), yarp.BufferedPortBottle()
+        self.sender = yarp.Port()
+        self.port.setReader(self._echo_reader)
+        for name, port in {"/port": self.port, "/rpc": self.rpc, "/stream": self.stream, "/out": self.sender}.items():
+            self._open(port, name)
+        self._serve_rpc()
+        self._stack.enter_context(ControlBoardServer(_BOARD, IntegratingBoard(3), period=0.02))
+        self._stack.enter_context(
+            AnalogSensorsServer(_SENSORS, {SensorClass.TEMPERATURE: [SensorMetadata("t")]}, _warm)
+        )
+        assert self.sender.addOutput("/stream", "udp")
+        listed = self.names.list_names()
+        self.ports = {one.getName(): one.getPort() for one in listed if one.getName() not in ("fallback", "/out")}
+
+    def close(self) -> None:
+        """Close everything."""
+        self._stack.close()
+        use_settings(None)
+
+    def complaint(self) -> str:
+        """Return what does not work at the moment, empty if all does."""
+        try:
+            if not self.names.query("/port").isValid():
+                return "the name server has forgotten /port"
+            for port, question, answer in _DIALOGUES:
+                given = to_text(request(self.names.query(port), from_text(question), timeout=PATIENCE) or [])
+                if not given.startswith(answer):
+                    return f"{port}: {given} instead of {answer}"
+        except MiddlewareError as error:
+            return str(error)
+        return ""
+
+    def udp_port(self) -> int:
+        """Return where the buffered port takes datagrams."""
+        [connection] = self.stream._core.inputs.named("/out")
+        assert connection._datagrams is not None
+        return connection._datagrams.port_number
+
+    def _open(self, port: yarp.Port | yarp.BufferedPortBottle, name: str) -> None:
+        assert port.open(name)
+        self._stack.callback(port.close)
+        self._stack.callback(port.interrupt)
+
+    def _serve_rpc(self) -> None:
+        def serve() -> None:
+            request = yarp.Bottle()
+            while self.rpc.read(request, True):
+                self.rpc.reply(request)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        self._stack.callback(lambda: (self.rpc.interrupt(), thread.join(PATIENCE)))
+
+
+_DIALOGUES = [
+    ("/port", "hello 1 2.5", "hello 1 2.5"),
+    ("/rpc", "(a b) [c]", "(a b) [c]"),
+    (f"{_BOARD}/rpc:i", "[get] [axes]", "[is] [axes] 3 [tsta]"),
+    (f"{_SENSORS}/rpc:o", "getMetadata", "() () () () (("),
+]
+
+
+def _warm() -> dict[SensorClass, list[SensorMeasurement]]:
+    return {SensorClass.TEMPERATURE: [SensorMeasurement((20.0,), 0.0)]}
+
+
+class Neighbour:
+    """Uses everything again and again from another thread; keeps what did not work."""
+
+    def __init__(self, village: Village) -> None:
+        self.complaints: list[str] = []
+        self.visits = 0
+        self._village = village
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self) -> Neighbour:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join(PATIENCE)
+
+    def _run(self) -> None:
+        while not self._ended.wait(_PAUSE):
+            complaint = self._village.complaint()
+            if complaint:
+                self.complaints.append(complaint)
+            self.visits += 1
+
+
+@contextmanager
+def under_attack(village: Village) -> Iterator[None]:
+    """Check that the neighbour is served during and after, and that threads, files and memory are given back."""
+    assert village.complaint() == ""
+    gc.collect()
+    before = resident_memory()
+    with nothing_is_left():
+        with Neighbour(village) as neighbour:
+            yield
+            visits = neighbour.visits
+            wait_until(lambda: neighbour.visits > visits)
+        assert neighbour.complaints == []
+        assert village.complaint() == ""
+    gc.collect()
+    growth = resident_memory() - before
+    assert growth < MOST_GROWTH, f"{growth / 1e6:.1f} MB more"
+
+
+def resident_memory() -> int:
+    """Return how much memory this process has, [bytes]."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def village(**settings: object) -> Iterator[Village]:
+    """Open a village and close it; nothing of it stays behind, not even a line in the log."""
+    with quiet(), nothing_is_left():
+        opened = Village(replace(SETTINGS, **settings))  # type: ignore[arg-type]
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def resting(seconds: float) -> None:
+    """Wait: what is tested is that something does not happen before, or lasts longer."""
+    time.sleep(seconds)
