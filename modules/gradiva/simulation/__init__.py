@@ -3,8 +3,8 @@
 from gradiva.simulation.body_probes import BodyProbes, InertialReading
 from gradiva.simulation.fall_detector import Fall, FallConfig
 from gradiva.simulation.ground import Ground
-from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.mixed_command import MixedCommand
+from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.push import Push
 from gradiva.simulation.rigid_ground import GroundConfig, RigidGround
@@ -15,16 +15,16 @@ from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.slip_meter import SlipConfig
 
 __all__ = [
-    "Fall",
     "BodyProbes",
+    "Fall",
     "FallConfig",
     "Ground",
     "GroundConfig",
+    "InertialReading",
+    "MixedCommand",
     "MujocoRobot",
     "PlantConfig",
     "Push",
-    "InertialReading",
-    "MixedCommand",
     "RigidGround",
     "SensorConfig",
     "ServoConfig",

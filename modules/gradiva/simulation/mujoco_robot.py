@@ -123,6 +123,7 @@ class MujocoRobot:
         """
         if command.values.shape != (self._joints,):
             raise RobotInterfaceError(f"{command.values.size} values commanded to {self._joints} joints")
+        mixed = command if isinstance(command, MixedCommand) else MixedCommand.of(command)
         if not np.isfinite(command.values).all():
             joint = int(np.argmin(np.isfinite(command.values)))
             name = self._model.actuator(joint).name
@@ -132,7 +133,6 @@ class MujocoRobot:
 
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps.
-        mixed = command if isinstance(command, MixedCommand) else MixedCommand.of(command)
 
         Raises:
             RobotInterfaceError: It is not.
@@ -155,6 +155,19 @@ class MujocoRobot:
         """Return the state without noise or delay, for scoring."""
         return self._reader.truth(self._snapshot(), self.time, self._slip)
 
+    @property
+    def position_gains(self) -> tuple[NDArray, NDArray]:
+        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
+        return self._servos.position_gains
+
+    def set_position_gains(self, stiffness: NDArray, damping: NDArray) -> None:
+        """Change the position servos: stiffness [N·m/rad], damping [N·m·s/rad], shape (n,) each; targets stay."""
+        self._servos.set_position_gains(stiffness, damping)
+
+    def probes(self) -> BodyProbes:
+        """Return sensors beside those of walking; reading them never changes a run."""
+        return BodyProbes(self._description, self._tree, self._model, self._data, self._config)
+
     def _start(self, description: RobotDescription, posture: RobotPosture) -> None:
         model, data = self._model, self._data
         if posture.joint_positions.shape != (self._joints,):
@@ -173,19 +186,6 @@ class MujocoRobot:
         self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
         sink_to_weight(model, data)
-    @property
-    def position_gains(self) -> tuple[NDArray, NDArray]:
-        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
-        return self._servos.position_gains
-
-    def set_position_gains(self, stiffness: NDArray, damping: NDArray) -> None:
-        """Change the position servos: stiffness [N·m/rad], damping [N·m·s/rad], shape (n,) each; targets stay."""
-        self._servos.set_position_gains(stiffness, damping)
-
-    def probes(self) -> BodyProbes:
-        """Return sensors beside those of walking; reading them never changes a run."""
-        return BodyProbes(self._description, self._tree, self._model, self._data, self._config)
-
         self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
         self._wrench_sum = np.zeros_like(self._wrenches)
         self._arrived = self._last_read = self._snapshot()
