@@ -103,6 +103,12 @@ def test_text_of_a_run_cannot_become_markup(tmp_path):
     assert "a &lt; b" in text
 
 
+def test_safety_events_are_told(tmp_path):
+    event = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
+    text = write_report(new_run(tmp_path, walk_log(1.0), walk_result() | {"safety_events": [event]})).read_text()
+    assert "4.20 s, tilt: the base is tilted by 40° (freeze)" in text
+
+
 def test_the_drift_is_that_of_the_odometry_where_the_log_has_it(log):
     signals = {name: log[name] for name in log}
     signals["odometry::root_link::position"] = signals["simulation::root_link::position"] + [0.02, -0.03, 0.5]

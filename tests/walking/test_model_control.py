@@ -44,7 +44,18 @@ def control(law=None):
 
 
 def update(model_control, robot=None, plan=None, shift=(0.0, 0.0), preview=None):
-    return model_control.update(robot or state(), plan or reference(), SQUARE, preview, PERIOD, np.array(shift))
+    robot = robot or state()
+    shift = np.array(shift)
+    return model_control.update(robot, plan or reference(), SQUARE, preview, PERIOD, shift, robot.zmp_position)
+
+
+def test_a_zmp_that_nobody_knows_is_taken_to_be_where_it_should_be():
+    off = state(dcm=(0.01, 0.0), zmp=(0.2, 0.1))
+    plan = reference()
+    desired = control().update(off, plan, SQUARE, None, PERIOD, np.zeros(2), None)
+    np.testing.assert_allclose(desired.com_velocity, plan.com_velocity)
+    known = control().update(off, plan, SQUARE, None, PERIOD, np.zeros(2), off.zmp_position)
+    assert known.com_velocity[1] == pytest.approx(plan.com_velocity[1] + 4.0 * 0.1)
 
 
 def test_without_errors_the_plan_passes_through():

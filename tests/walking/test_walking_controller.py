@@ -9,7 +9,7 @@ from gradiva.common import ControlMode, Measurement, PlanningError, StateError
 from gradiva.experiments import SimulatedWalk
 from gradiva.experiments.walk_score import score
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
-from gradiva.walking import WalkingState
+from gradiva.walking import SafetyKind, WalkingState
 from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of
 from tests.walking.conftest import setup_of
@@ -31,6 +31,7 @@ def assert_walked(walk, com=0.02, dcm=0.03, tilt_deg=5.0, slip=0.005):
     assert figures["slip"] < slip
     assert walk.controller.qp_failures == 0
     assert walk.controller.model_failures == 0
+    assert walk.controller.safety_events == ()
     return figures
 
 
@@ -233,32 +234,55 @@ def with_nan(measurement: Measurement) -> Measurement:
     return replace(measurement, joint_positions=positions)
 
 
+def without_encoders(measurement: Measurement) -> Measurement:
+    return replace(measurement, joint_positions=measurement.joint_positions[:-1])
+
+
 def test_a_missing_measurement_holds_the_last_command_and_many_are_a_fault(ready):
     walk = ready("icub_v2_7")
     controller, period = walk.controller, walk.setup.walking.walking.period
     command, _ = controller.step(walk.robot.read(), walk.time)
-    for tick in range(1, 6):
-        held, log = controller.step(with_nan(walk.robot.read()), walk.time + tick * period)
+    walk.robot.advance(period)
+    unusable = without_encoders(walk.robot.read())
+    for _ in range(5):
+        held, log = controller.step(unusable, walk.time)
         np.testing.assert_array_equal(held.values, command.values)
         assert log.state is WalkingState.WALKING
-    _, log = controller.step(with_nan(walk.robot.read()), walk.time + 6 * period)
+    _, log = controller.step(unusable, walk.time)
     assert log.state is WalkingState.FAULT
-    assert "joint_positions is not finite" in log.reason
+    assert "joint_positions has shape" in log.reason
+    assert [event.kind for event in controller.safety_events] == [SafetyKind.FAILED_TICKS]
     controller.prepare()
     assert controller.state is WalkingState.PREPARING
 
 
-def test_a_fault_in_velocity_control_stops_the_joints(ready):
-    walk = ready("icub_v2_7", "walking.control=velocity")
-    controller, period = walk.controller, walk.setup.walking.walking.period
+def test_an_encoder_without_reading_is_bridged(ready):
+    walk = ready("icub_v2_7")
+    period = walk.setup.walking.walking.period
+    walk.robot.advance(period)
+    _, log = walk.controller.step(with_nan(walk.robot.read()), walk.time)
+    assert np.isfinite(log.robot_state.joint_positions).all()
+    assert walk.controller.safety_events == ()
+
+
+@pytest.mark.parametrize("control", ["position", "velocity"])
+def test_an_emergency_stop_freezes_the_joints_in_position_mode_and_prepare_recovers(ready, control):
+    walk = ready("icub_v2_7", f"walking.control={control}")
     walk.controller.walk(VelocityCommand(0.2))
     assert walk.run(2.0)
-    for tick in range(6):
-        command, log = controller.step(with_nan(walk.robot.read()), walk.time + tick * period)
-    assert log.state is WalkingState.FAULT
-    for later in (command, controller.step(walk.robot.read(), walk.time + 6 * period)[0]):
-        assert later.mode is ControlMode.VELOCITY
-        np.testing.assert_array_equal(later.values, 0.0)
+    last = walk.log.command
+    walk.controller.emergency_stop()
+    walk.robot.advance(0.01)
+    measurement = walk.robot.read()
+    command, log = walk.controller.step(measurement, walk.time)
+    assert (log.state, log.reason) == (WalkingState.FAULT, "emergency stop")
+    assert command.mode is ControlMode.POSITION
+    held = last.values if control == "position" else measurement.joint_positions
+    np.testing.assert_array_equal(command.values, held)
+    np.testing.assert_array_equal(walk.controller.step(walk.robot.read(), walk.time)[0].values, held)
+    assert [event.kind for event in walk.controller.safety_events] == [SafetyKind.EMERGENCY_STOP]
+    walk.controller.prepare()
+    assert walk.controller.state is WalkingState.PREPARING
 
 
 def test_a_push_that_topples_the_robot_is_a_fault_with_its_reason(ready):

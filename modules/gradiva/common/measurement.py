@@ -32,11 +32,12 @@ class Measurement:
         time: When it was taken, [s].
         joint_positions: Encoders, [rad], shape (n,).
         joint_velocities: Encoders, [rad/s], shape (n,).
-        joint_torques: Exerted by the motors, [N·m], shape (n,).
+        joint_torques: Exerted by the motors, [N·m], shape (n,), NaN where nothing measures them.
         contact_wrenches: One row a force-torque sensor, in the order of the description: force then torque that
             the ground exerts on the foot, in the axes and about the origin of the sensor's frame, [N, N·m],
             shape (sensors, 6), averaged over the time since the last sample where the sensor runs faster.
         imu: The inertial unit, or None where the robot has none.
+        motor_temperatures: [°C], shape (n,), NaN for a motor without sensor; None where the robot gives none.
     """
 
     time: float
@@ -45,6 +46,7 @@ class Measurement:
     joint_torques: NDArray
     contact_wrenches: NDArray
     imu: ImuMeasurement | None = None
+    motor_temperatures: NDArray | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -54,3 +56,5 @@ class Measurement:
             joint_torques=(None,),
             contact_wrenches=(None, 6),
         )
+        if self.motor_temperatures is not None:
+            freeze_arrays(self, motor_temperatures=(None,))

@@ -10,21 +10,21 @@ from gradiva.common import (
     ControlMode,
     JointCommand,
     Measurement,
-    NDArray,
     RobotInterfaceError,
     RobotPosture,
     Side,
 )
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.delay_line import DelayLine
 from gradiva.simulation.engine_warnings import silence_engine
 from gradiva.simulation.fall_detector import Fall, FallDetector
-from gradiva.simulation.mixed_command import MixedCommand
+from gradiva.simulation.fault import Fault, FaultKind
+from gradiva.simulation.motor_faults import MotorFaults
 from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.push import Push
 from gradiva.simulation.pusher import Pusher
 from gradiva.simulation.rigid_ground import RigidGround
+from gradiva.simulation.sensor_faults import SensorFaults
 from gradiva.simulation.sensors import Sensors
 from gradiva.simulation.servo_bank import ServoBank
 from gradiva.simulation.simulated_state import SimulatedState
@@ -62,8 +62,7 @@ class MujocoRobot:
         silence_engine()
         self._config = config
         self._joints = len(description.joints)
-        self._description = description
-        self._tree = tree = load_tree(description)
+        tree = load_tree(description)
         self._ground = RigidGround(config.ground, description.sole.z)
         self._model = build_plant(
             description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep
@@ -73,9 +72,11 @@ class MujocoRobot:
         self._servos = ServoBank(description, config.servo, self._model)
         self._pusher = Pusher(tree, self._model)
         self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), seed)
+        self._sensor_faults = SensorFaults(description)
+        self._motor_faults = MotorFaults(self._model)
         self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
         self._slip = SlipMeter(config.slip)
-        self._commands: DelayLine[MixedCommand] = DelayLine(config.steps(config.servo.delay))
+        self._commands: DelayLine[JointCommand] = DelayLine(config.steps(config.servo.delay))
         self._samples: DelayLine[Snapshot] = DelayLine(config.steps(config.sensors.delay))
         self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
         self._step = 0
@@ -83,6 +84,8 @@ class MujocoRobot:
         self._positive_work = 0.0
         for push in config.pushes:
             self.push(push)
+        for fault in config.faults:
+            self.inject(fault)
         self._start(description, posture)
 
     @property
@@ -113,23 +116,22 @@ class MujocoRobot:
         sample = self._arrived
         if not (np.isfinite(sample.positions).all() and np.isfinite(sample.velocities).all()):
             raise RobotInterfaceError(f"the simulation diverged before {self.time:.3f} s")
-        return self._sensors.measure(self._true_measurement(sample))
+        truth = self._sensor_faults.misplace(self._true_measurement(sample), self.time)
+        return self._sensor_faults.spoil(self._sensors.measure(truth), self.time)
 
-    def write(self, command: JointCommand | MixedCommand) -> None:
-        """Hand a command, of all joints in one mode or each in its own, to the servos, which obey it after their delay.
+    def write(self, command: JointCommand) -> None:
+        """Hand a command to the servos, which obey it after their delay.
 
         Raises:
             RobotInterfaceError: The command has a wrong size or is not finite.
         """
         if command.values.shape != (self._joints,):
             raise RobotInterfaceError(f"{command.values.size} values commanded to {self._joints} joints")
-        mixed = command if isinstance(command, MixedCommand) else MixedCommand.of(command)
         if not np.isfinite(command.values).all():
             joint = int(np.argmin(np.isfinite(command.values)))
             name = self._model.actuator(joint).name
-            mode = mixed.modes[joint]
-            raise RobotInterfaceError(f"{mode} command of joint '{name}' is {command.values[joint]}")
-        self._commands.put(self._step, mixed)
+            raise RobotInterfaceError(f"{command.mode} command of joint '{name}' is {command.values[joint]}")
+        self._commands.put(self._step, command)
 
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps.
@@ -151,22 +153,19 @@ class MujocoRobot:
         """
         self._pusher.add(push)
 
+    def inject(self, fault: Fault) -> None:
+        """Let a sensor or a motor fail, beside those of the configuration; its start counts from the robot's start.
+
+        Raises:
+            ModelError: The robot has no such joint or sensor.
+        """
+        self._sensor_faults.add(fault)
+        if fault.kind is FaultKind.WEAK_MOTOR:
+            self._motor_faults.add(fault)
+
     def truth(self) -> SimulatedState:
         """Return the state without noise or delay, for scoring."""
         return self._reader.truth(self._snapshot(), self.time, self._slip)
-
-    @property
-    def position_gains(self) -> tuple[NDArray, NDArray]:
-        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
-        return self._servos.position_gains
-
-    def set_position_gains(self, stiffness: NDArray, damping: NDArray) -> None:
-        """Change the position servos: stiffness [N·m/rad], damping [N·m·s/rad], shape (n,) each; targets stay."""
-        self._servos.set_position_gains(stiffness, damping)
-
-    def probes(self) -> BodyProbes:
-        """Return sensors beside those of walking; reading them never changes a run."""
-        return BodyProbes(self._description, self._tree, self._model, self._data, self._config)
 
     def _start(self, description: RobotDescription, posture: RobotPosture) -> None:
         model, data = self._model, self._data
@@ -183,7 +182,7 @@ class MujocoRobot:
             if data.site(foot).xpos[2] < -_DEEPEST_START:
                 raise ConfigError(f"the {side} sole starts {-data.site(foot).xpos[2]:.3f} m below the floor")
         torques = standing_torques(model, data, feet, 0.0, self._reader.joint_velocities)
-        self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
+        self._servos.hold(ControlMode.POSITION, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
         sink_to_weight(model, data)
         self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
@@ -197,6 +196,7 @@ class MujocoRobot:
             self._servos.command(command, data.actuator_length, data.actuator_force)
         data.ctrl[:] = self._servos.control(data.actuator_length, timestep)
         self._pusher.apply(data, self._step)
+        self._motor_faults.apply(self.time)
         self._ground.step(self._model, data)
         self._step += 1
         self._wrenches = self._ground.wrenches(data)

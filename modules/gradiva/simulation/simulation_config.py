@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gradiva.common import ConfigError
 from gradiva.simulation.fall_detector import FallConfig
+from gradiva.simulation.fault import Fault
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.push import Push
 from gradiva.simulation.rigid_ground import GroundConfig
@@ -29,6 +30,7 @@ class SimulationConfig:
         fall: When the robot counts as fallen.
         slip: When a foot counts as standing.
         pushes: Forces from outside.
+        faults: Sensors and motors that fail.
     """
 
     timestep: float
@@ -39,6 +41,7 @@ class SimulationConfig:
     fall: FallConfig
     slip: SlipConfig
     pushes: tuple[Push, ...]
+    faults: tuple[Fault, ...]
 
     def __post_init__(self) -> None:
         if not 0.0 < self.timestep <= 0.005:

@@ -83,8 +83,14 @@ def tables(result: Mapping[str, Any]) -> str:
 def events(result: Mapping[str, Any]) -> str:
     """Return the safety events as a list, nothing if there were none."""
     found = result.get("safety_events") or []
-    items = "".join(f"<li>{escape(str(event))}</li>" for event in found)
+    items = "".join(f"<li>{escape(_event(event))}</li>" for event in found)
     return f'<h2>Safety events</h2><div class="card"><ul>{items}</ul></div>' if found else ""
+
+
+def _event(event: Any) -> str:
+    if not isinstance(event, Mapping):
+        return str(event)
+    return f"{event['time_s']:.2f} s, {event['kind']}: {event['text']} ({event['response']})"
 
 
 def folded(title: str, text: str) -> str:

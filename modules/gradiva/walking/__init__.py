@@ -1,5 +1,6 @@
 """The tick of a walk: layers, state machine, safety."""
 
+from gradiva.walking.safety import Response, SafetyEvent, SafetyKind
 from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers
@@ -7,6 +8,9 @@ from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState
 
 __all__ = [
+    "Response",
+    "SafetyEvent",
+    "SafetyKind",
     "SimplifiedModel",
     "TickConfig",
     "WalkingConfig",

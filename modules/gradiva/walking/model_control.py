@@ -137,6 +137,7 @@ class ModelControl:
         preview: Preview,
         period: float,
         zmp_shift: NDArray,
+        measured_zmp: NDArray | None,
     ) -> DesiredPendulum:
         """Return what the body should do for the coming ``period`` [s].
 
@@ -147,15 +148,17 @@ class ModelControl:
             preview: Samples the plan from now on.
             period: [s].
             zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
+            measured_zmp: World, [m], shape (2,); where it is not known it is taken to be where it should be.
         """
         situation = DcmSituation(state.dcm_position, reference.dcm, polygon, preview, period)
         desired_zmp = self._dcm_law.zmp(situation)
+        wanted_zmp = desired_zmp + zmp_shift
         velocity = self._zmp_com.velocity(
             reference.com_velocity[:2],
             reference.com_position[:2],
             state.com_position[:2],
-            desired_zmp + zmp_shift,
-            state.zmp_position,
+            wanted_zmp,
+            wanted_zmp if measured_zmp is None else measured_zmp,
             self._gains.update(reference.is_walking, period),
         )
         if self._com_position is None:

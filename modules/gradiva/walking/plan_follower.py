@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import PlanarPose, PlanningError, Side, WalkingReference, so3
+from gradiva.common import PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference, so3
+from gradiva.contacts import SupportPolygon, support_polygon
 from gradiva.planner import (
     Command,
     FootPose,
@@ -74,9 +75,16 @@ class PlanFollower:
         self._planned_origin, self._planned_time = plan_origin, time
 
     def close_feet(self, time: float) -> None:
-        """Plan to stand with the feet side by side as soon as that can be; a plan that stands stays."""
-        if self.is_moving(time):
+        """Plan to stand with the feet side by side as soon as that can be; a plan that stands stays.
+
+        Where that cannot be planned, the present plan is walked to its end, for each ends standing.
+        """
+        if not self.is_moving(time):
+            return
+        try:
             self.follow(StopCommand(), time, PlanarPose())
+        except PlanningError:
+            self._command = self._asked = StopCommand()
 
     def update(self, time: float, plan_origin: PlanarPose) -> bool:
         """Plan on a command that has no end, correct the way to a goal; return whether the plan was just completed.
@@ -113,6 +121,12 @@ class PlanFollower:
             with contextlib.suppress(PlanningError):  # the present plan leads there too, not quite as well
                 self.follow(goal, time, plan_origin)
 
+    @property
+    def present_plan(self) -> WalkingPlan:
+        """The plan of a robot that stands on its feet."""
+        assert self.plan is not None, "a balancing robot has a plan"
+        return self.plan
+
     def is_moving(self, time: float) -> bool:
         """Whether steps are under way."""
         return self.plan is not None and self._command is not None and time < self.plan.end_time
@@ -122,6 +136,13 @@ def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
     """Return where a reference has one foot on the ground plane."""
     foot = reference.foot(side)
     return FootPose(float(foot.position[0]), float(foot.position[1]), so3.yaw(foot.rotation))
+
+
+def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
+    """Return the support polygon of the feet that a reference has on the ground."""
+    sides = [side for side in Side if reference.foot(side).in_contact]
+    feet = [foot_pose(reference, side) for side in sides]
+    return support_polygon([(foot.x, foot.y, foot.yaw) for foot in feet], sides, sole)
 
 
 def _standing_at(reference: WalkingReference) -> PlanningState:

@@ -65,7 +65,7 @@ class WalkingConfig:
         servo_feedforward: Layer 3, position control.
         state_estimator: Estimation.
         swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
-        safety: When to give up.
+        safety: What is borne, and what is done beyond it.
     """
 
     walking: TickConfig

@@ -11,25 +11,23 @@ from gradiva.common import (
     EstimationError,
     JointCommand,
     Measurement,
-    NoSolutionFound,
     PlanarPose,
     PlanningError,
-    RobotPosture,
     RobotState,
-    Side,
     StateError,
     WalkingError,
     WalkingReference,
 )
-from gradiva.contacts import SupportPolygon, support_polygon
 from gradiva.planner import Command, WalkingPlan
+from gradiva.walking.held_command import HeldCommand
 from gradiva.walking.model_control import DesiredPendulum
-from gradiva.walking.plan_follower import PlanFollower, foot_pose
+from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.preparation import Preparation
+from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
+from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
-from gradiva.whole_body import WholeBodyReference
 
 _DONE = "the plan is done, both feet on the ground"
 
@@ -38,8 +36,9 @@ class WalkingController:
     """Makes a robot stand, walk and stop: a measurement in, a joint command out.
 
     Requests (``prepare``, ``start``, ``walk``, ``pause``, ``stop``) are taken between two ticks and refused by name
-    when the state does not allow them. A failure inside a tick holds the last command; when it lasts, the state
-    becomes ``fault`` with its reason, the joints freeze, and ``prepare`` recovers.
+    when the state does not allow them; ``emergency_stop`` is never refused. What goes wrong is a ``SafetyEvent``: the
+    robot finishes the step and stands, state ``stopped``, or the joints freeze, state ``fault``; ``prepare`` recovers
+    from both. A tick that fails holds the last command, until too many have.
 
     The controller touches no port, file or clock: the same object runs in simulation, in a notebook and on a robot.
     """
@@ -60,11 +59,9 @@ class WalkingController:
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
         self._preparation: Preparation | None = None
-        self._last: JointCommand | None = None
-        self._failed_ticks = 0
-        self._relaxed_ticks = 0
+        self._held = HeldCommand(len(layers.robot.joints))
+        self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.max_relaxed_ticks)
         self._time = 0.0
-        self.qp_failures = 0
 
     # -- what can be asked -------------------------------------------------------------------------------------
 
@@ -84,6 +81,16 @@ class WalkingController:
         return self._follower.plan
 
     @property
+    def safety_events(self) -> tuple[SafetyEvent, ...]:
+        """All that went wrong so far."""
+        return tuple(self._layers.safety.events)
+
+    @property
+    def qp_failures(self) -> int:
+        """In how many ticks layer 3 had no solution."""
+        return self._whole_body.failures
+
+    @property
     def model_failures(self) -> int:
         """How often layer 2 had to fall back on its instantaneous law."""
         return self._layers.model_control.failures
@@ -97,6 +104,7 @@ class WalkingController:
         self._machine.require("prepare")
         self._machine.to(WalkingState.PREPARING, "moving to the start posture")
         self._preparation = None
+        self._layers.safety.reset()
 
     def start(self) -> None:
         """Be ready to take goals.
@@ -117,8 +125,7 @@ class WalkingController:
             PlanningError: No plan fulfils the command; the present plan goes on.
         """
         self._machine.require("set a goal")
-        if self._when_done is WalkingState.STOPPED:
-            raise StateError("cannot set a goal while stopping: wait for the stop, then prepare the robot again")
+        self._refuse_while_stopping("set a goal")
         self._follower.follow(command, self._time, self._plan_origin)
         self._done_reason = _DONE
         self._machine.to(WalkingState.WALKING, f"following {command}")
@@ -130,6 +137,7 @@ class WalkingController:
             StateError: The robot is not walking.
         """
         self._machine.require("pause")
+        self._refuse_while_stopping("pause")
         self._close_feet(WalkingState.PAUSED)
 
     def stop(self) -> None:
@@ -140,6 +148,15 @@ class WalkingController:
         """
         self._machine.require("stop")
         self._close_feet(WalkingState.STOPPED)
+
+    def emergency_stop(self) -> None:
+        """Freeze the joints in position mode from the next tick on, whatever the state; ``prepare`` recovers."""
+        self._layers.safety.note([Finding(SafetyKind.EMERGENCY_STOP, "", "emergency stop")], self._time)
+        self._machine.to(WalkingState.FAULT, "emergency stop")
+
+    def _refuse_while_stopping(self, request: str) -> None:
+        if self._when_done is WalkingState.STOPPED:
+            raise StateError(f"cannot {request} while stopping: wait for the stop, then prepare the robot again")
 
     # -- the tick ----------------------------------------------------------------------------------------------
 
@@ -153,32 +170,36 @@ class WalkingController:
         self._time = time
         try:
             log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
-            self._failed_ticks = 0
+            self._layers.safety.succeeded()
         except (WalkingError, ValueError) as error:  # nothing that a tick meets may end the process
             log = self._failed(measurement, time, error)
-        self._last = log.command
+        self._held.last = log.command
         return log.command, log
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        plan, layers, period = self._follower.plan, self._layers, self._tick.period
-        assert plan is not None, "a balancing robot has a plan"
-        reference = plan.at(time)
+        layers, period, told = self._layers, self._tick.period, self._layers.told_motion()
+        reference = self._follower.present_plan.at(time)
+        measurement = layers.safety.believable(measurement, told, time)
         state = layers.estimator.update(measurement, reference)
         self._plan_origin = state.plan_origin
         self._lap("estimation")
-        objection = layers.safety.objection(state, reference)
-        if objection:
-            self._machine.to(WalkingState.FAULT, objection)
+        self._obey(layers.safety.check(measurement, told, state, reference, time))
+        if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        polygon = self._polygon(reference)
-        zmp_shift = layers.swing_momentum.zmp_shift(reference)
+        plan = self._follower.present_plan
         desired = layers.model_control.update(
-            state, reference, polygon, lambda sample, count: plan.preview(time, sample, count), period, zmp_shift
+            state,
+            reference,
+            planned_polygon(reference, layers.robot.sole),
+            lambda sample, count: plan.preview(time, sample, count),
+            period,
+            layers.swing_momentum.zmp_shift(reference),
+            layers.zmp_without_foot.zmp(state, reference, layers.safety.untrusted_feet),
         )
         self._lap("model_control")
         body = layers.body_references.reference(plan.at(time + period), desired)
-        command = self._body_command(state, body)
+        command = self._whole_body.command(state, body, period)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
@@ -187,29 +208,11 @@ class WalkingController:
         try:
             is_done = self._follower.update(time, self._plan_origin)
         except PlanningError as error:
-            self._done_reason = f"standing: the walk could not be planned on: {error}"
+            text = f"the walk could not be planned on: {error}"
+            self._obey(self._layers.safety.note([Finding(SafetyKind.STALE_REFERENCE, "", text)], time))
             return
         if is_done and self._machine.state is WalkingState.WALKING:
             self._machine.to(self._when_done, self._done_reason)
-
-    def _body_command(self, state: RobotState, body: WholeBodyReference) -> JointCommand:
-        """The command of layer 3; where its problem has no solution, for a while, the nearest thing to one."""
-        whole_body, period = self._layers.whole_body, self._tick.period
-        try:
-            command = whole_body.command(state, body, period)
-        except NoSolutionFound:
-            self.qp_failures += 1
-            self._relaxed_ticks += 1
-            if self._relaxed_ticks > self._layers.config.safety.max_relaxed_ticks:
-                raise
-            return whole_body.command(state, body, period, relaxed=True)
-        self._relaxed_ticks = 0
-        return command
-
-    def _polygon(self, reference: WalkingReference) -> SupportPolygon:
-        sides = [side for side in Side if reference.foot(side).in_contact]
-        feet = [foot_pose(reference, side) for side in sides]
-        return support_polygon([(foot.x, foot.y, foot.yaw) for foot in feet], sides, self._layers.robot.sole)
 
     def _close_feet(self, then: WalkingState) -> None:
         if self._follower.is_moving(self._time):
@@ -223,24 +226,20 @@ class WalkingController:
 
     def _hold(self, measurement: Measurement, time: float) -> WalkingLog:
         if self._machine.state is WalkingState.PREPARING:
+            self._obey(self._layers.safety.check_at_rest(measurement, time))
+        if self._machine.state is WalkingState.PREPARING:
             return self._log(time, self._prepare_step(measurement, time))
-        return self._log(time, self._last or self._frozen(measurement))
+        return self._log(time, self._frozen(measurement))
 
     def _prepare_step(self, measurement: Measurement, time: float) -> JointCommand:
         if not np.isfinite(measurement.joint_positions).all():
             raise EstimationError("joint_positions are not finite")
         if self._preparation is None:
-            goal = self._layers.start_posture.joint_positions + self._layers.standing_offset
-            held = self._held_positions()
-            start = measurement.joint_positions if held is None else held.values
-            self._preparation = Preparation(time, start, goal, self._tick.prepare_duration, self._tick.prepare_speed)
+            held = self._held.positions
+            self._preparation = self._layers.preparation(time, measurement.joint_positions if held is None else held)
         if self._preparation.is_over(time):
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
-
-    def _held_positions(self) -> JointCommand | None:
-        """The last command where it was one of positions."""
-        return self._last if self._last is not None and self._last.mode is ControlMode.POSITION else None
 
     def _begin_balance(self, time: float) -> None:
         layers = self._layers
@@ -250,26 +249,31 @@ class WalkingController:
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time)
         self._plan_origin = PlanarPose()
-        self._relaxed_ticks = 0
+        self._whole_body.reset()
         self._machine.to(WalkingState.PREPARED, "in the start posture, balancing")
 
     # -- failures ----------------------------------------------------------------------------------------------
 
+    def _obey(self, event: SafetyEvent | None) -> None:
+        """Freeze, or finish the step and stand for good; a robot that does not balance has no step to finish."""
+        if event is None or event.response is Response.WARN:
+            return
+        if event.response is Response.FREEZE or not self._machine.is_balancing:
+            self._machine.to(WalkingState.FAULT, event.text)
+        elif self._done_reason == _DONE:  # the first one is the reason
+            if self._machine.state is not WalkingState.STOPPED and self._when_done is not WalkingState.STOPPED:
+                self._close_feet(WalkingState.STOPPED)
+            self._done_reason = event.text
+            self._machine.to(self._machine.state, event.text)
+
     def _failed(self, measurement: Measurement, time: float, error: Exception) -> WalkingLog:
-        self._failed_ticks += 1
-        if self._failed_ticks > self._layers.config.safety.max_failed_ticks:
-            self._machine.to(WalkingState.FAULT, f"{self._failed_ticks} ticks failed in a row, the last one: {error}")
+        self._obey(self._layers.safety.failed(error, time))
+        if self._machine.state is WalkingState.FAULT:
             return self._log(time, self._frozen(measurement))
-        return self._log(time, self._last or self._frozen(measurement))
+        return self._log(time, self._held.last or self._frozen(measurement))
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
-        """Where the joints were last told to be, or are now; at rest where neither is known."""
-        held, now, joints = self._held_positions(), measurement.joint_positions, len(self._layers.robot.joints)
-        if held is not None:
-            return held
-        if now.shape == (joints,) and np.isfinite(now).all():
-            return JointCommand(ControlMode.POSITION, now)
-        return JointCommand(ControlMode.VELOCITY, np.zeros(joints))
+        return self._held.frozen(measurement.joint_positions, self._layers.safety.joint_positions)
 
     def _log(
         self,
@@ -279,11 +283,9 @@ class WalkingController:
         state: RobotState | None = None,
         desired: DesiredPendulum | None = None,
     ) -> WalkingLog:
-        posture: RobotPosture | None = None
-        velocities = None
-        if desired is not None:
-            posture = self._layers.whole_body.desired_posture
-            velocities = self._layers.whole_body.desired_velocity[6:]
+        told = self._layers.told_motion() if desired is not None else None
+        posture = None if told is None else self._layers.whole_body.desired_posture
+        velocities = None if told is None else told.velocities
         return WalkingLog(
             time, self._machine.state, self._machine.reason, command, reference, state, desired, posture, velocities
         )

@@ -11,8 +11,10 @@ from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, inter
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.model_control import DcmLaw, InstantaneousLaw, ModelControl, PredictiveLaw
-from gradiva.walking.safety import SafetyMonitor
+from gradiva.walking.preparation import Preparation
+from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
 from gradiva.walking.walking_config import SimplifiedModel, WalkingConfig
+from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
 from gradiva.whole_body import (
     InverseKinematics,
     PositionController,
@@ -43,7 +45,8 @@ class WalkingLayers:
         estimator: From sensors to state.
         swing_momentum: How the swinging foot moves the ZMP.
         body_references: From layer 2 to layer 3.
-        safety: When to give up.
+        zmp_without_foot: The ZMP by the feet that are trusted.
+        safety: Watches all of it.
     """
 
     def __init__(self, robot: RobotDescription, config: WalkingConfig, compiler: Compiler = interpreted) -> None:
@@ -75,7 +78,23 @@ class WalkingLayers:
         self.body_references = BodyReferences(
             model.mass, self.start_posture, self.torso_rotation, config.planner.zmp_offset, self.swing_momentum
         )
-        self.safety = SafetyMonitor(config.safety, self.start_posture.base_rotation)
+        bounds = JointBounds(
+            *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
+        )
+        self.zmp_without_foot = ZmpWithoutFoot(
+            model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
+        )
+        self.safety = SafetySupervisor(config.safety, robot, bounds, self.start_posture)
+
+    def preparation(self, time: float, start: NDArray) -> Preparation:
+        """Return the move from joint positions ``start`` [rad] at ``time`` [s] to where the robot can balance."""
+        goal, tick = self.start_posture.joint_positions + self.standing_offset, self.config.walking
+        return Preparation(time, start, goal, tick.prepare_duration, tick.prepare_speed)
+
+    def told_motion(self) -> ToldMotion:
+        """Return what layer 3 told the joints in the last tick."""
+        posture, velocity = self.whole_body.desired_posture, self.whole_body.desired_velocity
+        return ToldMotion(posture.joint_positions, velocity[6:])
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

@@ -1,0 +1,100 @@
+"""What failing sensors say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gradiva.common import ImuMeasurement, Measurement, ModelError, NDArray, nearest_name
+from gradiva.robot_model import RobotDescription
+from gradiva.simulation.fault import Fault, FaultKind
+
+_ROOM_TEMPERATURE = 40.0  # [°C] of the motors of a robot at work
+
+
+class SensorFaults:
+    """Spoils measurements over the intervals of the faults; without faults they pass as they are."""
+
+    def __init__(self, description: RobotDescription) -> None:
+        self._joints = description.joints
+        self._sensors = tuple(sensor.name for sensor in description.force_torque_sensors)
+        self._faults: list[Fault] = []
+        self._frozen: dict[Fault, NDArray | ImuMeasurement | None] = {}
+        self._last: Measurement | None = None
+
+    def add(self, fault: Fault) -> None:
+        """Take a fault, now or later.
+
+        Raises:
+            ModelError: The robot has no such joint or sensor.
+        """
+        names = self._sensors if fault.kind.is_of_wrench else self._joints
+        if fault.name and fault.name not in names:
+            what = "force-torque sensor" if fault.kind.is_of_wrench else "joint"
+            raise ModelError(f"{fault.kind}: no {what} '{fault.name}'{nearest_name(fault.name, names)}")
+        self._faults.append(fault)
+
+    def misplace(self, truth: Measurement, time: float) -> Measurement:
+        """Return the truth with the encoders off, before noise and differences are made of it."""
+        shifts = [fault for fault in self._active(time) if fault.kind is FaultKind.ENCODER_OFFSET]
+        if not shifts:
+            return truth
+        positions = truth.joint_positions.copy()
+        for fault in shifts:
+            positions[self._joints.index(fault.name)] += fault.value
+        return replace(truth, joint_positions=positions)
+
+    def spoil(self, measurement: Measurement, time: float) -> Measurement:
+        """Return what is read at ``time`` [s] instead of a measurement."""
+        if not self._faults:
+            return measurement
+        active = self._active(time)
+        if self._last is not None and any(fault.kind is FaultKind.SILENCE for fault in active):
+            return self._last
+        self._last = replace(
+            measurement,
+            joint_positions=self._encoders(measurement.joint_positions, active),
+            joint_velocities=self._encoders(measurement.joint_velocities, active),
+            contact_wrenches=self._wrenches(measurement.contact_wrenches, active),
+            imu=self._imu(measurement.imu, active),
+            motor_temperatures=self._temperatures(measurement.motor_temperatures, time),
+        )
+        return self._last
+
+    def _active(self, time: float) -> list[Fault]:
+        return [fault for fault in self._faults if fault.is_active(time)]
+
+    def _encoders(self, values: NDArray, active: list[Fault]) -> NDArray:
+        values = values.copy()
+        for fault in active:
+            if fault.kind is FaultKind.NAN_ENCODER:
+                values[self._joints.index(fault.name)] = np.nan
+        return values
+
+    def _wrenches(self, wrenches: NDArray, active: list[Fault]) -> NDArray:
+        wrenches = wrenches.copy()
+        for fault in active:
+            if fault.kind.is_of_wrench:
+                row = self._sensors.index(fault.name)
+                said = {FaultKind.DEAD_WRENCH: np.zeros(6), FaultKind.NAN_WRENCH: np.full(6, np.nan)}
+                wrenches[row] = said.get(fault.kind, self._frozen.setdefault(fault, wrenches[row].copy()))
+        return wrenches
+
+    def _imu(self, imu: ImuMeasurement | None, active: list[Fault]) -> ImuMeasurement | None:
+        kinds = [fault.kind for fault in active]
+        if imu is not None and FaultKind.NAN_IMU in kinds:
+            return ImuMeasurement(np.full((3, 3), np.nan), np.full(3, np.nan))
+        for fault in active:
+            if fault.kind is FaultKind.FROZEN_IMU:
+                return self._frozen.setdefault(fault, imu)  # type: ignore[return-value]
+        return imu
+
+    def _temperatures(self, temperatures: NDArray | None, time: float) -> NDArray | None:
+        hot = [fault for fault in self._faults if fault.kind is FaultKind.HOT_MOTOR]
+        if not hot:
+            return temperatures
+        temperatures = np.full(len(self._joints), _ROOM_TEMPERATURE)
+        for fault in hot:
+            temperatures[self._joints.index(fault.name)] += fault.value * max(0.0, min(time, fault.end) - fault.start)
+        return temperatures

@@ -1,0 +1,57 @@
+"""Whether the inertial unit can be believed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gradiva.common import ImuMeasurement
+from gradiva.walking.safety.frozen_reading import FrozenReading
+from gradiva.walking.safety.persistence import Patience
+from gradiva.walking.safety.safety_event import Finding, SafetyKind
+
+
+class ImuTrust:
+    """Withholds the readings of an inertial unit that froze or says nothing finite: the encoders are enough to walk."""
+
+    def __init__(self, frozen_duration: float, bridge_duration: float) -> None:
+        """Begin.
+
+        Args:
+            frozen_duration: A living unit repeats itself for less, [s].
+            bridge_duration: For so long readings that are not finite are borne in silence, [s].
+        """
+        self._frozen = FrozenReading(frozen_duration)
+        self._silent = Patience(bridge_duration)
+        self.reset()
+
+    def reset(self) -> None:
+        """Trust the unit."""
+        self._frozen.reset()
+        self._silent.reset()
+        self._is_condemned = False
+        self._was_seen = False
+
+    def update(self, imu: ImuMeasurement | None, time: float) -> tuple[ImuMeasurement | None, list[Finding]]:
+        """Return the reading, or None where it is not believed, and what is newly wrong at ``time`` [s]."""
+        if imu is None and not self._was_seen:
+            return None, []  # a robot without one
+        self._was_seen = True
+        is_finite = imu is not None and _is_finite(imu)
+        found = []
+        if self._silent.is_over(not is_finite, time):
+            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU says nothing finite any more"))
+            self._is_condemned = True
+        if imu is None or not is_finite:
+            return None, found
+        values = [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
+        if self._frozen.is_frozen(values, time) and not self._is_condemned:
+            found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
+            self._is_condemned = True
+        return None if self._is_condemned else imu, found
+
+
+def _is_finite(imu: ImuMeasurement) -> bool:
+    squares = np.vdot(imu.rotation, imu.rotation) + np.vdot(imu.angular_velocity, imu.angular_velocity)
+    return math.isfinite(squares)

@@ -1,0 +1,105 @@
+"""What went wrong, by name, and what is done about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any
+
+
+class SafetyKind(StrEnum):
+    """What can go wrong; ``config/safety.toml`` gives each its response under the same name."""
+
+    JOINT_POSITION = "joint_position"
+    JOINT_VELOCITY = "joint_velocity"
+    JOINT_TORQUE = "joint_torque"
+    JOINT_TRACKING = "joint_tracking"
+    MOTOR_WARM = "motor_warm"
+    MOTOR_HOT = "motor_hot"
+    CENTRE_OF_PRESSURE = "centre_of_pressure"
+    FOOT_FORCE = "foot_force"
+    TILT = "tilt"
+    BASE_HEIGHT = "base_height"
+    DCM_ERROR = "dcm_error"
+    SENSOR_NOT_FINITE = "sensor_not_finite"
+    ENCODER_JUMP = "encoder_jump"
+    SENSOR_FROZEN = "sensor_frozen"
+    STALE_MEASUREMENT = "stale_measurement"
+    STALE_REFERENCE = "stale_reference"
+    NO_SOLUTION = "no_solution"
+    FAILED_TICKS = "failed_ticks"
+    EMERGENCY_STOP = "emergency_stop"
+
+
+class Response(StrEnum):
+    """What is done about it."""
+
+    WARN = "warn"
+    FINISH_STEP = "finish the step"
+    FREEZE = "freeze"
+
+    @property
+    def severity(self) -> _Severity:
+        """The responses in order."""
+        return _Severity[self.name]
+
+
+class _Severity(IntEnum):
+    WARN = 0
+    FINISH_STEP = 1
+    FREEZE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a check found.
+
+    Attributes:
+        kind: What is wrong.
+        subject: Name of the joint, foot or sensor; empty where it is the whole robot.
+        text: For people, with value and limit.
+    """
+
+    kind: SafetyKind
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyEvent:
+    """A finding and what is done about it.
+
+    Attributes:
+        time: Of the control clock, [s].
+        finding: What is wrong.
+        response: What is done.
+    """
+
+    time: float
+    finding: Finding
+    response: Response
+
+    @property
+    def kind(self) -> SafetyKind:
+        """What is wrong."""
+        return self.finding.kind
+
+    @property
+    def subject(self) -> str:
+        """Name of the joint, foot or sensor."""
+        return self.finding.subject
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return self.finding.text
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the event as it stands in ``result.json``."""
+        return {
+            "time_s": round(self.time, 6),
+            "kind": str(self.kind),
+            "subject": self.subject,
+            "response": str(self.response),
+            "text": self.text,
+        }
