@@ -1,6 +1,7 @@
 """Robots: their descriptions, and their kinematics and dynamics."""
 
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
+from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotDescription
 from gradiva.robot_model.robot_ports import (
@@ -20,6 +21,7 @@ __all__ = [
     "Compiler",
     "Environment",
     "FlatFunction",
+    "ForceTorqueMount",
     "ForceTorquePort",
     "ForceTorqueSensor",
     "ForceTorqueServer",
@@ -34,5 +36,7 @@ __all__ = [
     "SymbolicFrame",
     "as_array",
     "as_pose",
+    "fixed_rotation",
+    "force_torque_mount",
     "interpreted",
 ]

@@ -53,12 +53,15 @@ class IdynTreeModel:
         return index
 
     def joint_limits(self) -> tuple[NDArray, NDArray]:
-        """Return lower and upper joint positions of the URDF, [rad], each of shape (n,)."""
+        """Return lower and upper joint positions: the narrower of URDF's and description's, [rad], (n,) each."""
         bounds = [
             (joint.getMinPosLimit(0), joint.getMaxPosLimit(0))
             for joint in (self.model.getJoint(i) for i in range(self.model.getNrOfJoints()))
         ]
         lower, upper = np.array(bounds, dtype=float).T
+        for joint, (lowest, highest) in self.description.position_limits.items():
+            index = self.description.joints.index(joint)
+            lower[index], upper[index] = max(lower[index], lowest), min(upper[index], highest)
         return lower, upper
 
     def velocity_limits(self) -> NDArray:

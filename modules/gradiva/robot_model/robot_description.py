@@ -79,6 +79,8 @@ class RobotDescription:
         max_speed: Above it a walk is refused, [m/s].
         model_file: The URDF, found by ``gradiva.setup``.
         ports: On the YARP network; None for a robot that is only simulated in process.
+        position_limits: Lower and upper position of joints whose limits are narrower than the URDF's, as the boards of
+            a robot tell them, [rad].
     """
 
     name: str
@@ -99,9 +101,15 @@ class RobotDescription:
     max_speed: float
     model_file: str = field(default="")
     ports: RobotPorts | None = None
+    position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_positive(self, "mass", "com_height", "step_width", "max_speed")
+        for joint, (lower, upper) in self.position_limits.items():
+            if joint not in self.joints:
+                raise ConfigError(f"position_limits: no joint '{joint}'{nearest_name(joint, self.joints)}")
+            if lower > upper:
+                raise ConfigError(f"position_limits: {joint} may move from {lower} to {upper} rad, which is nowhere")
         if self.ports is not None:
             self.ports.check(self.joints, (sensor.name for sensor in self.force_torque_sensors))
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from gradiva.common import ConfigError, from_table, merge, nearest_name
 from gradiva.robot_model import RobotDescription
@@ -15,7 +15,11 @@ from gradiva.setup.robots import load_robot, read_toml
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
 
-_OVERLAYS = ("noise.toml",)  # laid over the others only when asked for
+T = TypeVar("T")
+
+_OVERLAYS = ("noise.toml", "first_run.toml")  # laid over the others only when asked for
+# Of the modules on a robot, which read them by Setup.part.
+_MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 
 
@@ -35,12 +39,21 @@ class Setup:
     simulation: SimulationConfig
     tables: dict[str, Any]
 
+    def part(self, kind: type[T], name: str) -> T:
+        """Return the table called ``name``, one of those that only modules on a robot read.
+
+        Raises:
+            ConfigError: A key is unknown or missing, or a value is refused.
+        """
+        return from_table(kind, self.tables.get(name, {}), f"configuration of {self.robot.name}, {name}")
+
 
 def load_setup(
     robot: str,
     overrides: Mapping[str, Any] | Iterable[str] = (),
     files: Iterable[Path] = (),
     noise: bool = False,
+    first_run: bool = False,
 ) -> Setup:
     """Return the configuration of a robot: ``config/`` ← ``robots/<name>/`` ← ``files`` ← ``overrides``.
 
@@ -49,6 +62,7 @@ def load_setup(
         overrides: ``{"table.key": value}``, or strings ``table.key=value`` with the value in TOML.
         files: TOML files, later ones win; the ``config.toml`` of a run of this robot is one.
         noise: Lay the noise preset over the simulation.
+        first_run: Lay the low speeds of first walks on a robot over the configuration.
 
     Raises:
         ConfigError: An unknown robot, file, table or key, or a value that is refused.
@@ -63,8 +77,9 @@ def load_setup(
     for path in sorted((data_folder("robots") / robot).glob("*.toml")):
         if path.name != "robot.toml":
             tables = merge(tables, read_toml(path))
-    if noise:
-        tables = merge(tables, read_toml(shipped / "noise.toml"))
+    for overlay, is_wanted in zip(_OVERLAYS, (noise, first_run), strict=True):
+        if is_wanted:
+            tables = merge(tables, read_toml(shipped / overlay))
     for path in files:
         tables = merge(tables, _read_overlay(Path(path), robot))
     for table in _override_tables(overrides):
@@ -95,8 +110,8 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
 def _typed(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     parts = [field.name for field in fields(WalkingConfig)]
     for name, table in tables.items():
-        if name not in (*parts, "simulation"):
-            raise _unknown_table(name, table, [*parts, "simulation"])
+        if name not in (*parts, "simulation", *_MODULE_TABLES):
+            raise _unknown_table(name, table, [*parts, "simulation", *_MODULE_TABLES])
     walking = {name: tables.get(name, {}) for name in parts}
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     where = f"configuration of {description.name},"
