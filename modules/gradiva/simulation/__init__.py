@@ -1,8 +1,10 @@
 """Simulated robots: a MuJoCo plant behind the interface of the real ones, and films of what they did."""
 
+from gradiva.simulation.body_probes import BodyProbes, InertialReading
 from gradiva.simulation.fall_detector import Fall, FallConfig
 from gradiva.simulation.fault import Fault, FaultKind
 from gradiva.simulation.ground import Ground
+from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.push import Push
@@ -14,12 +16,15 @@ from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.slip_meter import SlipConfig
 
 __all__ = [
+    "BodyProbes",
     "Fall",
     "FallConfig",
     "Fault",
     "FaultKind",
     "Ground",
     "GroundConfig",
+    "InertialReading",
+    "MixedCommand",
     "MujocoRobot",
     "PlantConfig",
     "Push",

@@ -10,15 +10,18 @@ from gradiva.common import (
     ControlMode,
     JointCommand,
     Measurement,
+    NDArray,
     RobotInterfaceError,
     RobotPosture,
     Side,
 )
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.delay_line import DelayLine
 from gradiva.simulation.engine_warnings import silence_engine
 from gradiva.simulation.fall_detector import Fall, FallDetector
 from gradiva.simulation.fault import Fault, FaultKind
+from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.motor_faults import MotorFaults
 from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.push import Push
@@ -62,7 +65,8 @@ class MujocoRobot:
         silence_engine()
         self._config = config
         self._joints = len(description.joints)
-        tree = load_tree(description)
+        self._description = description
+        self._tree = tree = load_tree(description)
         self._ground = RigidGround(config.ground, description.sole.z)
         self._model = build_plant(
             description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep
@@ -76,7 +80,7 @@ class MujocoRobot:
         self._motor_faults = MotorFaults(self._model)
         self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
         self._slip = SlipMeter(config.slip)
-        self._commands: DelayLine[JointCommand] = DelayLine(config.steps(config.servo.delay))
+        self._commands: DelayLine[MixedCommand] = DelayLine(config.steps(config.servo.delay))
         self._samples: DelayLine[Snapshot] = DelayLine(config.steps(config.sensors.delay))
         self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
         self._step = 0
@@ -119,19 +123,21 @@ class MujocoRobot:
         truth = self._sensor_faults.misplace(self._true_measurement(sample), self.time)
         return self._sensor_faults.spoil(self._sensors.measure(truth), self.time)
 
-    def write(self, command: JointCommand) -> None:
-        """Hand a command to the servos, which obey it after their delay.
+    def write(self, command: JointCommand | MixedCommand) -> None:
+        """Hand a command, of all joints in one mode or each in its own, to the servos, which obey it after their delay.
 
         Raises:
             RobotInterfaceError: The command has a wrong size or is not finite.
         """
         if command.values.shape != (self._joints,):
             raise RobotInterfaceError(f"{command.values.size} values commanded to {self._joints} joints")
+        mixed = command if isinstance(command, MixedCommand) else MixedCommand.of(command)
         if not np.isfinite(command.values).all():
             joint = int(np.argmin(np.isfinite(command.values)))
             name = self._model.actuator(joint).name
-            raise RobotInterfaceError(f"{command.mode} command of joint '{name}' is {command.values[joint]}")
-        self._commands.put(self._step, command)
+            mode = mixed.modes[joint]
+            raise RobotInterfaceError(f"{mode} command of joint '{name}' is {command.values[joint]}")
+        self._commands.put(self._step, mixed)
 
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps.
@@ -167,6 +173,19 @@ class MujocoRobot:
         """Return the state without noise or delay, for scoring."""
         return self._reader.truth(self._snapshot(), self.time, self._slip)
 
+    @property
+    def position_gains(self) -> tuple[NDArray, NDArray]:
+        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
+        return self._servos.position_gains
+
+    def set_position_gains(self, stiffness: NDArray, damping: NDArray) -> None:
+        """Change the position servos: stiffness [N·m/rad], damping [N·m·s/rad], shape (n,) each; targets stay."""
+        self._servos.set_position_gains(stiffness, damping)
+
+    def probes(self) -> BodyProbes:
+        """Return sensors beside those of walking; reading them never changes a run."""
+        return BodyProbes(self._description, self._tree, self._model, self._data, self._config)
+
     def _start(self, description: RobotDescription, posture: RobotPosture) -> None:
         model, data = self._model, self._data
         if posture.joint_positions.shape != (self._joints,):
@@ -182,7 +201,7 @@ class MujocoRobot:
             if data.site(foot).xpos[2] < -_DEEPEST_START:
                 raise ConfigError(f"the {side} sole starts {-data.site(foot).xpos[2]:.3f} m below the floor")
         torques = standing_torques(model, data, feet, 0.0, self._reader.joint_velocities)
-        self._servos.hold(ControlMode.POSITION, posture.joint_positions, torques)
+        self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
         sink_to_weight(model, data)
         self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
