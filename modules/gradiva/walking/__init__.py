@@ -1,5 +1,6 @@
 """The tick of a walk: layers, state machine, safety."""
 
+from gradiva.walking.planning_service import PlanningService, PlanReply, PlanRequest, SynchronousPlanning, answered
 from gradiva.walking.safety import Response, SafetyEvent, SafetyKind
 from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
@@ -8,14 +9,19 @@ from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState
 
 __all__ = [
+    "PlanReply",
+    "PlanRequest",
+    "PlanningService",
     "Response",
     "SafetyEvent",
     "SafetyKind",
     "SimplifiedModel",
+    "SynchronousPlanning",
     "TickConfig",
     "WalkingConfig",
     "WalkingController",
     "WalkingLayers",
     "WalkingLog",
     "WalkingState",
+    "answered",
 ]

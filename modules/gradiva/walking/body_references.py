@@ -7,7 +7,7 @@ import numpy as np
 from gradiva.common import NDArray, RobotPosture, Side, WalkingReference, so3
 from gradiva.contacts import pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
-from gradiva.walking.plan_follower import foot_pose
+from gradiva.walking.planning_service import foot_pose
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
 

@@ -2,57 +2,94 @@
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from enum import Enum, auto
 
 import numpy as np
 
-from gradiva.common import PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference, so3
+from gradiva.common import PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference
 from gradiva.contacts import SupportPolygon, support_polygon
 from gradiva.planner import (
     Command,
-    FootPose,
     GoalCommand,
     PathCommand,
-    PlanningState,
     StopCommand,
     VelocityCommand,
     WalkingPlan,
     WalkingPlanner,
 )
+from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, foot_pose
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.02  # [rad]
 _CORRECTION_PERIOD = 2.0  # [s] a stride or more
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
+_ATTEMPTS = 3  # for a command: then it is refused
+
+
+class _Purpose(Enum):
+    """What a plan was asked for, which decides what its refusal means."""
+
+    COMMAND = auto()  # somebody is told
+    EXTENSION = auto()  # the walk cannot go on
+    CORRECTION = auto()  # nothing: the present plan leads there too, not quite as well
+    CLOSING = auto()  # the present plan is walked to its end
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked of the planner and is not answered yet."""
+
+    purpose: _Purpose
+    command: Command  # as it was given
+    origin: PlanarPose  # of the plan's world by odometry, then
+    request: PlanRequest
+    time: float  # [s]
+    since: float  # [s] of the first attempt
+    attempt: int = 1
 
 
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
+    Plans come from a `PlanningService`. Until one has come, the present one goes on; each ends standing, so that a
+    planner that is gone means only that the walk ends. One that comes after it should have begun to differ from the
+    present one is refused and asked for again.
+
     Attributes:
         plan: The present one; None before the robot stands.
+        late_plans: How many came too late.
+        refusal: Why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
 
-    def __init__(self, planner: WalkingPlanner, replan_margin: float) -> None:
+    def __init__(self, planner: WalkingPlanner, replan_margin: float, service: PlanningService | None = None) -> None:
         """Take the planner.
 
         Args:
-            planner: Layer 1.
+            planner: Layer 1; it makes the plan of standing.
             replan_margin: A command without an end is planned on when the plan has less than this left, [s].
+            service: Makes all other plans; by default at once.
         """
         self._planner = planner
+        self._service = service or SynchronousPlanning(planner)
         self._replan_margin = replan_margin
         self._command: Command | None = None
-        self._asked: Command | None = None
+        self._given: Command | None = None
         self._planned_origin = PlanarPose()
         self._planned_time = 0.0
+        self._number = 0
+        self._asked: _Asked | None = None
+        self._coming: tuple[WalkingPlan, _Asked] | None = None
+        self._refusal_is_news = False
+        self.refusal = ""
         self.plan: WalkingPlan | None = None
+        self.late_plans = 0
 
     def stand(self, time: float) -> None:
         """Begin to stand around the origin, facing x, at ``time`` [s]."""
         self.plan = self._planner.standing(self._planner.at_origin(time))
-        self._command = self._asked = None
+        self._command = self._given = None
+        self.cancel()
 
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
         """Plan to fulfil ``command`` from ``time`` [s] on.
@@ -63,28 +100,44 @@ class PlanFollower:
             plan_origin: Of the plan's world in that frame.
 
         Raises:
-            PlanningError: It cannot be fulfilled; the present plan stays.
+            PlanningError: It cannot be fulfilled; the present plan stays. A service that answers later refuses by
+                ``take_refusal``.
         """
-        assert self.plan is not None, "a robot that can walk stands"
-        wanted = _in_plan(command, plan_origin.inverse())
-        if self.is_moving(time):
-            self.plan = self._planner.replan(self.plan, wanted, time)
-        else:
-            self.plan = self._planner.walk(wanted, _standing_at(self.plan.at(time)))
-        self._command, self._asked = wanted, command
-        self._planned_origin, self._planned_time = plan_origin, time
+        self.refusal = ""
+        self._ask(_Purpose.COMMAND, command, time, plan_origin)
+        if refusal := self.take_refusal():
+            raise PlanningError(refusal)
 
     def close_feet(self, time: float) -> None:
         """Plan to stand with the feet side by side as soon as that can be; a plan that stands stays.
 
         Where that cannot be planned, the present plan is walked to its end, for each ends standing.
         """
-        if not self.is_moving(time):
-            return
-        try:
-            self.follow(StopCommand(), time, PlanarPose())
-        except PlanningError:
-            self._command = self._asked = StopCommand()
+        if self.is_moving(time):
+            self._ask(_Purpose.CLOSING, StopCommand(), time, PlanarPose())
+        else:
+            self.cancel()
+
+    def cancel(self) -> None:
+        """Wait for no plan any more."""
+        self._asked = self._coming = None
+        self._refusal_is_news = False
+
+    @property
+    def present_plan(self) -> WalkingPlan:
+        """The present plan of a robot that balances."""
+        assert self.plan is not None, "a balancing robot has a plan"
+        return self.plan
+
+    @property
+    def is_planning_command(self) -> bool:
+        """Whether it is not known yet if the last command can be fulfilled."""
+        return self._asked is not None and self._asked.purpose is _Purpose.COMMAND
+
+    def take_refusal(self) -> str:
+        """Return, once, why the last command cannot be fulfilled; empty where there is no such news."""
+        is_news, self._refusal_is_news = self._refusal_is_news, False
+        return self.refusal if is_news else ""
 
     def update(self, time: float, plan_origin: PlanarPose) -> bool:
         """Plan on a command that has no end, correct the way to a goal; return whether the plan was just completed.
@@ -96,46 +149,103 @@ class PlanFollower:
         Raises:
             PlanningError: It cannot be planned on; the present plan goes on to its end.
         """
+        self._look_for_reply(time)
         if self.plan is None or self._command is None:
             return False
         if time >= self.plan.end_time:
-            self._command = None
-            return True
+            return self._complete(time)
         endless = isinstance(self._command, VelocityCommand) and self._command.duration is None
+        if self._asked is not None or self._coming is not None:
+            return False
         if endless and time > self.plan.end_time - self._replan_margin:
             wanted, self._command = self._command, StopCommand()  # where it cannot be planned on, the plan's end stands
-            self.plan = self._planner.replan(self.plan, wanted, time)
-            self._command = wanted
-        elif isinstance(self._asked, GoalCommand):
-            self._correct_way_to_goal(self._asked, time, plan_origin)
+            self._ask(_Purpose.EXTENSION, wanted, time, PlanarPose())
+        elif isinstance(self._given, GoalCommand):
+            self._correct_way_to_goal(self._given, time, plan_origin)
         return False
-
-    def _correct_way_to_goal(self, goal: GoalCommand, time: float, plan_origin: PlanarPose) -> None:
-        """Plan again when the odometry has left the plan, unless the robot has all but arrived."""
-        assert self.plan is not None, "a command is followed on a plan"
-        missed = self._planned_origin.inverse() @ plan_origin
-        is_off = max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
-        is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.plan.end_time - _LAST_CORRECTION
-        if is_off and is_due:
-            self._planned_time = time
-            with contextlib.suppress(PlanningError):  # the present plan leads there too, not quite as well
-                self.follow(goal, time, plan_origin)
-
-    @property
-    def present_plan(self) -> WalkingPlan:
-        """The plan of a robot that stands on its feet."""
-        assert self.plan is not None, "a balancing robot has a plan"
-        return self.plan
 
     def is_moving(self, time: float) -> bool:
         """Whether steps are under way."""
         return self.plan is not None and self._command is not None and time < self.plan.end_time
 
+    def _complete(self, time: float) -> bool:
+        """Note that the plan is done; a command that is being planned keeps the walk from being done."""
+        self._command = None
+        asked = self._asked
+        if asked is not None and asked.purpose is _Purpose.EXTENSION:
+            self.cancel()
+            silence = f"the planner has not answered for {time - asked.since:.1f} s"
+            raise PlanningError(f"{silence}; the present plan was walked to its end")
+        return not self.is_planning_command and self._coming is None
 
-def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
-    """Return where a reference has one foot on the ground plane."""
-    foot = reference.foot(side)
-    return FootPose(float(foot.position[0]), float(foot.position[1]), so3.yaw(foot.rotation))
+    def _correct_way_to_goal(self, goal: GoalCommand, time: float, plan_origin: PlanarPose) -> None:
+        """Plan again when the odometry has left the plan, unless the robot has all but arrived."""
+        missed = self._planned_origin.inverse() @ plan_origin
+        is_off = max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
+        is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.present_plan.end_time - _LAST_CORRECTION
+        if is_off and is_due:
+            self._planned_time = time
+            self._ask(_Purpose.CORRECTION, goal, time, plan_origin)
+
+    # -- asking the planner ------------------------------------------------------------------------------------
+
+    def _ask(self, purpose: _Purpose, command: Command, time: float, plan_origin: PlanarPose) -> None:
+        wanted = command if purpose is _Purpose.EXTENSION else _in_plan(command, plan_origin.inverse())
+        self._submit(_Asked(purpose, command, plan_origin, self._request(wanted, time), time, since=time))
+
+    def _request(self, wanted: Command, time: float) -> PlanRequest:
+        self._number += 1
+        return PlanRequest(self._number, wanted, self.present_plan, time + self._service.lead, self.is_moving(time))
+
+    def _submit(self, asked: _Asked) -> None:
+        if self._asked is not None and self._asked.purpose is _Purpose.EXTENSION:  # it is asked for again if need be
+            self._command = self._asked.request.command
+        self._asked, self._coming = asked, None
+        self._service.submit(asked.request)
+        self._look_for_reply(asked.time)
+
+    def _look_for_reply(self, time: float) -> None:
+        """Take over a plan that has come, if it is not too late."""
+        if self._coming is not None and time >= self._coming[0].start_time:
+            self._take_over(*self._coming)
+        reply, asked = self._service.poll(), self._asked
+        if asked is None:
+            return
+        if reply is None or reply.number != asked.request.number:
+            if time > asked.time + self._service.patience:
+                self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
+        elif reply.plan is None:
+            self._give_up(asked, reply.error)
+        elif time > asked.request.merge_time:
+            self.late_plans += 1
+            self._ask_again(asked, time, f"the plan came {time - asked.request.merge_time:.2f} s too late")
+        elif reply.plan.start_time > time:  # the robot stands until then
+            self._asked, self._coming = None, (reply.plan, asked)
+        else:
+            self._take_over(reply.plan, asked)
+
+    def _ask_again(self, asked: _Asked, time: float, because: str) -> None:
+        if asked.purpose is _Purpose.COMMAND and asked.attempt >= _ATTEMPTS:
+            self._give_up(asked, because)
+            return
+        request = self._request(asked.request.command, time)
+        self._submit(replace(asked, request=request, time=time, attempt=asked.attempt + 1))
+
+    def _take_over(self, plan: WalkingPlan, asked: _Asked) -> None:
+        self.plan, self._command = plan, asked.request.command
+        self._asked = self._coming = None
+        if asked.purpose is not _Purpose.EXTENSION:
+            self._given = asked.command
+            self._planned_origin, self._planned_time = asked.origin, asked.time
+
+    def _give_up(self, asked: _Asked, because: str) -> None:
+        self._asked = None
+        if asked.purpose is _Purpose.COMMAND:
+            self.refusal, self._refusal_is_news = because, True
+        elif asked.purpose is _Purpose.EXTENSION:
+            raise PlanningError(because)
+        elif asked.purpose is _Purpose.CLOSING:
+            self._command = self._given = StopCommand()
 
 
 def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
@@ -143,18 +253,6 @@ def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> Support
     sides = [side for side in Side if reference.foot(side).in_contact]
     feet = [foot_pose(reference, side) for side in sides]
     return support_polygon([(foot.x, foot.y, foot.yaw) for foot in feet], sides, sole)
-
-
-def _standing_at(reference: WalkingReference) -> PlanningState:
-    return PlanningState(
-        time=reference.time,
-        left_foot=foot_pose(reference, Side.LEFT),
-        right_foot=foot_pose(reference, Side.RIGHT),
-        dcm_position=reference.dcm.position,
-        dcm_velocity=reference.dcm.velocity,
-        com_position=reference.com_position,
-        com_velocity=reference.com_velocity,
-    )
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:

@@ -22,6 +22,7 @@ from gradiva.planner import Command, WalkingPlan
 from gradiva.walking.held_command import HeldCommand
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
+from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
 from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
@@ -43,18 +44,24 @@ class WalkingController:
     The controller touches no port, file or clock: the same object runs in simulation, in a notebook and on a robot.
     """
 
-    def __init__(self, layers: WalkingLayers, lap: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        layers: WalkingLayers,
+        lap: Callable[[str], None] | None = None,
+        planning: PlanningService | None = None,
+    ) -> None:
         """Take the layers.
 
         Args:
             layers: Everything configured, from ``WalkingLayers``.
             lap: Called with ``estimation``, ``model_control``, ``whole_body`` when that part of a tick is done.
+            planning: Makes the plans of walking; by default layer 1, within the tick.
         """
         self._layers = layers
         self._tick = layers.config.walking
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
-        self._follower = PlanFollower(layers.planner, self._tick.replan_margin)
+        self._follower = PlanFollower(layers.planner, self._tick.replan_margin, planning)
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
@@ -81,6 +88,16 @@ class WalkingController:
         return self._follower.plan
 
     @property
+    def is_planning(self) -> bool:
+        """Whether it is not known yet if the last command of ``walk`` can be fulfilled."""
+        return self._follower.is_planning_command
+
+    @property
+    def plan_refusal(self) -> str:
+        """Why the last command of ``walk`` cannot be fulfilled; empty where it can, or is not known yet."""
+        return self._follower.refusal
+
+    @property
     def safety_events(self) -> tuple[SafetyEvent, ...]:
         """All that went wrong so far."""
         return tuple(self._layers.safety.events)
@@ -95,8 +112,11 @@ class WalkingController:
         """How often layer 2 had to fall back on its instantaneous law."""
         return self._layers.model_control.failures
 
-    def prepare(self) -> None:
+    def prepare(self, on_the_fly: bool = False) -> None:
         """Move slowly to the start posture, then balance.
+
+        Args:
+            on_the_fly: The robot stands on the ground already: balance in the posture that it has.
 
         Raises:
             StateError: The robot is preparing, walking or paused.
@@ -122,7 +142,8 @@ class WalkingController:
 
         Raises:
             StateError: The walk has not been started.
-            PlanningError: No plan fulfils the command; the present plan goes on.
+            PlanningError: No plan fulfils the command; the present plan goes on. Where planning takes longer than
+                the call, the ``reason`` tells it.
         """
         self._machine.require("set a goal")
         self._refuse_while_stopping("set a goal")
@@ -211,12 +232,17 @@ class WalkingController:
             text = f"the walk could not be planned on: {error}"
             self._obey(self._layers.safety.note([Finding(SafetyKind.STALE_REFERENCE, "", text)], time))
             return
-        if is_done and self._machine.state is WalkingState.WALKING:
-            self._machine.to(self._when_done, self._done_reason)
+        if self._machine.state is WalkingState.WALKING:
+            refusal = self._follower.take_refusal()
+            if refusal:
+                self._machine.to(WalkingState.WALKING, refusal)
+            if is_done or (refusal and not self._follower.is_moving(time)):
+                self._machine.to(self._when_done, refusal or self._done_reason)
 
     def _close_feet(self, then: WalkingState) -> None:
-        if self._follower.is_moving(self._time):
-            self._follower.close_feet(self._time)
+        is_moving = self._follower.is_moving(self._time)
+        self._follower.close_feet(self._time)
+        if is_moving:
             self._when_done = then
             self._machine.to(WalkingState.WALKING, "closing the feet")
         else:

@@ -17,7 +17,7 @@ from collections.abc import Collection
 import numpy as np
 
 from gradiva.common import NDArray, RobotState, Side, WalkingReference
-from gradiva.walking.plan_follower import foot_pose
+from gradiva.walking.planning_service import foot_pose
 
 
 class ZmpWithoutFoot:
