@@ -13,7 +13,7 @@ from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
-from gradiva.walking.model_control import DesiredPendulum, ModelControl
+from gradiva.walking.model_control import DesiredPendulum, ModelControl, PendulumLayer
 from gradiva.whole_body import WholeBodyController, WholeBodyReference
 
 
@@ -88,7 +88,7 @@ class _WholeBodyRecorder:
 class _ModelControlRecorder(ModelControl):
     """A model control that notes what it is given."""
 
-    def __init__(self, inner: ModelControl, ticks: RecordedTicks) -> None:
+    def __init__(self, inner: PendulumLayer, ticks: RecordedTicks) -> None:
         self.__dict__.update(inner.__dict__)
         self._ticks = ticks
 

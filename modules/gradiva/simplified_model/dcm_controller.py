@@ -66,9 +66,14 @@ class DcmController:
         self._whole_polygon: SupportPolygon | None = None
         self._polygon: SupportPolygon | None = None
 
-    def reset(self) -> None:
-        """Forget the integral of the error."""
-        self._integral = np.zeros(2)
+    @property
+    def integral(self) -> NDArray:
+        """Of the error so far, [m·s], shape (2,)."""
+        return self._integral
+
+    def reset(self, integral: NDArray | None = None) -> None:
+        """Forget the integral of the error, or go on from ``integral`` ([m·s], shape (2,))."""
+        self._integral = np.zeros(2) if integral is None else integral
 
     def zmp(self, dcm_position: NDArray, reference: DcmReference, polygon: SupportPolygon, dt: float) -> NDArray:
         """Return the ZMP that steers the DCM to its reference.

@@ -94,6 +94,15 @@ class DcmMpc:
         """Its configuration: says which preview is wanted."""
         return self._config
 
+    @property
+    def previous_zmp(self) -> NDArray | None:
+        """The ZMP of the last call, world, [m], shape (2,); None at the start."""
+        return self._previous_zmp
+
+    def resume(self, previous_zmp: NDArray | None) -> None:
+        """Go on as if ``previous_zmp`` (world, [m], shape (2,)) had been the result of the last call."""
+        self._previous_zmp = previous_zmp
+
     def reset(self) -> None:
         """Forget the last ZMP and the last solution."""
         self._previous_zmp = None

@@ -27,6 +27,23 @@ class GainScheduleConfig:
             raise ConfigError(f"blend_time={self.blend_time} s: must be zero or more, and finite")
 
 
+@dataclass(frozen=True, slots=True)
+class GainProgress:
+    """How far a gain schedule is.
+
+    Attributes:
+        is_walking: The present situation.
+        start: r₀, the ratio when it began, [-].
+        ratio: r, the present one, [-].
+        elapsed: Since it began, at most the blend time, [s].
+    """
+
+    is_walking: bool
+    start: float
+    ratio: float
+    elapsed: float
+
+
 class GainSchedule:
     r"""The gains of the present situation: standing, walking, or on the way between them.
 
@@ -48,6 +65,16 @@ class GainSchedule:
         self._is_walking = is_walking
         self._start = self._ratio = float(is_walking)
         self._elapsed = math.inf
+
+    @property
+    def progress(self) -> GainProgress:
+        """How far it is; `resume` goes on from there."""
+        return GainProgress(self._is_walking, self._start, self._ratio, min(self._elapsed, self._blend_time))
+
+    def resume(self, progress: GainProgress) -> None:
+        """Go on from the ``progress`` of a schedule with the same blend time."""
+        self._is_walking, self._start = progress.is_walking, progress.start
+        self._ratio, self._elapsed = progress.ratio, progress.elapsed
 
     def update(self, is_walking: bool, dt: float) -> ZmpComGains:
         """Advance by ``dt`` [s] towards the set of the situation and return the gains."""

@@ -2,96 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, NoSolutionFound, RobotState, WalkingReference
-from gradiva.common.dcm_preview import DcmPreview
+from gradiva.common import NDArray, RobotState, WalkingReference
 from gradiva.contacts import SupportPolygon
-from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
-
-Preview = Callable[[float, int], DcmPreview]
-"""Samples the plan from now: period [s] and count."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class DcmSituation:
-    """What a DCM law decides on.
-
-    Attributes:
-        dcm_position: Estimated, world, [m], shape (2,).
-        reference: The plan now.
-        polygon: Of the feet that the plan has on the ground.
-        preview: Samples the plan from now on.
-        period: Until the next decision, [s].
-    """
-
-    dcm_position: NDArray
-    reference: DcmReference
-    polygon: SupportPolygon
-    preview: Preview
-    period: float
-
-
-class DcmLaw(Protocol):
-    """Keeps the DCM on its reference."""
-
-    failures: int
-
-    def zmp(self, situation: DcmSituation) -> NDArray:
-        """Return the desired ZMP (world, [m], shape (2,))."""
-        ...
-
-    def reset(self) -> None:
-        """Forget the past."""
-        ...
-
-
-class InstantaneousLaw:
-    """The DCM feedback that looks at this instant alone."""
-
-    def __init__(self, controller: DcmController) -> None:
-        self._controller = controller
-        self.failures = 0
-
-    def reset(self) -> None:
-        """See ``DcmLaw.reset``."""
-        self._controller.reset()
-
-    def zmp(self, situation: DcmSituation) -> NDArray:
-        """See ``DcmLaw.zmp``."""
-        here = situation
-        return self._controller.zmp(here.dcm_position, here.reference, here.polygon, here.period)
-
-
-class PredictiveLaw:
-    """The DCM predictive controller; when it has no solution the instantaneous law answers in its place.
-
-    Attributes:
-        failures: How often that happened.
-    """
-
-    def __init__(self, mpc: DcmMpc, fallback: InstantaneousLaw) -> None:
-        self._mpc = mpc
-        self._fallback = fallback
-        self.failures = 0
-
-    def reset(self) -> None:
-        """See ``DcmLaw.reset``."""
-        self._mpc.reset()
-        self._fallback.reset()
-
-    def zmp(self, situation: DcmSituation) -> NDArray:
-        """See ``DcmLaw.zmp``."""
-        horizon = situation.preview(self._mpc.config.period, self._mpc.config.samples)
-        try:
-            return situation.polygon.project(self._mpc.zmp(situation.dcm_position, horizon, situation.period))
-        except NoSolutionFound:
-            self.failures += 1
-            return self._fallback.zmp(situation)
+from gradiva.simplified_model import GainSchedule, ZmpComController
+from gradiva.walking.dcm_law import DcmLaw, DcmSituation, Preview
+from gradiva.walking.pendulum_memory import PendulumMemory
+from gradiva.walking.safety import Finding
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,8 +30,42 @@ class DesiredPendulum:
     com_velocity: NDArray
 
 
+class PendulumLayer(Protocol):
+    """Layer 2, in this process or behind ports.
+
+    Attributes:
+        findings: What is wrong with it at present.
+    """
+
+    findings: tuple[Finding, ...]
+
+    @property
+    def failures(self) -> int:
+        """How often it had no solution of its own."""
+        ...
+
+    def reset(self) -> None:
+        """Begin again: the next commanded CoM starts on its reference."""
+        ...
+
+    def update(
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        polygon: SupportPolygon,
+        preview: Preview,
+        period: float,
+        zmp_shift: NDArray,
+        measured_zmp: NDArray | None,
+    ) -> DesiredPendulum:
+        """Return what the body should do; see ``ModelControl.update``."""
+        ...
+
+
 class ModelControl:
     """DCM law, ZMP–CoM law and gain schedule; integrates the commanded CoM position."""
+
+    findings: tuple[Finding, ...] = ()
 
     def __init__(self, dcm_law: DcmLaw, zmp_com: ZmpComController, gains: GainSchedule) -> None:
         self._dcm_law = dcm_law
@@ -122,6 +77,22 @@ class ModelControl:
     def failures(self) -> int:
         """How often the DCM law had no solution of its own."""
         return self._dcm_law.failures
+
+    @property
+    def memory(self) -> PendulumMemory | None:
+        """All that it remembers of the past ticks; None before the first."""
+        if self._com_position is None:
+            return None
+        return PendulumMemory(self._com_position, self._dcm_law.memory, self._gains.progress)
+
+    def resume(self, memory: PendulumMemory | None) -> None:
+        """Go on from the ``memory`` of another one of the same configuration; None: begin again."""
+        if memory is None:
+            self.reset()
+            return
+        self._com_position = memory.com_position
+        self._dcm_law.resume(memory.law)
+        self._gains.resume(memory.gains)
 
     def reset(self) -> None:
         """Begin again: the next commanded CoM starts on its reference."""

@@ -10,7 +10,8 @@ from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.model_control import DcmLaw, InstantaneousLaw, ModelControl, PredictiveLaw
+from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
+from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
 from gradiva.walking.walking_config import SimplifiedModel, WalkingConfig
@@ -40,7 +41,7 @@ class WalkingLayers:
         start_posture: Where walking begins.
         standing_offset: What the position servos need on top of it to stand there, [rad], shape (n,).
         planner: Layer 1.
-        model_control: Layer 2.
+        model_control: Layer 2; another one, behind ports, may take its place.
         whole_body: Layer 3.
         estimator: From sensors to state.
         swing_momentum: How the swinging foot moves the ZMP.
@@ -69,7 +70,7 @@ class WalkingLayers:
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control = _model_control(robot, config)
+        self.model_control: PendulumLayer = model_control_of(robot, config)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward)
         self.estimator = StateEstimator(model, config.state_estimator, compiler)
         self.swing_momentum = SwingMomentum(
@@ -109,7 +110,8 @@ class WalkingLayers:
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
 
 
-def _model_control(robot: RobotDescription, config: WalkingConfig) -> ModelControl:
+def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelControl:
+    """Return layer 2 as it is configured."""
     instantaneous = InstantaneousLaw(DcmController(config.dcm_controller))
     law: DcmLaw = instantaneous
     if config.walking.model is SimplifiedModel.DCM_MPC:

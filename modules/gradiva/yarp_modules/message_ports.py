@@ -1,0 +1,143 @@
+"""Ports that send and receive dataclasses."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from typing import Generic, Protocol, TypeVar, cast
+
+from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
+from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.message_readers import CommandReader
+from gradiva.middleware.seldom import Seldom
+from gradiva.yarp_modules.message_codec import MessageCodec
+from gradiva.yarp_modules.message_header import MessageHeader, OrderCheck
+
+_LOGGER = logging.getLogger("gradiva.module")
+_INT32 = 2**31
+
+
+class Message(Protocol):
+    """A dataclass that begins with a header."""
+
+    @property
+    def header(self) -> MessageHeader:
+        """From whom, which one, when."""
+        ...
+
+
+M = TypeVar("M", bound=Message)
+
+
+class MessageWriter(Generic[M]):
+    """Sends messages; a slow reader misses some, and nobody waits for it."""
+
+    def __init__(self, codec: MessageCodec) -> None:
+        """Take what packs them."""
+        self._codec = codec
+        self._port = yarp.BufferedPortBottle()
+
+    def open(self, name: str) -> None:
+        """Open the port.
+
+        Raises:
+            MiddlewareError: It could not be opened.
+        """
+        if not self._port.open(name):
+            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+
+    def write(self, message: M) -> None:
+        """Send ``message``; number and time go along as the envelope, for tools that record ports."""
+        fill_bottle(self._port.prepare(), cast("list[Element]", self._codec.pack(message)))
+        header = message.header
+        self._port.setEnvelope(yarp.Stamp(header.number % _INT32, header.time))
+        self._port.write()
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether anybody is connected."""
+        return bool(self._port.getOutputCount() > 0)
+
+    def close(self) -> None:
+        """Close the port."""
+        self._port.interrupt()
+        self._port.close()
+
+
+class MessageReader(Generic[M]):
+    """Keeps the newest message of a port; refuses by name what is none, or was overtaken.
+
+    Attributes:
+        received: Messages that were taken.
+        malformed: Refused: wrong type, size or count, or not finite.
+        reordered: Refused: a later one had come before.
+        replaced: Messages that nobody took before the next one came.
+    """
+
+    def __init__(self, kind: type[M], codec: MessageCodec) -> None:
+        """Take which messages, and what unpacks them."""
+        self._kind = kind
+        self._codec = codec
+        self._port = yarp.Port()
+        self._reader = CommandReader(self._take)  # the bindings do not keep it alive
+        self._order = OrderCheck()
+        self._arrival = threading.Condition()
+        self._newest: M | None = None
+        self._is_interrupted = False
+        self._complaints = Seldom(_LOGGER)
+        self.received = self.malformed = self.reordered = self.replaced = 0
+
+    def open(self, name: str) -> None:
+        """Open the port.
+
+        Raises:
+            MiddlewareError: It could not be opened.
+        """
+        self._port.setReader(self._reader)
+        if not self._port.open(name):
+            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+
+    def take(self, patience: float = 0.0) -> M | None:
+        """Return the newest message that was not taken yet; None if none comes within ``patience`` [s]."""
+        end = time.monotonic() + patience
+        with self._arrival:
+            while self._newest is None and not self._is_interrupted and (left := end - time.monotonic()) > 0.0:
+                self._arrival.wait(left)
+            newest, self._newest = self._newest, None
+            return newest
+
+    def interrupt(self) -> None:
+        """Let nobody wait any more."""
+        with self._arrival:
+            self._is_interrupted = True
+            self._arrival.notify_all()
+
+    def close(self) -> None:
+        """Close the port."""
+        self.interrupt()
+        self._port.interrupt()
+        self._port.close()
+
+    def report(self) -> list[Element]:
+        """Return the counts as pairs (name value)."""
+        return [[name, getattr(self, name)] for name in ("received", "malformed", "reordered", "replaced")]
+
+    def _take(self, items: list[Element]) -> None:
+        """Called in the thread of the connection."""
+        try:
+            message = self._codec.unpack(items, self._kind, self._kind.__name__)
+        except MalformedMessage as error:
+            self.malformed += 1
+            self._complaints.warning("%s refused: %s", self._port.getName(), error)
+            return
+        with self._arrival:
+            if not self._order.is_new(message.header):
+                self.reordered += 1
+                self._complaints.warning("%s refused: %s was overtaken", self._port.getName(), message.header)
+                return
+            self.received += 1
+            self.replaced += self._newest is not None
+            self._newest = message
+            self._arrival.notify_all()
