@@ -1,5 +1,6 @@
 import random
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -9,12 +10,21 @@ from gradiva.middleware.embedded.network.byte_stream import ByteStream, PeerGone
 from gradiva.middleware.errors import FrameTooLarge
 
 
-@pytest.fixture
-def ends() -> Iterator[tuple[socket.socket, ByteStream]]:
+@pytest.fixture(params=[False, True], ids=["messages", "answers"])
+def ends(request) -> Iterator[tuple[socket.socket, ByteStream]]:
     """Return a sender and the stream of what it sends."""
     sender, receiver = socket.socketpair()
     with sender, receiver:
-        yield sender, ByteStream(receiver)
+        yield sender, ByteStream(receiver, expects_answers=request.param)
+
+
+def test_what_comes_in_quick_succession_and_then_late_is_received(ends):
+    sender, stream = ends
+    for _ in range(3):
+        sender.sendall(b"ab")
+        assert stream.take(2) == b"ab"
+    threading.Timer(0.01, sender.sendall, [b"late"]).start()
+    assert stream.take(4) == b"late"
 
 
 def test_bytes_are_taken_in_any_portions(ends):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import time
@@ -10,6 +11,8 @@ from gradiva.middleware.errors import FrameTooLarge, MiddlewareError
 
 _USUAL_CAPACITY = 16 * 1024
 _LARGE_CAPACITY = 1024 * 1024
+_EAGERNESS = 200e-6  # [s] of looking again and again before sleeping: waking up takes longer than a peer's usual answer
+_SOON = 500e-6  # [s] between messages of a conversation that is worth it
 
 
 class PeerGone(MiddlewareError):  # noqa: N818 (it reads as the sentence it is)
@@ -25,10 +28,17 @@ class ByteStream:
 
     The socket blocks; how long at most is the kernel's business, so that a usual message costs one system call.
     `PeerStalled` leaves what has arrived in place: reading can be tried again.
+
+    Args:
+        sock: Connected.
+        expects_answers: Whether what is received are answers, which come soon. The stream then looks for them a moment
+            before it sleeps; any other stream does so while its peer sends one thing upon the other.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, expects_answers: bool = False) -> None:
         self._socket = sock
+        self._expects_answers = expects_answers
+        self._is_eager = expects_answers
         self._buffer = bytearray(_USUAL_CAPACITY)
         self._view = memoryview(self._buffer)
         self._start = 0
@@ -93,8 +103,10 @@ class ByteStream:
         """Wait for further bytes; with ``MSG_DONTWAIT`` raise `PeerStalled` if there are none."""
         self._make_room()
         try:
-            self._be_patient()
-            size = self._socket.recv_into(self._view[self._end :], 0, flags)
+            size = self._receive_soon() if self._is_eager and not flags else None
+            if size is None:
+                self._be_patient()
+                size = self._receive_late(flags)
         except (BlockingIOError, TimeoutError) as error:
             raise PeerStalled("the peer does not go on") from error
         except OSError as error:
@@ -102,6 +114,23 @@ class ByteStream:
         if size == 0:
             raise PeerGone("the peer has closed the connection")
         self._end += size
+
+    def _receive_soon(self) -> int | None:
+        """Receive what comes within a moment; None if nothing does."""
+        end = time.monotonic() + _EAGERNESS
+        while time.monotonic() < end:
+            try:
+                return self._socket.recv_into(self._view[self._end :], 0, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                os.sched_yield()
+        self._is_eager = self._expects_answers
+        return None
+
+    def _receive_late(self, flags: int) -> int:
+        begin = time.monotonic()
+        size = self._socket.recv_into(self._view[self._end :], 0, flags)
+        self._is_eager = self._expects_answers or time.monotonic() - begin < _SOON
+        return size
 
     def _be_patient(self) -> None:
         patience = self._patience if self._deadline is None else self._deadline - time.monotonic()

@@ -29,7 +29,7 @@ def open_output(
     deadline = time.monotonic() + limit
     sock = open_socket(receiver.getHost(), receiver.getPort(), settings, limit)
     try:
-        stream = ByteStream(sock)
+        stream = ByteStream(sock, expects_answers=True)
         stream.set_deadline(deadline)
         number = _introduce(sock, stream, sender, carrier)
         if carrier.is_datagram:
