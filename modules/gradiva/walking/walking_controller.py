@@ -218,6 +218,7 @@ class WalkingController:
             layers.swing_momentum.zmp_shift(reference),
             layers.zmp_without_foot.zmp(state, reference, layers.safety.untrusted_feet),
         )
+        self._obey(layers.safety.note(layers.model_control.findings, time))
         self._lap("model_control")
         body = layers.body_references.reference(plan.at(time + period), desired)
         command = self._whole_body.command(state, body, period)
