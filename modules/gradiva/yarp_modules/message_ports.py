@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar, cast
 
 from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
@@ -70,6 +71,7 @@ class MessageReader(Generic[M]):
     """Keeps the newest message of a port; refuses by name what is none, or was overtaken.
 
     Attributes:
+        on_message: Where it is set, is called with each message instead, in the thread of the connection.
         received: Messages that were taken.
         malformed: Refused: wrong type, size or count, or not finite.
         reordered: Refused: a later one had come before.
@@ -86,6 +88,7 @@ class MessageReader(Generic[M]):
         self._arrival = threading.Condition()
         self._newest: M | None = None
         self._is_interrupted = False
+        self.on_message: Callable[[M], None] | None = None
         self._complaints = Seldom(_LOGGER)
         self.received = self.malformed = self.reordered = self.replaced = 0
 
@@ -138,6 +141,13 @@ class MessageReader(Generic[M]):
                 self._complaints.warning("%s refused: %s was overtaken", self._port.getName(), message.header)
                 return
             self.received += 1
+        if self.on_message is not None:
+            self.on_message(message)
+        else:
+            self._keep(message)
+
+    def _keep(self, message: M) -> None:
+        with self._arrival:
             self.replaced += self._newest is not None
             self._newest = message
             self._arrival.notify_all()

@@ -9,6 +9,8 @@ from gradiva.common import ConfigError, nearest_name
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 
 MODULES: dict[str, str] = {  # title: file:class
+    "planner": "planner_module:PlannerModule",
+    "model_control": "model_control_module:ModelControlModule",
 }
 
 

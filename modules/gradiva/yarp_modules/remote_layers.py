@@ -1,0 +1,113 @@
+"""Layers 1 and 2 in other processes: the ports of whole body, and the connections, made again when an end restarts."""
+
+from __future__ import annotations
+
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.setup import Setup
+from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
+from gradiva.yarp_modules.layer_fingerprints import model_control_fingerprint, planner_fingerprint
+from gradiva.yarp_modules.message_codec import MessageCodec
+from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
+from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
+from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion, plan_codec
+from gradiva.yarp_modules.remote_config import RemoteConfig
+from gradiva.yarp_modules.remote_model_control import RemoteModelControl
+from gradiva.yarp_modules.remote_planner import RemotePlanner
+
+
+class RemoteLayers:
+    """Makes the two remote layers and keeps them connected.
+
+    ==============================  ==============================
+    From                            To
+    ==============================  ==============================
+    ``<name>/plan-request:o``       ``<planner>/request:i``
+    ``<planner>/plan:o``            ``<name>/plan:i``
+    ``<name>/state:o``              ``<model control>/state:i``
+    ``<model control>/desired:o``   ``<name>/desired:i``
+    ==============================  ==============================
+
+    Attributes:
+        planner: Layer 1.
+        model_control: Layer 2.
+    """
+
+    def __init__(self, setup: Setup, is_lockstep: bool = False) -> None:
+        """Prepare; no port is opened.
+
+        Args:
+            setup: Configuration of all layers, ``[remote]`` and ``[coordinator]``.
+            is_lockstep: Whether the simulation waits for this process, so that this one may wait for layer 2.
+
+        Raises:
+            ConfigError: A value is refused.
+        """
+        self._config = config = setup.part(RemoteConfig, "remote")
+        walking, coordinator = setup.walking, setup.part(CoordinatorConfig, "coordinator")
+        codec, plans = MessageCodec(), plan_codec()
+        self._requests: MessageWriter[PendulumRequest] = MessageWriter(codec)
+        self._desired = MessageReader(PendulumReply, codec)
+        self._questions: MessageWriter[PlanQuestion] = MessageWriter(plans)
+        self._plans = MessageReader(PlanAnswer, plans)
+        self._connections: PersistentConnections | None = None
+        self.planner = RemotePlanner(
+            planner_fingerprint(walking.planner),
+            (self._questions, self._plans),
+            coordinator.planning_lead,
+            coordinator.planning_patience,
+        )
+        self.model_control = RemoteModelControl(
+            walking,
+            model_control_fingerprint(setup.robot, walking),
+            (self._requests, self._desired),
+            config.lockstep_patience if is_lockstep else config.wait_share * walking.walking.period,
+            config.max_silent_ticks,
+        )
+
+    def open(
+        self, name: str, planner: str = "/planner", model_control: str = "/model-control", carrier: str = "fast_tcp"
+    ) -> None:
+        """Open the ports and begin to connect.
+
+        Args:
+            name: Prefix of the ports of this process.
+            planner: Prefix of the planner's ports.
+            model_control: Prefix of the ports of model control.
+            carrier: Of all connections.
+
+        Raises:
+            MiddlewareError: A port could not be opened.
+        """
+        self._questions.open(f"{name}/plan-request:o")
+        self._plans.open(f"{name}/plan:i")
+        self._requests.open(f"{name}/state:o")
+        self._desired.open(f"{name}/desired:i")
+        pairs = [
+            (f"{name}/plan-request:o", f"{planner}/request:i", carrier),
+            (f"{planner}/plan:o", f"{name}/plan:i", carrier),
+            (f"{name}/state:o", f"{model_control}/state:i", carrier),
+            (f"{model_control}/desired:o", f"{name}/desired:i", carrier),
+        ]
+        config = self._config
+        self._connections = PersistentConnections(pairs, config.look_period, config.healthy_look_period)
+        self._connections.start()
+
+    def are_connected(self) -> bool:
+        """Whether all four connections were there at the last look."""
+        return self._connections is not None and self._connections.are_connected()
+
+    def unblock(self) -> None:
+        """Let a tick wait no more for model control."""
+        self._desired.interrupt()
+
+    def close(self) -> None:
+        """Close the ports; make no more connections."""
+        if self._connections is not None:
+            self._connections.stop()
+        for port in (self._desired, self._plans, self._requests, self._questions):
+            port.close()
+
+    def report(self) -> list[Element]:
+        """Return how the exchanges go, as pairs (name value)."""
+        return [["planner", self.planner.report()], ["model_control", self.model_control.report()]]

@@ -1,0 +1,172 @@
+"""Layer 2 in another process, as the tick sees it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+
+from gradiva.common import NDArray, RobotState, WalkingReference
+from gradiva.contacts import SupportPolygon
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
+from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
+from gradiva.walking.dcm_law import InstantaneousLaw, Preview
+from gradiva.walking.model_control import DesiredPendulum, ModelControl
+from gradiva.walking.pendulum_memory import PendulumMemory
+from gradiva.walking.safety import Finding
+from gradiva.yarp_modules.exchange_record import ExchangeRecord
+from gradiva.yarp_modules.message_header import Numbering
+from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
+from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
+
+_LOGGER = logging.getLogger("gradiva.module")
+
+
+class RemoteModelControl:
+    """Asks model control in each tick and waits a little for its answer; without one, stands in for it.
+
+    The stand-in is the instantaneous law in this process. What layer 2 remembers goes to and fro with the messages,
+    so that the other process and the stand-in take over from each other without a jump. A few ticks by the stand-in
+    are borne. More in a row are a finding (the robot finishes the step and stands); from then on nobody waits until
+    model control is heard again.
+
+    Attributes:
+        findings: What is wrong at present.
+        failures: How often the DCM law of the other process had no solution of its own.
+        stand_ins: Ticks without an answer in time.
+        record: Of the exchange.
+    """
+
+    def __init__(
+        self,
+        config: WalkingConfig,
+        configuration: str,
+        ports: tuple[MessageWriter[PendulumRequest], MessageReader[PendulumReply]],
+        patience: float,
+        max_silent_ticks: int,
+    ) -> None:
+        """Take the ports.
+
+        Args:
+            config: Of all layers: that of the second one makes the stand-in and says which preview is wanted.
+            configuration: Its fingerprint.
+            ports: To ask and to listen.
+            patience: That a tick waits for the answer, [s].
+            max_silent_ticks: In a row without an answer that are borne.
+        """
+        self._preview = config.dcm_mpc if config.walking.model is SimplifiedModel.DCM_MPC else None
+        self._stand_in = _stand_in(config)
+        self._configuration = configuration
+        self._writer, self._reader = ports
+        self._patience = patience
+        self._max_silent_ticks = max_silent_ticks
+        self._numbering = Numbering()
+        self._memory: PendulumMemory | None = None
+        self._silent_ticks = 0
+        self._is_worth_waiting = True
+        self.findings: tuple[Finding, ...] = ()
+        self.failures = 0
+        self.stand_ins = 0
+        self.record = ExchangeRecord()
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether there was an answer in time lately."""
+        return self.record.answered > 0 and self._silent_ticks <= self._max_silent_ticks
+
+    def reset(self) -> None:
+        """Begin again: the next commanded CoM starts on its reference."""
+        self._memory = None
+
+    def update(
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        polygon: SupportPolygon,
+        preview: Preview,
+        period: float,
+        zmp_shift: NDArray,
+        measured_zmp: NDArray | None,
+    ) -> DesiredPendulum:
+        """Return what the body should do; see ``ModelControl.update``."""
+        wanted = self._preview
+        request = PendulumRequest(
+            self._numbering.next(reference.time),
+            self._configuration,
+            state,
+            reference,
+            polygon.vertices,
+            None if wanted is None else preview(wanted.period, wanted.samples),
+            period,
+            zmp_shift,
+            measured_zmp,
+            self._memory,
+        )
+        reply = self._exchange(request)
+        if reply is not None and reply.desired is not None:
+            self._memory, self.failures = reply.memory, reply.failures
+            return reply.desired
+        self._stand_in.resume(self._memory)
+        desired = self._stand_in.update(state, reference, polygon, preview, period, zmp_shift, measured_zmp)
+        self._memory = self._remembered(desired)
+        return desired
+
+    def report(self) -> list[Element]:
+        """Return how the exchange goes as pairs (name value)."""
+        return [*self.record.items(), ["stand_ins", self.stand_ins], *self._reader.report()]
+
+    def _exchange(self, request: PendulumRequest) -> PendulumReply | None:
+        """Return the answer in time, or None."""
+        begin = time.perf_counter()
+        self._writer.write(request)
+        self.record.asked += 1
+        reply = self._reply_to(request, self._patience if self._is_worth_waiting else 0.0)
+        if reply is None:
+            self._note_silence("it did not answer in time" if self._writer.is_heard else "it is not connected")
+        elif reply.desired is None:
+            self.record.refused += 1
+            self._note_silence(reply.refusal)
+        else:
+            self.record.note_answer(time.perf_counter() - begin)
+            self._note_answer()
+        return reply
+
+    def _reply_to(self, request: PendulumRequest, patience: float) -> PendulumReply | None:
+        end = time.monotonic() + patience
+        while (reply := self._reader.take(max(0.0, end - time.monotonic()))) is not None:
+            if reply.header == request.header:
+                return reply
+            self.record.late += 1
+            self._is_worth_waiting |= reply.header.session == request.header.session
+        return None
+
+    def _note_silence(self, why: str) -> None:
+        self.record.missed += 1
+        self.stand_ins += 1
+        self._silent_ticks += 1
+        if self._silent_ticks <= self._max_silent_ticks:
+            return
+        self._is_worth_waiting = False
+        if not self.findings:
+            text = f"model control is not answering ({why}); this process balances in its place"
+            self.findings = (Finding(SafetyKind.STALE_REFERENCE, "model_control", text),)
+            _LOGGER.warning("%s", text)
+
+    def _note_answer(self) -> None:
+        if self.findings:
+            _LOGGER.info("model control answers again, after %d ticks", self._silent_ticks)
+        self._silent_ticks, self._is_worth_waiting, self.findings = 0, True, ()
+
+    def _remembered(self, desired: DesiredPendulum) -> PendulumMemory | None:
+        """The stand-in's memory, with the ZMP that the predictive law goes on from."""
+        memory = self._stand_in.memory
+        if memory is None or self._preview is None:
+            return memory
+        return replace(memory, law=replace(memory.law, previous_zmp=desired.zmp_position))
+
+
+def _stand_in(config: WalkingConfig) -> ModelControl:
+    zmp_com = config.zmp_com_controller
+    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
+    return ModelControl(InstantaneousLaw(DcmController(config.dcm_controller)), ZmpComController(), gains)

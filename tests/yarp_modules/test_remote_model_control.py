@@ -1,0 +1,140 @@
+"""Layer 2 in another process answers as if it were in this one, and may be killed and started again."""
+
+import numpy as np
+import pytest
+
+from gradiva.experiments import plan_from_start
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.walking import SafetyKind
+from gradiva.walking.plan_follower import planned_polygon
+from gradiva.walking.walking_layers import model_control_of
+from gradiva.yarp_modules.layer_fingerprints import model_control_fingerprint
+from gradiva.yarp_modules.message_codec import MessageCodec
+from gradiva.yarp_modules.message_header import MessageHeader
+from gradiva.yarp_modules.model_control_service import ModelControlService
+from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
+from gradiva.yarp_modules.remote_model_control import RemoteModelControl
+from tests.yarp_modules.made_up_state import state_near
+
+PERIOD = 0.01
+SETUP = load_setup("icub_v2_7")
+PLAN = plan_from_start(SETUP, VelocityCommand(0.19, duration=3.0))
+CODEC = MessageCodec()
+
+
+class DirectLine:
+    """Stands for both ports: what is asked is answered at once, over the bytes of a Bottle, as long as `is_up`."""
+
+    def __init__(self, service):
+        self.service = service
+        self.is_up = self.is_heard = True
+        self.replies = []
+
+    def write(self, request):
+        self.session = request.header.session
+        if self.is_up:
+            arrived = CODEC.unpack(CODEC.pack(request), PendulumRequest)
+            self.replies.append(CODEC.unpack(CODEC.pack(self.service.answer(arrived)), PendulumReply))
+
+    def take(self, patience):
+        return self.replies.pop(0) if self.replies else None
+
+    def report(self):
+        return []
+
+
+def service_of(setup):
+    return ModelControlService(
+        model_control_of(setup.robot, setup.walking), model_control_fingerprint(setup.robot, setup.walking)
+    )
+
+
+def remote_on(line, setup=SETUP):
+    fingerprint = model_control_fingerprint(setup.robot, setup.walking)
+    return RemoteModelControl(setup.walking, fingerprint, (line, line), 0.001, max_silent_ticks=3)
+
+
+def update(control, tick, setup=SETUP):
+    reference = PLAN.at(tick * PERIOD)
+    state = state_near(reference, len(setup.robot.joints), tick)
+    polygon = planned_polygon(reference, setup.robot.sole)
+    preview = lambda period, count: PLAN.preview(reference.time, period, count)  # noqa: E731
+    return control.update(state, reference, polygon, preview, PERIOD, np.full(2, 0.001), state.zmp_position)
+
+
+def assert_same(one, other):
+    np.testing.assert_array_equal(one.zmp_position, other.zmp_position)
+    np.testing.assert_array_equal(one.com_position, other.com_position)
+    np.testing.assert_array_equal(one.com_velocity, other.com_velocity)
+
+
+@pytest.mark.parametrize("model", ["dcm", "dcm_mpc"])
+def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
+    setup = load_setup("icub_v2_7", {"walking.model": model})
+    remote, local = remote_on(DirectLine(service_of(setup)), setup), model_control_of(setup.robot, setup.walking)
+    for tick in range(60):
+        assert_same(update(remote, tick, setup), update(local, tick, setup))
+    assert remote.stand_ins == 0
+
+
+def test_without_an_answer_the_stand_in_goes_on_as_layer_2_would():
+    line = DirectLine(service_of(SETUP))
+    remote, local = remote_on(line), model_control_of(SETUP.robot, SETUP.walking)
+    for tick in range(60):
+        line.is_up = tick % 7 > 1
+        assert_same(update(remote, tick), update(local, tick))
+    assert remote.stand_ins == 18
+    assert remote.findings == ()
+
+
+def test_too_many_ticks_without_an_answer_are_a_finding_until_it_is_back():
+    line = DirectLine(service_of(SETUP))
+    remote, local = remote_on(line), model_control_of(SETUP.robot, SETUP.walking)
+    for tick in range(30):
+        line.is_up = not 10 <= tick < 20
+        if tick == 20:
+            line.service = service_of(SETUP)  # started again
+        assert_same(update(remote, tick), update(local, tick))
+        assert bool(remote.findings) == (13 <= tick < 20)
+        assert remote.is_answering == (not 13 <= tick < 20)
+        for finding in remote.findings:
+            assert finding.kind is SafetyKind.STALE_REFERENCE
+            assert "it did not answer in time" in finding.text
+
+
+def test_a_reply_that_comes_too_late_is_counted_and_left():
+    line = DirectLine(service_of(SETUP))
+    remote, local = remote_on(line), model_control_of(SETUP.robot, SETUP.walking)
+    assert_same(update(remote, 0), update(local, 0))
+    line.is_up = False
+    assert_same(update(remote, 1), update(local, 1))
+    line.replies.append(PendulumReply(MessageHeader(line.session, 2, 0.0), None, None, 0))
+    line.is_up = True
+    assert_same(update(remote, 2), update(local, 2))
+    assert remote.record.late == 1
+
+
+def test_a_model_control_that_is_configured_otherwise_is_not_obeyed():
+    other = load_setup("icub_v2_7", {"dcm_controller.proportional_gain": 1.7})
+    remote, local = remote_on(DirectLine(service_of(other))), model_control_of(SETUP.robot, SETUP.walking)
+    for tick in range(5):
+        assert_same(update(remote, tick), update(local, tick))
+    assert "configured otherwise" in remote.findings[0].text
+    assert remote.record.refused == 5
+
+
+def test_reset_begins_again():
+    remote, local = remote_on(DirectLine(service_of(SETUP))), model_control_of(SETUP.robot, SETUP.walking)
+    for tick in range(20):
+        update(remote, tick)
+    remote.reset()
+    assert_same(update(remote, 30), update(local, 30))
+
+
+def test_the_exchange_is_reported_as_pairs():
+    remote = remote_on(DirectLine(service_of(SETUP)))
+    update(remote, 0)
+    report = dict(map(tuple, remote.report()))
+    assert (report["asked"], report["answered"], report["missed"]) == (1, 1, 0)
+    assert 0.0 < report["round_trip_median_us"] == report["round_trip_p99_us"]
