@@ -1,6 +1,13 @@
 """The tick of a walk: layers, state machine, safety."""
 
-from gradiva.walking.planning_service import PlanningService, PlanReply, PlanRequest, SynchronousPlanning, answered
+from gradiva.walking.planning_service import (
+    PlanningService,
+    PlanReply,
+    PlanRequest,
+    SynchronousPlanning,
+    answered,
+    standing_at,
+)
 from gradiva.walking.safety import Response, SafetyEvent, SafetyKind
 from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
@@ -24,4 +31,5 @@ __all__ = [
     "WalkingLog",
     "WalkingState",
     "answered",
+    "standing_at",
 ]

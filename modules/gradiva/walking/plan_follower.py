@@ -13,6 +13,7 @@ from gradiva.planner import (
     Command,
     GoalCommand,
     PathCommand,
+    PlanningState,
     StopCommand,
     VelocityCommand,
     WalkingPlan,
@@ -85,9 +86,9 @@ class PlanFollower:
         self.plan: WalkingPlan | None = None
         self.late_plans = 0
 
-    def stand(self, time: float) -> None:
-        """Begin to stand around the origin, facing x, at ``time`` [s]."""
-        self.plan = self._planner.standing(self._planner.at_origin(time))
+    def stand(self, time: float, start: PlanningState | None = None) -> None:
+        """Begin to stand at ``time`` [s]: around the origin, facing x, or as ``start`` tells."""
+        self.plan = self._planner.standing(start or self._planner.at_origin(time))
         self._command = self._given = None
         self.cancel()
 

@@ -11,29 +11,29 @@ from gradiva.common import (
     EstimationError,
     JointCommand,
     Measurement,
+    NDArray,
     PlanarPose,
     PlanningError,
-    RobotState,
     StateError,
     WalkingError,
-    WalkingReference,
 )
-from gradiva.planner import Command, WalkingPlan
+from gradiva.planner import Command
 from gradiva.walking.held_command import HeldCommand
-from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
 from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
+from gradiva.walking.standing_start import StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
+from gradiva.walking.walking_report import WalkingReport
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 
 _DONE = "the plan is done, both feet on the ground"
 
 
-class WalkingController:
+class WalkingController(WalkingReport):
     """Makes a robot stand, walk and stop: a measurement in, a joint command out.
 
     Requests (``prepare``, ``start``, ``walk``, ``pause``, ``stop``) are taken between two ticks and refused by name
@@ -66,62 +66,25 @@ class WalkingController:
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
         self._preparation: Preparation | None = None
+        self._standing: StandingStart | None = None
         self._held = HeldCommand(len(layers.robot.joints))
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.max_relaxed_ticks)
         self._time = 0.0
 
     # -- what can be asked -------------------------------------------------------------------------------------
 
-    @property
-    def state(self) -> WalkingState:
-        """Where the walk is."""
-        return self._machine.state
-
-    @property
-    def reason(self) -> str:
-        """Why it is there."""
-        return self._machine.reason
-
-    @property
-    def plan(self) -> WalkingPlan | None:
-        """The present plan; None before the robot is prepared."""
-        return self._follower.plan
-
-    @property
-    def is_planning(self) -> bool:
-        """Whether it is not known yet if the last command of ``walk`` can be fulfilled."""
-        return self._follower.is_planning_command
-
-    @property
-    def plan_refusal(self) -> str:
-        """Why the last command of ``walk`` cannot be fulfilled; empty where it can, or is not known yet."""
-        return self._follower.refusal
-
-    @property
-    def safety_events(self) -> tuple[SafetyEvent, ...]:
-        """All that went wrong so far."""
-        return tuple(self._layers.safety.events)
-
-    @property
-    def qp_failures(self) -> int:
-        """In how many ticks layer 3 had no solution."""
-        return self._whole_body.failures
-
-    @property
-    def model_failures(self) -> int:
-        """How often layer 2 had to fall back on its instantaneous law."""
-        return self._layers.model_control.failures
-
-    def prepare(self, on_the_fly: bool = False) -> None:
+    def prepare(self, standing: NDArray | None = None) -> None:
         """Move slowly to the start posture, then balance.
 
         Args:
-            on_the_fly: The robot stands on the ground already: balance in the posture that it has.
+            standing: Joint positions of a robot that stands on the ground and is to balance as it stands, without
+                that move, [rad], shape (n,).
 
         Raises:
-            StateError: The robot is preparing, walking or paused.
+            StateError: The robot is preparing, walking or paused; or it cannot begin as it stands.
         """
         self._machine.require("prepare")
+        self._standing = None if standing is None else self._layers.standing_start(standing)
         self._machine.to(WalkingState.PREPARING, "moving to the start posture")
         self._preparation = None
         self._layers.safety.reset()
@@ -174,6 +137,7 @@ class WalkingController:
         """Freeze the joints in position mode from the next tick on, whatever the state; ``prepare`` recovers."""
         self._layers.safety.note([Finding(SafetyKind.EMERGENCY_STOP, "", "emergency stop")], self._time)
         self._machine.to(WalkingState.FAULT, "emergency stop")
+        self._standing = None
 
     def _refuse_while_stopping(self, request: str) -> None:
         if self._when_done is WalkingState.STOPPED:
@@ -189,6 +153,8 @@ class WalkingController:
             time: Of the control clock, [s].
         """
         self._time = time
+        if self._standing is not None:
+            self._begin_balance(time, self._standing)
         try:
             log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
             self._layers.safety.succeeded()
@@ -235,8 +201,6 @@ class WalkingController:
             return
         if self._machine.state is WalkingState.WALKING:
             refusal = self._follower.take_refusal()
-            if refusal:
-                self._machine.to(WalkingState.WALKING, refusal)
             if is_done or (refusal and not self._follower.is_moving(time)):
                 self._machine.to(self._when_done, refusal or self._done_reason)
 
@@ -268,16 +232,17 @@ class WalkingController:
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
 
-    def _begin_balance(self, time: float) -> None:
-        layers = self._layers
+    def _begin_balance(self, time: float, standing: StandingStart | None = None) -> None:
+        layers, self._standing = self._layers, None
         layers.estimator.reset()
         layers.model_control.reset()
-        layers.whole_body.reset(layers.start_posture)
+        layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
-        self._follower.stand(time)
+        self._follower.stand(time, standing.at(time) if standing else None)
         self._plan_origin = PlanarPose()
         self._whole_body.reset()
-        self._machine.to(WalkingState.PREPARED, "in the start posture, balancing")
+        posture = "as it stood" if standing else "in the start posture"
+        self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
 
     # -- failures ----------------------------------------------------------------------------------------------
 
@@ -301,18 +266,3 @@ class WalkingController:
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
         return self._held.frozen(measurement.joint_positions, self._layers.safety.joint_positions)
-
-    def _log(
-        self,
-        time: float,
-        command: JointCommand,
-        reference: WalkingReference | None = None,
-        state: RobotState | None = None,
-        desired: DesiredPendulum | None = None,
-    ) -> WalkingLog:
-        told = self._layers.told_motion() if desired is not None else None
-        posture = None if told is None else self._layers.whole_body.desired_posture
-        velocities = None if told is None else told.velocities
-        return WalkingLog(
-            time, self._machine.state, self._machine.reason, command, reference, state, desired, posture, velocities
-        )

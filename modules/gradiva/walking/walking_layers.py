@@ -14,6 +14,7 @@ from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
 from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
+from gradiva.walking.standing_start import StandingStart, standing_start
 from gradiva.walking.walking_config import SimplifiedModel, WalkingConfig
 from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
 from gradiva.whole_body import (
@@ -57,7 +58,7 @@ class WalkingLayers:
             ModelError: The model does not fit the description, or the start posture cannot be reached.
             ConfigError: The parts of the configuration contradict each other.
         """
-        model = IdynTreeModel(robot)
+        self._model = model = IdynTreeModel(robot)
         inverse_kinematics = InverseKinematics(model, config.inverse_kinematics, compiler)
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler)
         self.robot = robot
@@ -91,6 +92,14 @@ class WalkingLayers:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to where the robot can balance."""
         goal, tick = self.start_posture.joint_positions + self.standing_offset, self.config.walking
         return Preparation(time, start, goal, tick.prepare_duration, tick.prepare_speed)
+
+    def standing_start(self, joint_positions: NDArray) -> StandingStart:
+        """Return where a robot begins that stands on the ground with its joints at ``joint_positions`` [rad].
+
+        Raises:
+            StateError: It cannot walk from there.
+        """
+        return standing_start(self._model, self.config.planner, joint_positions)
 
     def told_motion(self) -> ToldMotion:
         """Return what layer 3 told the joints in the last tick."""

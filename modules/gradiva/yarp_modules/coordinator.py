@@ -1,0 +1,158 @@
+"""Who may ask the walk for what: commands in, replies out; goals that stream in; a watchdog."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from gradiva.common import NDArray, StateError, WalkingError
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
+from gradiva.walking import WalkingController, WalkingState
+from gradiva.yarp_modules.command_reply import fail, ok
+from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word
+from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
+from gradiva.yarp_modules.free_space import FreeSpace
+from gradiva.yarp_modules.goal_stream import GoalStream
+
+_UNDER_WAY = (WalkingState.WALKING, WalkingState.PAUSED)
+
+Answer = Callable[[list[Element]], None]
+"""Takes the reply to a command, at once or some ticks later."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Unplanned:
+    """A goal of which it is not known yet whether it can be planned."""
+
+    answer: Answer
+    since: float  # [s]
+
+
+class Coordinator:
+    """Carries out commands between ticks.
+
+    `setGoal` and `goHome` are answered when their plan is there or refused; all others at once.
+
+    Attributes:
+        joint_positions: Where the joints are, [rad], shape (n,); None before the first sample.
+        free_space: Where goals may be; None as long as nobody has told.
+        notice: The last thing that was done without being asked, or that a stream asked in vain; empty for none.
+    """
+
+    def __init__(self, controller: WalkingController, config: CoordinatorConfig, limits: PlannerConfig) -> None:
+        """Take the controller.
+
+        Args:
+            controller: It decides what its state allows.
+            config: Times and scales.
+            limits: Of the planner, for the scales.
+        """
+        self._controller = controller
+        self._config = config
+        self._goals = GoalStream(config, limits)
+        self._takes_goals = False
+        self._unplanned: _Unplanned | None = None
+        self.joint_positions: NDArray | None = None
+        self.free_space: FreeSpace | None = None
+        self.notice = ""
+
+    def carry_out(self, command: CoordinatorCommand, time: float, answer: Answer) -> None:
+        """Do what ``command`` says and hand the reply to ``answer``: ``[ok]`` or ``[fail] "reason"``."""
+        try:
+            self._obey(command)
+        except WalkingError as error:
+            answer(fail(str(error)))
+            return
+        self._settle(fail(f"given up: {command.word} came before the plan was there"))
+        if self._controller.is_planning and command.word in (Word.SET_GOAL, Word.GO_HOME):
+            self._unplanned = _Unplanned(answer, time)
+        else:
+            answer(ok())
+
+    def take_goal(self, values: Sequence[float], time: float) -> None:
+        """Take a message of ``goal:i``: forward, angular, lateral, from −1 to 1, at ``time`` [s].
+
+        Raises:
+            MalformedMessage: It is no such message.
+        """
+        self._goals.take(values, time)
+
+    def update(self, time: float) -> None:
+        """Follow the stream of goals, miss it when it is silent, answer who waits for a plan; before each tick."""
+        self._watch_plan(time)
+        if self._goals.is_driving and self._controller.plan_refusal:
+            self.notice = f"goal:i: {self._controller.plan_refusal}"
+        if self._controller.state not in _UNDER_WAY:
+            self._takes_goals = False
+        if not self._takes_goals:
+            self._goals.release()
+            return
+        news = self._goals.news(time)
+        if news is None or not self._may_follow(news.command):
+            return
+        try:
+            self._controller.walk(news.command)
+            self.notice = f"{news.because}: closing the feet" if news.because else ""
+        except WalkingError as error:
+            self.notice = f"goal:i: {error}"
+
+    def _may_follow(self, command: Command) -> bool:
+        """Whether a streamed command means something: who stands need not be told to stand."""
+        return not (isinstance(command, StopCommand) and self._controller.state is WalkingState.PAUSED)
+
+    def _obey(self, command: CoordinatorCommand) -> None:
+        controller = self._controller
+        match command.word:
+            case Word.PREPARE:
+                self._prepare(command.on_the_fly)
+            case Word.START:
+                controller.start()
+                self._takes_goals = True
+            case Word.SET_GOAL if command.goal is not None:
+                self._walk(command.goal)
+            case Word.PAUSE:
+                controller.pause()
+                self._takes_goals = False
+            case Word.STOP:
+                controller.stop()
+                self._takes_goals = False
+            case Word.GO_HOME:
+                self._go_home()
+            case Word.EMERGENCY_STOP:
+                controller.emergency_stop()
+        self.notice = ""
+
+    def _prepare(self, on_the_fly: bool) -> None:
+        if self.joint_positions is None:
+            raise StateError("cannot prepare: no sample of the robot has come yet")
+        self._controller.prepare(self.joint_positions if on_the_fly else None)
+
+    def _walk(self, goal: Command) -> None:
+        if isinstance(goal, GoalCommand) and self.free_space is not None:
+            self.free_space.require(goal.x, goal.y)
+        self._controller.walk(goal)
+        self._goals.release()
+        self._takes_goals = True
+
+    def _go_home(self) -> None:
+        """Walk to where the robot was prepared; a robot that does not walk goes to its start posture."""
+        if self._controller.state in _UNDER_WAY:
+            self._walk(GoalCommand(0.0, 0.0, 0.0))
+        else:
+            self._prepare(on_the_fly=False)
+
+    def _watch_plan(self, time: float) -> None:
+        """Answer who waits for a plan as soon as it is there or refused."""
+        if self._unplanned is None:
+            return
+        if not self._controller.is_planning:
+            refusal = self._controller.plan_refusal
+            self._settle(fail(refusal) if refusal else ok())
+        elif time > self._unplanned.since + self._config.reply_patience:
+            self._settle(fail("the plan is still being made; getReason tells what comes of it"))
+
+    def _settle(self, reply: list[Element]) -> None:
+        unplanned, self._unplanned = self._unplanned, None
+        if unplanned is not None:
+            unplanned.answer(reply)

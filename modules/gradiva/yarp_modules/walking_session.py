@@ -1,0 +1,139 @@
+"""A robot, its walking controller and its coordinator, tick by tick: all of a walking module but its ports."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from gradiva.common import Measurement, PlanarPose, RobotInterface, WalkingError
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.seldom import Seldom
+from gradiva.walking import WalkingController, WalkingLog, WalkingState
+from gradiva.yarp_modules.command_reply import ok
+from gradiva.yarp_modules.coordinator import Coordinator
+from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
+from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
+from gradiva.yarp_modules.request_queue import Asked, RequestQueue
+from gradiva.yarp_modules.walking_status import WalkingStatus
+
+_LOGGER = logging.getLogger("gradiva.module")
+_WARNING_PERIOD = 2.0  # [s]
+
+
+class WalkingSession:
+    """Ticks one robot; commands may come from any thread and are carried out between two ticks.
+
+    Until it is prepared for the first time the motors are left alone: they may be somebody else's. A robot that
+    cannot be read or written is a failed tick for the controller's safety, never the end.
+
+    Attributes:
+        controller: The walking controller.
+        coordinator: What it is told.
+        measurement: The last one; None before the first.
+        status: After the last tick.
+    """
+
+    def __init__(
+        self, robot: RobotInterface, controller: WalkingController, coordinator: Coordinator, config: CoordinatorConfig
+    ) -> None:
+        """Take what was built.
+
+        Args:
+            robot: Simulated or over ports.
+            controller: Of this robot.
+            coordinator: Of this controller.
+            config: Of the coordinator.
+        """
+        self._robot = robot
+        self.controller = controller
+        self.coordinator = coordinator
+        self.measurement: Measurement | None = None
+        self.status = WalkingStatus("waiting", "no sample of the robot has come yet")
+        self.refused_messages = 0
+        self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_patience)
+        self._time = 0.0
+        self._trouble = Seldom(_LOGGER, _WARNING_PERIOD)
+        self._told = ""
+
+    def answer(self, items: Sequence[Element]) -> list[Element] | None:
+        """Return the reply to a command, or None if it is not known; waits for the next tick, from any other thread.
+
+        Raises:
+            WalkingError: The command is malformed, or nothing ticks.
+        """
+        command = parse_command(items)
+        if command is None:
+            return None
+        if command.word is Word.STATUS:
+            return ok(*self.status.items())
+        if command.word is Word.REASON:
+            return ok(self.status.full_reason)
+        return self._requests.ask(command, is_urgent=command.word is Word.EMERGENCY_STOP)
+
+    def tick(self, time: float) -> WalkingLog | None:
+        """Read, carry out commands, control, write; None where the robot is not controlled yet.
+
+        Args:
+            time: Of the control clock, [s].
+        """
+        self._time = time
+        self._guarded("read the robot", self._take_sample)
+        self._requests.serve(self._carry_out)
+        self.coordinator.update(time)
+        log = None
+        if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
+            command, log = self.controller.step(self.measurement, time)
+            self._guarded("command the robot", lambda: self._robot.write(command))
+        self.status = self._present_status(log)
+        self._tell_change()
+        return log
+
+    def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
+        self.coordinator.carry_out(asked.request, self._time, asked.answer)
+
+    def _take_sample(self) -> None:
+        """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""
+        self.measurement = self._robot.read()
+        self.coordinator.joint_positions = self.measurement.joint_positions
+
+    def _guarded(self, what: str, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except WalkingError as error:
+            self._trouble.warning("cannot %s: %s", what, error)
+            self.coordinator.notice = f"cannot {what}: {error}"
+
+    def _present_status(self, log: WalkingLog | None) -> WalkingStatus:
+        if self.measurement is None:
+            return replace(self.status, notice=self.coordinator.notice, time=self._time)
+        controller, plan, events = self.controller, self.controller.plan, self.controller.safety_events
+        return WalkingStatus(
+            state=str(controller.state),
+            reason=controller.reason,
+            notice=self.coordinator.notice,
+            time=self._time,
+            remaining=0.0 if plan is None else max(0.0, plan.end_time - self._time),
+            pose=self.status.pose if log is None else _pose(log) or self.status.pose,
+            is_planning=controller.is_planning,
+            qp_failures=controller.qp_failures,
+            model_failures=controller.model_failures,
+            safety_events=len(events),
+            last_event=str(events[-1].kind) if events else "",
+            refused_messages=self.refused_messages,
+        )
+
+    def _tell_change(self) -> None:
+        line = f"{self.status.state}: {self.status.full_reason}"
+        if line != self._told:
+            self._told = line
+            _LOGGER.info("%s", line)
+
+
+def _pose(log: WalkingLog) -> PlanarPose | None:
+    """Return the middle of the feet and the heading, by odometry; None where the robot does not balance."""
+    state, reference = log.robot_state, log.reference
+    if state is None or reference is None:
+        return None
+    middle = 0.5 * (state.left_foot_position + state.right_foot_position)
+    return state.plan_origin @ PlanarPose(float(middle[0]), float(middle[1]), reference.heading)
