@@ -1,0 +1,169 @@
+"""Keeps the joints in the control mode of the commands, and notices when one leaves it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from gradiva.common import ControlMode, JointCommand, RobotInterfaceError
+from gradiva.middleware import yarp
+from gradiva.yarp_modules.robot.remote_joints import required
+
+_LOGGER = logging.getLogger("gradiva.robot")
+
+_VOCABS = {
+    ControlMode.POSITION: yarp.VOCAB_CM_POSITION_DIRECT,
+    ControlMode.VELOCITY: yarp.VOCAB_CM_VELOCITY,
+    ControlMode.TORQUE: yarp.VOCAB_CM_TORQUE,
+}
+MODE_NAMES = {
+    yarp.VOCAB_CM_POSITION: "position",
+    yarp.VOCAB_CM_POSITION_DIRECT: "position direct",
+    yarp.VOCAB_CM_VELOCITY: "velocity",
+    yarp.VOCAB_CM_TORQUE: "torque",
+    yarp.VOCAB_CM_MIXED: "mixed",
+    yarp.VOCAB_CM_PWM: "duty cycle",
+    yarp.VOCAB_CM_CURRENT: "current",
+    yarp.VOCAB_CM_IDLE: "idle",
+    yarp.VOCAB_CM_HW_FAULT: "hardware fault",
+    yarp.VOCAB_CM_CALIBRATING: "calibrating",
+    yarp.VOCAB_CM_CALIB_DONE: "calibrated, not yet in a mode",
+    yarp.VOCAB_CM_NOT_CONFIGURED: "not configured",
+    yarp.VOCAB_CM_CONFIGURED: "configured, not calibrated",
+}
+
+
+class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sentence it is)
+    """Joints are not in the mode of the commands; carries which, and in which mode they are.
+
+    Attributes:
+        joints: Name to mode.
+    """
+
+    def __init__(self, text: str, joints: Mapping[str, str]) -> None:
+        super().__init__(text)
+        self.joints = dict(joints)
+
+
+class JointModes:
+    """Switches all joints to the mode of the commands and verifies it by what the boards report.
+
+    Switching waits for nobody: the boards acknowledge the order, then every tick looks at what they report, for in
+    lockstep a simulator waits for the command of this tick. Until all joints are there, `admitted` lets nothing pass
+    but what holds them. A joint that leaves the mode later is lost until `rearm`.
+    """
+
+    def __init__(self, joints: Sequence[str], timeout: float, velocity_acceleration: float) -> None:
+        """Know nothing of the robot yet.
+
+        Args:
+            joints: In the order of the description.
+            timeout: In which all of them have to report the mode, [s].
+            velocity_acceleration: Of the boards' ramps in velocity mode, [deg/s²].
+        """
+        self._joints = joints
+        self._timeout = timeout
+        self._velocity_acceleration = velocity_acceleration
+        self._reported = yarp.IVector(len(joints))
+        self.rearm()
+
+    def open(self, driver: yarp.PolyDriver) -> None:
+        """Use these boards.
+
+        Raises:
+            RobotInterfaceError: They have no control modes.
+        """
+        self._modes = required(driver.viewIControlMode(), "control modes")
+        self._interaction = driver.viewIInteractionMode()
+        self._velocity = required(driver.viewIVelocityControl(), "velocity control")
+
+    def rearm(self) -> None:
+        """Forget the mode: the next command switches all joints anew."""
+        self._mode: ControlMode | None = None
+        self._hold: JointCommand | None = None
+        self._requested_at = 0.0
+        self._lost: dict[str, str] = {}
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether all joints have reported the mode of the commands."""
+        return self._mode is not None and self._hold is None
+
+    def engage(self, command: JointCommand, now: float) -> None:
+        """Order the mode of a command, unless that has been done."""
+        if command.mode is self._mode:
+            return
+        self.rearm()
+        self._mode, self._requested_at, self._hold = command.mode, now, _holding(command)
+        self._make_stiff()
+        if command.mode is ControlMode.VELOCITY:
+            accelerations = yarp.DVector(len(self._joints), self._velocity_acceleration)
+            self._velocity.setRefAccelerations(accelerations)
+        self.order(_VOCABS[command.mode])
+
+    def admitted(self, command: JointCommand) -> JointCommand:
+        """Return the command, or what holds the joints while not all of them are in its mode."""
+        if self._hold is not None and not self._astray():
+            _LOGGER.info("all joints are in mode %s", MODE_NAMES[_VOCABS[command.mode]])
+            self._hold = None
+        return command if self._hold is None else self._hold
+
+    def check(self, now: float) -> None:
+        """Pass while all joints are in the mode of the commands, or may still be on their way.
+
+        Raises:
+            ControlModeLost: Some are not.
+        """
+        if self._lost:
+            raise self._error("are not")
+        astray = self._astray()
+        if not astray or (self._hold is not None and now - self._requested_at <= self._timeout):
+            return
+        self._lost = astray
+        raise self._error("did not get" if self._hold is not None else "are no longer")
+
+    def order(self, vocab: int) -> bool:
+        """Order a mode of all joints; False, and a line, where a board refuses."""
+        is_agreed = bool(self._modes.setControlModes(yarp.IVector([vocab] * len(self._joints))))
+        if not is_agreed:
+            _LOGGER.warning("not all boards agreed to mode %s", MODE_NAMES.get(vocab, str(vocab)))
+        return is_agreed
+
+    def reported(self) -> list[int] | None:
+        """Return the modes that the boards reported last; None where one is silent."""
+        return list(self._reported) if self._modes.getControlModes(self._reported) else None
+
+    def _astray(self) -> dict[str, str]:
+        """Return joints that report another mode; none where a board is silent: its encoders are late, too."""
+        if self._mode is None or (reported := self.reported()) is None:
+            return {}
+        wanted = _VOCABS[self._mode]
+        return {joint: mode_name(mode) for joint, mode in zip(self._joints, reported, strict=True) if mode != wanted}
+
+    def _error(self, how: str) -> ControlModeLost:
+        assert self._mode is not None, "modes are lost only after one was ordered"
+        told = ", ".join(f"{joint}: {mode}" for joint, mode in self._lost.items())
+        text = f"joints {how} in mode {MODE_NAMES[_VOCABS[self._mode]]} ({told}); mend that, then prepareRobot"
+        return ControlModeLost(text, self._lost)
+
+    def _make_stiff(self) -> None:
+        if self._interaction is None:
+            return
+        reported = yarp.IVector(len(self._joints))
+        stiff = yarp.VOCAB_IM_STIFF
+        if self._interaction.getInteractionModes(reported) and all(mode == stiff for mode in reported):
+            return
+        if not self._interaction.setInteractionModes(yarp.IVector([stiff] * len(self._joints))):
+            _LOGGER.warning("not all boards agreed to interaction mode stiff")
+
+
+def mode_name(vocab: int) -> str:
+    """Return what a control mode is called, for people."""
+    return MODE_NAMES.get(vocab, f"unknown mode '{yarp.decode(vocab)}'")
+
+
+def _holding(command: JointCommand) -> JointCommand:
+    """Return what keeps the joints where they are while they enter the mode of their first command."""
+    if command.mode is ControlMode.VELOCITY:
+        return JointCommand(ControlMode.VELOCITY, 0.0 * command.values)
+    return command

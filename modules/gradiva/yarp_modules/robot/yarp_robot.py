@@ -1,0 +1,260 @@
+"""A robot behind its YARP ports: the real one, Gazebo's, or our simulator's."""
+
+from __future__ import annotations
+
+import logging
+import time as machine_time
+
+import numpy as np
+
+from gradiva.common import (
+    ConfigError,
+    JointCommand,
+    Measurement,
+    NDArray,
+    RobotInterfaceError,
+)
+from gradiva.middleware import yarp
+from gradiva.middleware.seldom import Seldom
+from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription
+from gradiva.yarp_modules.robot.board_limits import Limits, differences, read_limits
+from gradiva.yarp_modules.robot.contact_wrenches import contact_wrenches
+from gradiva.yarp_modules.robot.floating_base_port import FloatingBase, FloatingBasePort
+from gradiva.yarp_modules.robot.joint_modes import JointModes
+from gradiva.yarp_modules.robot.motor_temperatures import MotorTemperatures
+from gradiva.yarp_modules.robot.pid_table import PidGains, read_pids
+from gradiva.yarp_modules.robot.release import hold_in_position_mode
+from gradiva.yarp_modules.robot.remote_imu import NO_ATTITUDE, RemoteImu
+from gradiva.yarp_modules.robot.remote_joints import JointSample, RemoteJoints
+from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
+from gradiva.yarp_modules.robot.source_clock import SourceClock
+
+_LOGGER = logging.getLogger("gradiva.robot")
+_POLL = 0.005  # [s] between two looks for the first samples
+
+
+class YarpRobot:
+    """Reads and commands a robot over its ports, as ``RobotInterface`` asks; the controller cannot tell which it is.
+
+    What is late or says nothing finite is told by name, in ``late`` and in the log. A wrench or an inertial unit then
+    reads NaN; encoders keep their last sample, whose time tells its age: the walking controller knows what to do about
+    either. An error is raised only where there is nothing to read at all. Boards and servers that restart are reached
+    again; their joints have then left their mode, which is told by `write` until `rearm`.
+
+    All conversions (degrees, frames, signs, clocks) happen here and in the parts.
+    """
+
+    def __init__(
+        self, description: RobotDescription, environment: Environment, config: RobotIoConfig, local: str
+    ) -> None:
+        """Prepare; `open` reaches the robot.
+
+        Args:
+            description: Which robot.
+            environment: Which of its prefixes.
+            config: Connections, ages and time limits.
+            local: Beginning of the names of our own ports, such as ``/walking``.
+
+        Raises:
+            ConfigError: The robot has no ports.
+            ModelError: Its sensors do not sit where the description tells.
+        """
+        if description.ports is None:
+            raise ConfigError(f"{description.name}: robot.toml has no table [ports], it cannot be reached over YARP")
+        ports, model = description.ports, IdynTreeModel(description)
+        boards = [ports.full_name(environment, ports.board_of(joint)) for joint in description.joints]
+        self._config = config
+        self._local = local
+        self._model_limits = model.joint_limits()
+        names = tuple(dict.fromkeys(boards))
+        self._wrenches = contact_wrenches(model, environment, config)
+        self._imu = RemoteImu(model, environment)
+        self._sources = [f"encoders of {name}" for name in names] + [*self._wrenches.names, self._imu.name]
+        self._clocks = [SourceClock(config.max_age, yarp.isNetworkClock()) for _ in self._sources]
+        self._boards = len(names)
+        self._joints = RemoteJoints(description.joints, boards, self._clocks[: self._boards])
+        self._modes = JointModes(description.joints, config.mode_timeout, config.velocity_acceleration)
+        self._temperatures = MotorTemperatures(len(description.joints), config.temperature_period)
+        base = FloatingBasePort(ports.full_name(environment, ports.floating_base))
+        self._base = base if config.floating_base else None
+        self._last: JointSample | None = None
+        self._last_command: JointCommand | None = None
+        self._lateness = Seldom(_LOGGER)
+        self._late: tuple[str, ...] = ()
+
+    # -- beginning and end -------------------------------------------------------------------------------------
+
+    def required_ports(self) -> list[str]:
+        """Return the ports of the robot that have to be there before `open`."""
+        return list(dict.fromkeys([*self._joints.ports, *self._wrenches.ports, *self._imu.ports]))
+
+    def missing_ports(self) -> list[str]:
+        """Return those of `required_ports` that are not there; a question to each of them."""
+        return [port for port in self.required_ports() if not yarp.Network.exists(port)]
+
+    def open(self) -> None:
+        """Reach the robot and wait until every sensor has spoken.
+
+        Raises:
+            RobotInterfaceError: A port or a sensor is not there; nothing stays open.
+        """
+        if missing := self.missing_ports():
+            raise RobotInterfaceError(f"the robot is not there: no port {', '.join(missing)}")
+        try:
+            self._open_parts()
+            self._await_first_samples()
+        except RobotInterfaceError:
+            self._close_parts()
+            raise
+        _LOGGER.info("reached %s", ", ".join(self._joints.board_names))
+
+    def close(self) -> None:
+        """Let the boards hold the joints in position mode, if they were commanded; then leave the robot."""
+        if self._last_command is not None:
+            positions = None if self._last is None else self._last.positions
+            driver, speed = self._joints.driver, self._config.release_speed
+            hold_in_position_mode(driver, self._modes, self._last_command, positions, speed)
+            self._last_command = None
+        self._close_parts()
+
+    # -- RobotInterface ----------------------------------------------------------------------------------------
+
+    def read(self) -> Measurement:
+        """Return the newest sample of all sensors.
+
+        Raises:
+            RobotInterfaceError: Not every source has spoken yet.
+        """
+        now = float(yarp.now())
+        sample = self._joints.read(now) or self._last
+        wrenches = self._wrenches.read(self._clocks[self._boards : -1], now)
+        imu = self._imu.read(self._clocks[-1], now)
+        self._note_late(now)
+        if sample is None or (silent := self._silent()):
+            raise RobotInterfaceError(f"no sample yet of {', '.join(silent or self._sources[: self._boards])}")
+        self._last = sample
+        wrenches[[clock.is_late(now) for clock in self._clocks[self._boards : -1]]] = np.nan
+        if self._clocks[-1].is_late(now):
+            imu = NO_ATTITUDE
+        return Measurement(
+            time=sample.time,
+            joint_positions=sample.positions,
+            joint_velocities=sample.velocities,
+            joint_torques=sample.torques,
+            contact_wrenches=wrenches,
+            imu=imu,
+            motor_temperatures=self._temperatures.latest,
+        )
+
+    def write(self, command: JointCommand) -> None:
+        """Send a command; the first one of a mode switches all joints, and until they are there they are held.
+
+        Raises:
+            RobotInterfaceError: The command has the wrong size or is not finite, or could not be sent.
+            ControlModeLost: Joints have left the mode or did not get there; the others are commanded all the same.
+        """
+        if command.values.shape != (len(self._joints.joints),) or not np.isfinite(command.values).all():
+            raise RobotInterfaceError(f"a command must be {len(self._joints.joints)} finite numbers: {command.values}")
+        now = float(yarp.now())
+        self._modes.engage(command, now)
+        self._last_command = command
+        self._joints.stream(self._modes.admitted(command))
+        self._modes.check(now)
+
+    # -- beyond it ---------------------------------------------------------------------------------------------
+
+    @property
+    def late(self) -> tuple[str, ...]:
+        """Sources that were late in the last `read`."""
+        return self._late
+
+    @property
+    def is_engaged(self) -> bool:
+        """Whether all joints have reported the mode of the commands."""
+        return self._modes.is_engaged
+
+    def rearm(self) -> None:
+        """Let the next command switch all joints to its mode anew; to be called when the robot is prepared."""
+        self._modes.rearm()
+
+    def sample_time(self) -> float:
+        """Return of when there are samples of all sources, [s]; −∞ before. A cheap look, for lockstep."""
+        now = float(yarp.now())
+        self._last = self._joints.read(now) or self._last
+        self._wrenches.read(self._clocks[self._boards : -1], now)
+        self._imu.read(self._clocks[-1], now)
+        return min(clock.time for clock in self._clocks)
+
+    def floating_base(self) -> FloatingBase | None:
+        """Return the true motion of the base; None where nobody tells it or it is not read."""
+        return None if self._base is None else self._base.read()
+
+    def limits(self) -> Limits:
+        """Return the position limits of the boards, [rad], and log where they are not the model's.
+
+        Raises:
+            RobotInterfaceError: A board does not tell them.
+        """
+        told = read_limits(self._joints.driver, self._joints.joints)
+        tolerance = float(np.deg2rad(self._config.limit_tolerance))
+        for line in differences(told, self._joints.joints, *self._model_limits, tolerance):
+            _LOGGER.warning("limits differ, the narrower hold: %s", line)
+        return told
+
+    def pids(self) -> dict[str, PidGains]:
+        """Return the gains of the boards' position loops.
+
+        Raises:
+            RobotInterfaceError: The boards do not tell them.
+        """
+        return read_pids(self._joints.driver, self._joints.joints)
+
+    def reported_modes(self) -> list[int] | None:
+        """Return the control mode of each joint as a vocab; None where a board is silent."""
+        return self._modes.reported()
+
+    @property
+    def model_limits(self) -> tuple[NDArray, NDArray]:
+        """Lower and upper joint positions of the model, [rad], shape (n,) each."""
+        return self._model_limits
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def _open_parts(self) -> None:
+        config, local = self._config, self._local
+        patience = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
+        self._joints.open(local, config.carrier)
+        self._modes.open(self._joints.driver)
+        self._wrenches.open(local, config.carrier, patience)
+        self._imu.open(local, config.carrier, patience)
+        if self._base is not None:
+            self._base.open(local, config.carrier)
+        self._temperatures.open(self._joints.driver)
+
+    def _close_parts(self) -> None:
+        self._temperatures.close()
+        if self._base is not None:
+            self._base.close()
+        self._imu.close()
+        self._wrenches.close()
+        self._joints.close()
+
+    def _await_first_samples(self) -> None:
+        deadline = machine_time.monotonic() + self._config.first_sample_timeout
+        self.sample_time()
+        while silent := self._silent():
+            if machine_time.monotonic() > deadline:
+                raise RobotInterfaceError(f"no sample of {', '.join(silent)}")
+            machine_time.sleep(_POLL)
+            self.sample_time()
+
+    def _silent(self) -> list[str]:
+        return [source for source, clock in zip(self._sources, self._clocks, strict=True) if not clock.has_spoken]
+
+    def _note_late(self, now: float) -> None:
+        late = tuple(name for name, clock in zip(self._sources, self._clocks, strict=True) if clock.is_late(now))
+        if late:
+            self._lateness.warning("no new sample for %g s of %s", self._config.max_age, ", ".join(late))
+        elif self._late:
+            _LOGGER.info("all sources speak again: %s were late", ", ".join(self._late))
+        self._late = late

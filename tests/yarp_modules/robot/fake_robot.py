@@ -1,0 +1,145 @@
+"""A robot's ports with fake boards and sensors behind them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradiva.common import NDArray
+from gradiva.middleware import yarp
+from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
+from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
+from gradiva.middleware.control_board import ControlMode
+from gradiva.middleware.control_board.control_board_device import Joints
+from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware.control_board_server import ControlBoardServer
+from gradiva.robot_model import Environment, RobotDescription
+from tests.middleware.fake_board import IntegratingBoard
+
+WIDE = (-180.0, 180.0)  # [deg]
+
+
+class NamedBoard(IntegratingBoard):
+    """A board with the axes of the robot, which may refuse modes."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(len(names))
+        self._names = tuple(names)
+        self.refused: set[str] = set()
+        self.table.set(Feature.POSITION_LIMITS, self._all, [WIDE] * len(names))
+
+    def set_control_modes(self, joints: Joints, modes: Sequence[ControlMode]) -> None:
+        allowed = [place for place, joint in enumerate(joints) if self._names[joint] not in self.refused]
+        super().set_control_modes(tuple(joints[i] for i in allowed), [modes[i] for i in allowed])
+
+
+@dataclass
+class FakeSensors:
+    """What the analog sensors of a server say; raises while it is mute."""
+
+    sensors: dict[SensorClass, list[SensorMetadata]]
+    values: dict[tuple[SensorClass, str], Sequence[float]] = field(default_factory=dict)
+    is_mute: bool = False
+
+    def __call__(self) -> dict[SensorClass, list[SensorMeasurement]]:
+        if self.is_mute:
+            raise OSError("mute")
+        return {kind: [self._one(kind, sensor.name) for sensor in sensors] for kind, sensors in self.sensors.items()}
+
+    def _one(self, kind: SensorClass, name: str) -> SensorMeasurement:
+        default = [0.0] * (kind.size or 1)
+        return SensorMeasurement(tuple(self.values.get((kind, name), default)), yarp.now())
+
+
+class FakeRobot:
+    """All boards and sensor servers of a robot; servers can be stopped and started again one by one."""
+
+    def __init__(self, description: RobotDescription, period: float = 0.005) -> None:
+        assert description.ports is not None
+        self.description, self.ports = description, description.ports
+        self._period = period
+        self.boards = {part: NamedBoard(joints) for part, joints in self.ports.boards.items()}
+        self.sensors: dict[str, FakeSensors] = {}
+        for server in self.ports.force_torque_servers:
+            kinds = {SensorClass.FORCE_TORQUE: [SensorMetadata(one.name, one.frame) for one in server.sensors]}
+            self.sensors[server.name] = FakeSensors(kinds)
+        for inertial in self.ports.inertial_servers:
+            metadata = [SensorMetadata(one.name, one.frame) for one in inertial.sensors]
+            kinds = {SensorClass.GYROSCOPE: metadata, SensorClass.ORIENTATION: metadata}
+            self.sensors[inertial.name] = FakeSensors(kinds)
+        self._servers: dict[str, ControlBoardServer | AnalogSensorsServer] = {}
+
+    def __enter__(self) -> FakeRobot:
+        with ExitStack() as stack:
+            for name in [*self.boards, *self.sensors]:
+                self.start(name)
+                stack.callback(self.stop, name)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def start(self, name: str) -> None:
+        """Start the board or the sensor server of that name."""
+        full = self.ports.full_name(Environment.SIMULATION, name)
+        if name in self.boards:
+            self._servers[name] = ControlBoardServer(full, self.boards[name], self._period)
+        else:
+            sensors = self.sensors[name]
+            self._servers[name] = AnalogSensorsServer(full, sensors.sensors, sensors, self._period)
+        self._servers[name].open()
+
+    def stop(self, name: str) -> None:
+        """Stop it."""
+        if name in self._servers:
+            self._servers.pop(name).close()
+
+    # -- in the units and the order of the description ---------------------------------------------------------
+
+    def place_joints(self, positions: NDArray) -> None:
+        """Put the joints there, [rad], shape (n,)."""
+        for joint, position in zip(self.description.joints, positions, strict=True):
+            board, index = self._find(joint)
+            board.position[index] = math.degrees(position)
+
+    def joint_positions(self) -> NDArray:
+        """Where the joints are, [rad], shape (n,)."""
+        found = [self._find(joint) for joint in self.description.joints]
+        return np.deg2rad([board.position[index] for board, index in found])
+
+    def modes(self) -> list[ControlMode]:
+        """In which modes the joints of the walk are."""
+        found = [self._find(joint) for joint in self.description.joints]
+        return [board.modes[index] for board, index in found]
+
+    def set_mode(self, joint: str, mode: ControlMode) -> None:
+        """Put a joint into a mode."""
+        board, index = self._find(joint)
+        board.modes[index] = mode
+
+    def set_limits(self, joint: str, lower: float, upper: float) -> None:
+        """Limit a joint, [deg]."""
+        board, index = self._find(joint)
+        board.table.set(Feature.POSITION_LIMITS, (index,), [(lower, upper)])
+
+    def refuse(self, joint: str) -> None:
+        """Let a joint stay in its mode whatever is ordered."""
+        self._find(joint)[0].refused.add(joint)
+
+    def _find(self, joint: str) -> tuple[NamedBoard, int]:
+        part = self.ports.board_of(joint)
+        return self.boards[part], self.ports.boards[part].index(joint)
+
+
+def ground_at(robot: FakeRobot, contact: str, reading: Sequence[float]) -> None:
+    """Let the sensor that carries a ground wrench read this, [N, N·m]."""
+    server, sensor = robot.ports.sensor_of(contact)
+    robot.sensors[server.name].values[SensorClass.FORCE_TORQUE, sensor.name] = reading
+
+
+Condition = Callable[[], bool]

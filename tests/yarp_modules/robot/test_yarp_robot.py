@@ -1,0 +1,232 @@
+"""A robot behind its ports, read and commanded."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, ControlMode, JointCommand, RobotInterfaceError
+from gradiva.middleware import yarp
+from gradiva.middleware.analog_sensors import SensorClass
+from gradiva.middleware.control_board import ControlMode as BoardMode
+from gradiva.robot_model import Environment
+from gradiva.setup import load_setup
+from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
+from tests.yarp_modules.robot.conftest import wait_until
+from tests.yarp_modules.robot.fake_robot import ground_at
+
+
+def command(values: np.ndarray, mode: ControlMode = ControlMode.POSITION) -> JointCommand:
+    return JointCommand(mode, values)
+
+
+def drive(robot: YarpRobot, values: np.ndarray, mode: ControlMode = ControlMode.POSITION) -> None:
+    """Command until all joints are in their mode, as a controller does tick by tick, and once more."""
+    wait_until(lambda: robot.write(command(values, mode)) or robot.is_engaged, f"all joints in mode {mode}")
+    robot.write(command(values, mode))
+
+
+def test_encoders_come_in_radians_and_in_the_order_of_the_description(fake, robot):
+    positions = np.linspace(-0.5, 0.6, 23)
+    fake.place_joints(positions)
+    wait_until(lambda: np.allclose(robot.read().joint_positions, positions), "the positions of the boards")
+    measurement = robot.read()
+    np.testing.assert_allclose(measurement.joint_velocities, 0.0)
+    assert measurement.joint_torques.shape == (23,)
+    assert 0.0 <= yarp.now() - measurement.time < 0.5
+
+
+def test_the_ground_wrench_is_turned_to_the_sole_and_lacks_the_weight_of_the_foot(fake, robot):
+    ground_at(fake, "l_foot_ft", [1.0, -2.0, -100.0, 0.0, 0.0, 0.5])
+    wait_until(lambda: robot.read().contact_wrenches[0, 2] > 50.0, "the wrench")
+    left, right = robot.read().contact_wrenches
+    np.testing.assert_allclose(left[:3], [1.0, 2.0, 103.757], atol=1e-3)  # x stays, y and z are turned round
+    assert right[2] == pytest.approx(3.756, abs=1e-3)  # an unloaded sensor that reads nothing hides a foot of 0.38 kg
+
+
+def test_the_imu_is_turned_to_radians_and_a_rotation(fake, robot):
+    sensors = fake.sensors["xsens_inertial"]
+    sensors.values[SensorClass.ORIENTATION, "root_link_imu_acc"] = [10.0, -20.0, 30.0]
+    sensors.values[SensorClass.GYROSCOPE, "root_link_imu_acc"] = [90.0, 0.0, -45.0]
+    wait_until(lambda: bool(robot.read().imu.angular_velocity.any()), "the gyroscope")
+    imu = robot.read().imu
+    np.testing.assert_allclose(imu.angular_velocity, np.deg2rad([90.0, 0.0, -45.0]), atol=1e-12)
+    assert np.arctan2(imu.rotation[1, 0], imu.rotation[0, 0]) == pytest.approx(np.deg2rad(30.0))
+    assert -np.arcsin(imu.rotation[2, 0]) == pytest.approx(np.deg2rad(-20.0))
+    np.testing.assert_allclose(imu.rotation @ imu.rotation.T, np.eye(3), atol=1e-12)
+
+
+def test_positions_are_commanded_in_position_direct_after_all_joints_have_reported_it(fake, robot):
+    goal = np.linspace(0.3, -0.4, 23)
+    drive(robot, goal)
+    assert set(fake.modes()) == {BoardMode.POSITION_DIRECT}
+    wait_until(lambda: np.allclose(fake.joint_positions(), goal), "the joints where they were told to be")
+
+
+def test_no_velocity_passes_before_all_joints_are_in_velocity_mode(fake, robot):
+    fake.refuse("l_knee")
+    for _ in range(20):
+        robot.write(command(np.full(23, 0.2), ControlMode.VELOCITY))
+        time.sleep(0.005)
+    assert not robot.is_engaged
+    assert all(not board.velocity.any() for board in fake.boards.values())
+
+
+def test_velocities_arrive_in_degrees_a_second(fake, robot):
+    drive(robot, np.full(23, 0.2), ControlMode.VELOCITY)
+    wait_until(lambda: np.allclose(fake.boards["left_leg"].velocity, np.rad2deg(0.2)), "the velocities")
+
+
+def test_torques_arrive_in_newton_metres_and_are_read_back(fake, robot):
+    torques = np.linspace(-3.0, 3.0, 23)
+    drive(robot, torques, ControlMode.TORQUE)
+    wait_until(lambda: np.allclose(robot.read().joint_torques, torques), "the torques")
+
+
+def test_a_joint_that_does_not_get_into_the_mode_is_named_with_the_mode_it_is_in(fake, connect):
+    robot = connect("mode_timeout=0.1")
+    fake.refuse("l_knee")
+    fake.set_mode("l_knee", BoardMode.HARDWARE_FAULT)
+    robot.write(command(np.zeros(23)))
+    time.sleep(0.15)
+    with pytest.raises(
+        ControlModeLost, match=r"did not get in mode position direct \(l_knee: hardware fault\)"
+    ) as lost:
+        robot.write(command(np.zeros(23)))
+    assert lost.value.joints == {"l_knee": "hardware fault"}
+
+
+def test_a_joint_that_leaves_the_mode_is_told_at_every_tick_and_the_others_go_on(fake, robot):
+    drive(robot, np.zeros(23))
+    fake.set_mode("r_hip_roll", BoardMode.IDLE)
+    with pytest.raises(ControlModeLost, match=r"are no longer in mode position direct \(r_hip_roll: idle\)"):
+        wait_until(lambda: robot.write(command(np.full(23, 0.1))), "the lost joint")
+    with pytest.raises(ControlModeLost, match="r_hip_roll"):
+        robot.write(command(np.full(23, 0.2)))
+    joint = fake.description.joints.index("l_knee")
+    wait_until(lambda: np.isclose(fake.joint_positions()[joint], 0.2), "the other joints")
+
+
+def test_after_rearming_the_joint_is_switched_again(fake, robot):
+    drive(robot, np.zeros(23))
+    fake.set_mode("r_hip_roll", BoardMode.IDLE)
+    with pytest.raises(ControlModeLost):
+        wait_until(lambda: robot.write(command(np.zeros(23))), "the lost joint")
+    robot.rearm()
+    drive(robot, np.full(23, 0.1))
+    assert set(fake.modes()) == {BoardMode.POSITION_DIRECT}
+
+
+def test_a_command_that_is_not_finite_or_of_the_wrong_size_is_refused_before_any_mode_is_switched(fake, robot):
+    for values in (np.full(23, np.nan), np.zeros(22)):
+        with pytest.raises(RobotInterfaceError, match="a command must be 23 finite numbers"):
+            robot.write(command(values))
+    assert set(fake.modes()) == {BoardMode.POSITION}
+
+
+def test_a_mute_wrench_is_late_by_name_and_reads_nan_until_it_speaks_again(fake, robot):
+    sensors = fake.sensors["left_leg/FT"]
+    sensors.is_mute = True
+    wait_until(lambda: np.isnan(robot.read().contact_wrenches[0]).all(), "the mute sensor")
+    assert robot.late == ("l_foot_ft of /icubSim/left_leg/FT",)
+    assert np.isfinite(robot.read().contact_wrenches[1]).all()
+    sensors.is_mute = False
+    wait_until(lambda: np.isfinite(robot.read().contact_wrenches).all(), "the sensor that speaks again")
+    assert robot.late == ()
+
+
+def test_a_mute_imu_is_late_by_name_and_reads_nan(fake, robot):
+    fake.sensors["xsens_inertial"].is_mute = True
+    wait_until(lambda: np.isnan(robot.read().imu.rotation).all(), "the mute IMU")
+    assert robot.late == ("root_link_imu_acc of /icubSim/xsens_inertial",)
+
+
+def test_a_board_that_is_gone_leaves_an_old_sample_and_its_name(fake, robot):
+    fake.stop("left_leg")
+    wait_until(lambda: yarp.now() - robot.read().time > 0.1, "an old sample")
+    assert robot.late == ("encoders of /icubSim/left_leg",)
+
+
+@pytest.mark.parametrize("server", ["left_leg", "left_leg/FT", "xsens_inertial"])
+def test_what_restarts_is_reached_again(fake, robot, server):
+    fake.stop(server)
+    wait_until(lambda: robot.read() is not None and robot.late != (), "something late")
+    fake.start(server)
+    wait_until(lambda: robot.read() is not None and robot.late == (), "all sources again", 10.0)
+
+
+def test_a_robot_that_is_not_there_is_refused_with_the_missing_ports(fake):
+    fake.stop("right_leg")
+    fake.stop("xsens_inertial")
+    config = load_setup("icub_v2_7").part(RobotIoConfig, "robot_io")
+    robot = YarpRobot(fake.description, Environment.SIMULATION, config, "/walking")
+    with pytest.raises(RobotInterfaceError) as refused:
+        robot.open()
+    for port in ("/icubSim/right_leg/rpc:i", "/icubSim/right_leg/stateExt:o", "/icubSim/xsens_inertial/measures:o"):
+        assert port in str(refused.value)
+
+
+def test_a_sensor_that_never_speaks_is_named(fake):
+    fake.sensors["right_leg/FT"].is_mute = True
+    config = load_setup("icub_v2_7", ["robot_io.first_sample_timeout=0.2"]).part(RobotIoConfig, "robot_io")
+    robot = YarpRobot(fake.description, Environment.SIMULATION, config, "/walking")
+    with pytest.raises(RobotInterfaceError, match="no sample of r_foot_ft of /icubSim/right_leg/FT"):
+        robot.open()
+    fake.sensors["right_leg/FT"].is_mute = False
+    robot.open()  # nothing stayed open that would be in the way
+    robot.close()
+
+
+def test_closing_leaves_the_joints_in_position_mode_where_they_were_told_to_be(fake, robot):
+    goal = np.linspace(0.1, -0.1, 23)
+    drive(robot, goal)
+    robot.close()
+    assert set(fake.modes()) == {BoardMode.POSITION}
+    np.testing.assert_allclose(np.deg2rad(fake.boards["left_leg"].target), goal[-12:-6], atol=1e-9)
+
+
+def test_closing_without_a_command_leaves_the_motors_alone(fake, robot):
+    fake.set_mode("l_knee", BoardMode.TORQUE)
+    robot.close()
+    assert BoardMode.TORQUE in fake.modes()
+
+
+def test_the_limits_of_the_boards_come_in_radians_and_differences_are_told(fake, robot, caplog):
+    fake.set_limits("l_knee", -100.0, 0.0)
+    assert robot.limits()["l_knee"] == pytest.approx((np.deg2rad(-100.0), 0.0))
+    assert "l_knee: robot -100.0° to 0.0°, model" in caplog.text
+
+
+def test_the_gains_of_the_boards_are_read_back(robot):
+    gains = robot.pids()["r_knee"]
+    assert (gains.kp, gains.kd, gains.ki) == (1.0, 0.1, 0.01)
+
+
+def test_temperatures_are_asked_for_beside_the_control(robot):
+    wait_until(lambda: robot.read().motor_temperatures is not None, "temperatures")
+    assert robot.read().motor_temperatures[fake_index(robot)] == 37.5
+
+
+def fake_index(robot: YarpRobot) -> int:
+    """Return the place of a joint that is the first of its board."""
+    return load_setup("icub_v2_7").robot.joints.index("l_hip_pitch")
+
+
+def test_a_robot_without_ports_is_refused():
+    from dataclasses import replace
+
+    setup = load_setup("icub_v2_7")
+    config = setup.part(RobotIoConfig, "robot_io")
+    with pytest.raises(ConfigError, match=r"icub_v2_7: robot.toml has no table \[ports\]"):
+        YarpRobot(replace(setup.robot, ports=None), Environment.SIMULATION, config, "/walking")
+
+
+def test_a_read_costs_less_than_a_tenth_of_the_period(robot):
+    durations = []
+    for _ in range(200):
+        begin = time.perf_counter()
+        robot.read()
+        durations.append(time.perf_counter() - begin)
+    assert np.median(durations) < 1e-3, f"{1e6 * np.median(durations):.0f} µs"
