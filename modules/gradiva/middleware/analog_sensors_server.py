@@ -80,13 +80,22 @@ class AnalogSensorsServer:
             self._thread.join()
         self._close_ports()
 
-    def publish(self) -> bool:
-        """Read the sensors and send what they measured; False, and a line once, if reading fails."""
+    @property
+    def has_readers(self) -> bool:
+        """Whether somebody is connected to the measurements."""
+        return int(self._port.getOutputCount()) > 0
+
+    def publish(self, time: float | None = None) -> bool:
+        """Read the sensors and send what they measured; False, and a line once, if reading fails.
+
+        Args:
+            time: Of the message's Stamp, [s]; None: now.
+        """
         measurements = self._measurements()
         if measurements is None:
             return False
         fill_bottle(self._port.prepare(), measurements_to_items(measurements))
-        stamp = yarp.Stamp(self._count, yarp.now())
+        stamp = yarp.Stamp(self._count, yarp.now() if time is None else time)
         self._count = (self._count + 1) % 2**31
         self._port.setEnvelope(stamp)
         self._port.write()

@@ -106,6 +106,11 @@ class ControlBoardServer:
             port.interrupt()
             port.close()
 
+    @property
+    def has_readers(self) -> bool:
+        """Whether somebody is connected to a state."""
+        return any(int(port.getOutputCount()) > 0 for port in self._outputs.values())
+
     def publish(self, data: JointData, time: float) -> None:
         """Send the states of that time, [s], to all who are connected; never waits for them."""
         with self._publish_lock:

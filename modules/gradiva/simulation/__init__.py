@@ -4,6 +4,7 @@ from gradiva.simulation.body_probes import BodyProbes, InertialReading
 from gradiva.simulation.fall_detector import Fall, FallConfig
 from gradiva.simulation.fault import Fault, FaultKind
 from gradiva.simulation.ground import Ground
+from gradiva.simulation.joint_ranges import JointRanges, joint_ranges
 from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.plant import PlantConfig
@@ -24,6 +25,7 @@ __all__ = [
     "Ground",
     "GroundConfig",
     "InertialReading",
+    "JointRanges",
     "MixedCommand",
     "MujocoRobot",
     "PlantConfig",
@@ -35,4 +37,5 @@ __all__ = [
     "SimulationConfig",
     "SlipConfig",
     "VelocitySource",
+    "joint_ranges",
 ]

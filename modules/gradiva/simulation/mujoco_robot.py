@@ -174,6 +174,11 @@ class MujocoRobot:
         return self._reader.truth(self._snapshot(), self.time, self._slip)
 
     @property
+    def position_targets(self) -> NDArray:
+        """Where the position servos pull, [rad], shape (n,); means nothing for joints in other modes."""
+        return self._servos.position_targets
+
+    @property
     def position_gains(self) -> tuple[NDArray, NDArray]:
         """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
         return self._servos.position_gains

@@ -28,6 +28,11 @@ class PositionServo:
         """A spring and a damper."""
         return self._gains
 
+    @property
+    def target(self) -> NDArray:
+        """Where the servos pull, [rad], shape (n,)."""
+        return self._target.copy()
+
     def set_gains(self, stiffness: NDArray, damping: NDArray) -> None:
         """Take other gains, [N·m/rad] and [N·m·s/rad]; the target stays."""
         self._stiffness = stiffness

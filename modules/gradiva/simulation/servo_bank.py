@@ -66,6 +66,11 @@ class ServoBank:
         return control
 
     @property
+    def position_targets(self) -> NDArray:
+        """Where the position servos pull, [rad], shape (n,); means nothing for joints in other modes."""
+        return self._position.target
+
+    @property
     def position_gains(self) -> tuple[NDArray, NDArray]:
         """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
         return self._position.gains.stiffness, self._position.gains.damping

@@ -43,6 +43,7 @@ class GradivaModule(yarp.RFModule):
     NAME: ClassVar[str] = ""  # usual prefix of its ports
     OPTIONS: ClassVar[tuple[ModuleOption, ...]] = ()
     NEEDS_ROBOT: ClassVar[bool] = True
+    IS_CLOCK: ClassVar[bool] = False  # others follow its time, it follows the machine's
     COMMANDS: ClassVar[tuple[str, ...]] = ()  # lines for help, besides those of all modules
 
     def __init__(self, options: ModuleOptions, period: float = 1.0) -> None:

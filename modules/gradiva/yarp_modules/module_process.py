@@ -31,7 +31,7 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     options = parse_options(arguments, program_name(kind.TITLE), kind.SUMMARY, kind.OPTIONS, kind.NEEDS_ROBOT)
     tell_log(options)
     module = kind(options)
-    join_network(options)
+    join_network("" if kind.IS_CLOCK else options.clock, kind.IS_CLOCK)
     try:
         return int(module.runModule(yarp.ResourceFinder()))
     finally:
@@ -51,13 +51,18 @@ def tell_log(options: ModuleOptions) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
-def join_network(options: ModuleOptions) -> None:
-    """Wait for the name server, and for the first time of a simulated clock where there is one."""
-    yarp.Network.init(yarp.YARP_CLOCK_SYSTEM if options.clock else yarp.YARP_CLOCK_DEFAULT)
+def join_network(clock: str = "", is_clock: bool = False) -> None:
+    """Wait for the name server, and for the first time of a simulated clock where there is one.
+
+    Args:
+        clock: Port of the simulated clock; empty for the machine's, or ``YARP_CLOCK``'s.
+        is_clock: Whether this process is the clock of others: it follows the machine's, whatever ``YARP_CLOCK`` says.
+    """
+    yarp.Network.init(yarp.YARP_CLOCK_SYSTEM if clock or is_clock else yarp.YARP_CLOCK_DEFAULT)
     _wait("the name server", yarp.Network.checkNetwork)
-    if options.clock:
-        yarp.useNetworkClock(options.clock)
-        _wait(f"the clock {options.clock}", yarp.isValid)
+    if clock:
+        yarp.useNetworkClock(clock)
+        _wait(f"the clock {clock}", yarp.isValid)
 
 
 def _wait(for_what: str, is_there: Callable[[], bool]) -> None:

@@ -11,6 +11,7 @@ from gradiva.yarp_modules.gradiva_module import GradivaModule
 MODULES: dict[str, str] = {  # title: file:class
     "planner": "planner_module:PlannerModule",
     "model_control": "model_control_module:ModelControlModule",
+    "simulator": "simulator.simulator_module:Simulator",
 }
 
 

@@ -1,0 +1,139 @@
+"""What the sensor servers of a simulated robot tell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import Measurement, ModelError, NDArray, so3
+from gradiva.middleware.analog_sensors import Measurements, SensorClass, SensorMeasurement, SensorMetadata
+from gradiva.robot_model import AngleUnit, ForceTorquePort, InertialPort, InertialServer, RobotDescription, RobotPorts
+from gradiva.simulation import BodyProbes
+
+_INERTIAL = (SensorClass.GYROSCOPE, SensorClass.LINEAR_ACCELEROMETER, SensorClass.ORIENTATION)
+Metadata = dict[SensorClass, list[SensorMetadata]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Mount:
+    """How the ground wrench of a foot's sensor becomes what its server tells.
+
+    Attributes:
+        row: Of ``Measurement.contact_wrenches``.
+        rotation: Of the frame of the row in that of the server's sensor, shape (3, 3).
+        position: Of its origin there, [m], shape (3,).
+    """
+
+    row: int
+    rotation: NDArray
+    position: NDArray
+
+
+class BodySensors:
+    """Turns measurements and the probes of the plant into the messages of all sensor servers.
+
+    Sensors in the feet feel the ground as the measurement tells it, noise and faults included, and what hangs below
+    them; one whose ground wrench does not change to the last digit is frozen. The inertial unit of walking tells the
+    measurement's, others the truth.
+    """
+
+    def __init__(self, description: RobotDescription, ports: RobotPorts, probes: BodyProbes) -> None:
+        """Find all sensors in the model.
+
+        Raises:
+            ModelError: The model lacks a joint or frame of a sensor.
+        """
+        self._ports = ports
+        self._probes = probes
+        imu = ports.imu()[1]
+        pose = probes.pose_between(description.imu_frame, imu.frame)
+        if pose is None:
+            raise ModelError(f"sensor '{imu.name}' is not rigidly connected to '{description.imu_frame}'")
+        self._imu_turn = pose[:3, :3]  # of the measurement's frame in the sensor's
+        rows = {sensor.name: row for row, sensor in enumerate(description.force_torque_sensors)}
+        frames = [sensor.frame for sensor in description.force_torque_sensors]
+        self._mounts = {
+            sensor.name: self._mount(sensor, rows[sensor.contact], frames[rows[sensor.contact]])
+            for sensor in ports.force_torque_sensors
+            if sensor.contact
+        }
+        self._last: dict[str, tuple[NDArray, NDArray]] = {}  # of each foot's sensor: ground wrench, reading
+
+    def metadata(self) -> dict[str, Metadata]:
+        """Return who the sensors of each server are."""
+        told: dict[str, Metadata] = {}
+        for force_server in self._ports.force_torque_servers:
+            told[force_server.name] = {
+                SensorClass.FORCE_TORQUE: [SensorMetadata(sensor.name, sensor.name) for sensor in force_server.sensors]
+            }
+        for server in self._ports.inertial_servers:
+            sensors = [SensorMetadata(sensor.name, sensor.name) for sensor in server.sensors]
+            told[server.name] = dict.fromkeys(_INERTIAL, sensors)
+        return told
+
+    def read(self, measurement: Measurement, time: float, wanted: Collection[str]) -> dict[str, Measurements]:
+        """Return what the ``wanted`` servers tell of ``time`` [s]."""
+        if wanted:
+            self._probes.refresh()
+        told: dict[str, Measurements] = {}
+        for force_server in self._ports.force_torque_servers:
+            if force_server.name in wanted:
+                wrenches = [self._wrench(sensor, measurement) for sensor in force_server.sensors]
+                told[force_server.name] = {SensorClass.FORCE_TORQUE: [_said(wrench, time) for wrench in wrenches]}
+        for server in self._ports.inertial_servers:
+            if server.name in wanted:
+                told[server.name] = self._inertial_units(server, measurement, time)
+        return told
+
+    def _mount(self, sensor: ForceTorquePort, row: int, frame: str) -> _Mount:
+        pose = self._probes.pose_between(frame, sensor.frame)
+        if pose is None:
+            raise ModelError(f"sensor '{sensor.name}' is not rigidly connected to '{frame}'")
+        return _Mount(row, pose[:3, :3], pose[:3, 3])
+
+    def _wrench(self, sensor: ForceTorquePort, measurement: Measurement) -> NDArray:
+        if sensor.name not in self._mounts:
+            return sensor.sign * self._probes.wrench(sensor.joint, sensor.frame)
+        mount = self._mounts[sensor.name]
+        ground = measurement.contact_wrenches[mount.row]
+        last = self._last.get(sensor.name)
+        if last is not None and np.array_equal(last[0], ground, equal_nan=True):
+            return last[1]
+        force = mount.rotation @ ground[:3]
+        moment = mount.rotation @ ground[3:] + so3.cross(mount.position, force)
+        reading = np.concatenate([force, moment])
+        if sensor.joint:
+            reading += self._probes.wrench(sensor.joint, sensor.frame, without=sensor.contact)
+        self._last[sensor.name] = (ground, sensor.sign * reading)
+        return sensor.sign * reading
+
+    def _inertial_units(self, server: InertialServer, measurement: Measurement, time: float) -> Measurements:
+        scale = math.degrees(1.0) if server.angle_unit is AngleUnit.DEGREES else 1.0
+        rates, accelerations, attitudes = [], [], []
+        for sensor in server.sensors:
+            rotation, rate, acceleration = self._inertial_unit(sensor, measurement)
+            rates.append(_said(scale * rate, time))
+            accelerations.append(_said(acceleration, time))
+            attitudes.append(_said(scale * roll_pitch_yaw(rotation), time))
+        return dict(zip(_INERTIAL, (rates, accelerations, attitudes), strict=True))
+
+    def _inertial_unit(self, sensor: InertialPort, measurement: Measurement) -> tuple[NDArray, NDArray, NDArray]:
+        truth = self._probes.inertial(sensor.frame)
+        if measurement.imu is None or sensor.name != self._ports.walking_imu:
+            return truth.rotation, truth.angular_velocity, truth.acceleration
+        turn = self._imu_turn
+        return measurement.imu.rotation @ turn.T, turn @ measurement.imu.angular_velocity, truth.acceleration
+
+
+def roll_pitch_yaw(rotation: NDArray) -> NDArray:
+    """Return the angles of R = R_z(yaw) R_y(pitch) R_x(roll), [rad], shape (3,)."""
+    roll = math.atan2(rotation[2, 1], rotation[2, 2])
+    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[2, 1], rotation[2, 2]))
+    return np.array([roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])])
+
+
+def _said(values: NDArray, time: float) -> SensorMeasurement:
+    return SensorMeasurement(tuple(values.tolist()), time)

@@ -1,0 +1,229 @@
+"""All joints behind the control boards of a simulated robot: what they were told, and where they are."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from gradiva.common import ControlMode as ServoMode
+from gradiva.common import Measurement, NDArray
+from gradiva.middleware.control_board import ControlMode, InteractionMode
+from gradiva.middleware.control_board.control_board_device import NotOffered
+from gradiva.simulation import JointRanges, MixedCommand
+from gradiva.yarp_modules.simulator.joint_move import JointMove
+
+Joints = Sequence[int]
+
+AT_POSITION = frozenset({ControlMode.POSITION, ControlMode.POSITION_DIRECT, ControlMode.MIXED})
+AT_VELOCITY = frozenset({ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT})
+FOLLOWS_MOVES = frozenset({ControlMode.POSITION, ControlMode.MIXED})
+FOLLOWS_VELOCITY = AT_VELOCITY | {ControlMode.MIXED}
+_OFFERED = AT_POSITION | AT_VELOCITY | {ControlMode.TORQUE, ControlMode.IDLE, ControlMode.FORCE_IDLE}
+_SLOWEST = 1e-3  # [rad/s] a move at speed zero would never end
+
+
+class SimulatedJoints:
+    """Set-points of all joints, by mode, and their measured state.
+
+    Joints that the physics moves (*driven*) get their set-points as servo commands. The others, such as necks and
+    wrists, are ideal: they are where their set-point is. Entering a mode keeps position, torque, and the set-point
+    where it stays one of positions. All methods may be called from any thread.
+
+    Attributes:
+        names: Of all joints.
+        lock: Held by whoever reads or changes several of them.
+        modes: Of all joints.
+        interaction: Of all joints.
+        positions: Measured, [rad], shape (N,).
+        velocities: Measured, [rad/s], shape (N,).
+        torques: Measured, [N·m], shape (N,).
+        temperatures: Of the motors, [°C], shape (N,); NaN where unknown.
+        time: Of the simulation, [s].
+        position_targets: [rad], shape (N,).
+        velocity_targets: [rad/s], shape (N,).
+        torque_targets: [N·m], shape (N,).
+        ranges: Limits.
+    """
+
+    def __init__(self, names: Sequence[str], driven: Sequence[int], ranges: JointRanges, positions: NDArray) -> None:
+        """Hold the joints at ``positions`` [rad], shape (N,); ``driven`` are the physics' joints, in its order."""
+        number = len(names)
+        self.names = tuple(names)
+        self.ranges = ranges
+        self.lock = threading.RLock()
+        self.modes = [ControlMode.POSITION] * number
+        self.interaction = [InteractionMode.STIFF] * number
+        self.positions, self.velocities, self.torques = positions.copy(), np.zeros(number), np.zeros(number)
+        self.temperatures = np.full(number, np.nan)
+        self.position_targets = positions.copy()
+        self.velocity_targets, self.torque_targets = np.zeros(number), np.zeros(number)
+        self.time = 0.0
+        self._driven = np.array(driven, dtype=int)
+        self._ideal = np.setdiff1d(np.arange(number), self._driven)
+        self._stiffness = np.full(number, np.inf)
+        self._moves: dict[int, JointMove] = {}
+        self._servo_modes: tuple[ServoMode, ...] = ()
+        self._is_new = False
+        self._is_resting = True
+
+    # -- what boards do ----------------------------------------------------------------------------------------
+
+    def set_mode(self, joint: int, mode: ControlMode) -> None:
+        """Let a joint follow what its mode says.
+
+        Raises:
+            NotOffered: These joints have no such mode.
+        """
+        if mode not in _OFFERED:
+            raise NotOffered(f"control mode {mode.name}")
+        with self.lock:
+            before = self.modes[joint]
+            self._moves.pop(joint, None)
+            self.velocity_targets[joint] = 0.0
+            self.torque_targets[joint] = self.torques[joint]
+            if before not in AT_POSITION:
+                self.position_targets[joint] = self.positions[joint] + self.torques[joint] / self._stiffness[joint]
+            self.modes[joint] = ControlMode.IDLE if mode is ControlMode.FORCE_IDLE else mode
+            self._servo_modes = ()
+            self._is_new = True
+
+    def move_to(self, joint: int, position: float, speed: float) -> None:
+        """Start a minimum-jerk move to ``position`` [rad] at a mean speed of ``speed`` [rad/s]."""
+        with self.lock:
+            goal = self._within(joint, position)
+            start = float(self.position_targets[joint])
+            self._moves[joint] = JointMove.at_speed(start, goal, self.time, max(abs(speed), _SLOWEST))
+
+    def goal_of(self, joint: int) -> float:
+        """Return where the joint's move ends, or its set-point where it makes none, [rad]."""
+        move = self._moves.get(joint)
+        return float(self.position_targets[joint]) if move is None else move.goal
+
+    def is_moving(self, joints: Iterable[int]) -> bool:
+        """Tell whether any of the joints makes a move."""
+        return any(joint in self._moves for joint in joints)
+
+    def stop(self, joint: int) -> None:
+        """End the joint's move and its velocity."""
+        with self.lock:
+            self._moves.pop(joint, None)
+            self.velocity_targets[joint] = 0.0
+            self._is_new = True
+
+    def set_position(self, joint: int, position: float) -> None:
+        """Follow a position [rad] at once; beyond the joint's limits, to the limit."""
+        with self.lock:
+            self._moves.pop(joint, None)
+            self.position_targets[joint] = self._within(joint, position)
+            self._is_new = True
+
+    def set_velocity(self, joint: int, velocity: float) -> None:
+        """Follow a velocity [rad/s], up to the joint's limit."""
+        limit = self.ranges.velocity[joint]
+        with self.lock:
+            self._moves.pop(joint, None)
+            self.velocity_targets[joint] = min(max(velocity, -limit), limit)
+            self._is_new = True
+
+    def set_torque(self, joint: int, torque: float) -> None:
+        """Follow a torque [N·m]."""
+        with self.lock:
+            self.torque_targets[joint] = torque
+            self._is_new = True
+
+    # -- what the simulation does ------------------------------------------------------------------------------
+
+    def observe(self, measurement: Measurement, position_stiffness: NDArray) -> None:
+        """Take what the sensors of the driven joints say; ``position_stiffness`` of their servos, [N·m/rad]."""
+        with self.lock:
+            self.positions[self._driven] = measurement.joint_positions
+            self.velocities[self._driven] = measurement.joint_velocities
+            self.torques[self._driven] = measurement.joint_torques
+            if measurement.motor_temperatures is not None:
+                self.temperatures[self._driven] = measurement.motor_temperatures
+            self._stiffness[self._driven] = position_stiffness
+
+    def reset(self, positions: NDArray, driven_targets: NDArray) -> None:
+        """Put all joints to rest at ``positions`` [rad], in position mode, the driven ones held by their set-points."""
+        with self.lock:
+            self._moves.clear()
+            self.modes[:] = [ControlMode.POSITION] * len(self.names)
+            self.positions[:], self.position_targets[:] = positions, positions
+            for rest in (self.velocities, self.torques, self.velocity_targets, self.torque_targets):
+                rest[:] = 0.0
+            self.hold(driven_targets)
+            self._servo_modes, self._is_new = (), True
+
+    def hold(self, driven_targets: NDArray) -> None:
+        """Set the position set-points with which the driven joints stand still, [rad], without a command."""
+        with self.lock:
+            self.position_targets[self._driven] = driven_targets
+
+    def next_command(self, time: float, duration: float) -> MixedCommand | None:
+        """Let ``duration`` [s] from ``time`` [s] pass; return the driven joints' command, None where nothing is new."""
+        with self.lock:
+            self.time = time + duration
+            if self._is_resting and not self._is_new and not self._moves:
+                return None
+            self._make_moves(self.time, duration)
+            self._place_ideal(duration)
+            self._is_resting = not self.velocity_targets.any() and not self.velocities[self._ideal].any()
+            if not self._is_new:
+                return None
+            self._is_new = False
+            return self._command()
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def _within(self, joint: int, position: float) -> float:
+        return float(min(max(position, self.ranges.lower[joint]), self.ranges.upper[joint]))
+
+    def _make_moves(self, time: float, duration: float) -> None:
+        for joint, move in list(self._moves.items()):
+            if self.modes[joint] in FOLLOWS_MOVES:
+                self.position_targets[joint] = move.position(time)
+                self._is_new = True
+            if move.is_over(time):
+                del self._moves[joint]
+        for joint in map(int, np.flatnonzero(self.velocity_targets)):
+            if self.modes[joint] is ControlMode.MIXED:
+                position = self.position_targets[joint] + duration * self.velocity_targets[joint]
+                self.position_targets[joint] = self._within(joint, position)
+                self._is_new = True
+
+    def _place_ideal(self, duration: float) -> None:
+        """Put the joints that no physics moves where their set-points are."""
+        for joint in self._ideal:
+            before = self.positions[joint]
+            if self.modes[joint] in AT_VELOCITY:
+                position = before + duration * self.velocity_targets[joint]
+                self.position_targets[joint] = self._within(joint, position)
+            if self.modes[joint] in AT_POSITION | AT_VELOCITY:
+                self.positions[joint] = self.position_targets[joint]
+                self.velocities[joint] = (self.positions[joint] - before) / duration
+            elif self.modes[joint] is ControlMode.TORQUE:
+                self.torques[joint] = self.torque_targets[joint]
+
+    def _command(self) -> MixedCommand:
+        if not self._servo_modes:
+            self._servo_modes = tuple(_servo_mode(self.modes[joint]) for joint in self._driven)
+        values = np.empty(len(self._driven))
+        for row, joint in enumerate(self._driven):
+            values[row] = self._value(joint)
+        return MixedCommand(self._servo_modes, values)
+
+    def _value(self, joint: int) -> float:
+        mode = self.modes[joint]
+        if mode in AT_POSITION:
+            return float(self.position_targets[joint])
+        if mode in AT_VELOCITY:
+            return float(self.velocity_targets[joint])
+        return float(self.torque_targets[joint]) if mode is ControlMode.TORQUE else 0.0
+
+
+def _servo_mode(mode: ControlMode) -> ServoMode:
+    if mode in AT_POSITION:
+        return ServoMode.POSITION
+    return ServoMode.VELOCITY if mode in AT_VELOCITY else ServoMode.TORQUE

@@ -1,0 +1,237 @@
+"""A part of a simulated robot as its control board shows it: degrees, and joints in the order of the board."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradiva.common import NDArray
+from gradiva.middleware.control_board import (
+    CommandKind,
+    ControlMode,
+    InteractionMode,
+    JointData,
+    PidType,
+    StreamedCommand,
+)
+from gradiva.middleware.control_board.control_board_device import INTERFACES, ControlBoardDevice, Joints, NotOffered
+from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware.control_board.parameter_table import ParameterTable
+from gradiva.middleware.errors import MalformedMessage
+from gradiva.middleware.seldom import Seldom
+from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLOWS_VELOCITY, SimulatedJoints
+
+STREAMED_MODES = frozenset(
+    {ControlMode.POSITION_DIRECT, ControlMode.TORQUE, ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT}
+)
+_FOLLOWED_IN = {
+    CommandKind.POSITION_DIRECT: frozenset({ControlMode.POSITION_DIRECT}),
+    CommandKind.POSITION: FOLLOWS_MOVES,
+    CommandKind.VELOCITY: FOLLOWS_VELOCITY,
+    CommandKind.VELOCITY_DIRECT: frozenset({ControlMode.VELOCITY_DIRECT}),
+    CommandKind.TORQUE: frozenset({ControlMode.TORQUE}),
+}
+_LACKING = frozenset(
+    {"iCurrentControl", "iPWMControl", "iAmplifierControl", "iControlCalibration", "iJointBrake", "iJointFault"}
+    | {"iPreciselyTimed", "iRemoteCalibrator", "iRemoteVariables"}
+)
+_WARNING_PERIOD = 2.0  # [s]
+_LOGGER = logging.getLogger("gradiva.simulator")
+
+
+class SimulatedPart(ControlBoardDevice):
+    """Some of the joints of a simulated robot behind a control board.
+
+    Set-points for joints whose mode does not follow them are ignored, and told once in a while, as Gazebo does.
+
+    Attributes:
+        name: Of the part.
+        commands: How many streamed commands it has taken.
+        command_taken: Called after each of them.
+        gains_changed: Called when gains or interaction modes are new.
+    """
+
+    interfaces = frozenset(INTERFACES) - _LACKING
+
+    def __init__(self, name: str, all_joints: SimulatedJoints, joints: Sequence[int], settings: ParameterTable) -> None:
+        """Show ``joints``, indices into ``all_joints``, in this order."""
+        self.name = name
+        self.commands = 0
+        self.command_taken: Callable[[], None] = _nothing
+        self.gains_changed: Callable[[], None] = _nothing
+        self._joints = all_joints
+        self._indices = list(joints)
+        self._names = tuple(all_joints.names[joint] for joint in joints)
+        self._settings = settings
+        self._ignored = Seldom(_LOGGER, _WARNING_PERIOD)
+
+    @property
+    def axis_names(self) -> Sequence[str]:
+        """Return the names of the joints."""
+        return self._names
+
+    @property
+    def is_streamed_to(self) -> bool:
+        """Tell whether a joint is in a mode whose set-points are streamed."""
+        return any(self._joints.modes[joint] in STREAMED_MODES for joint in self._indices)
+
+    def read(self) -> JointData:
+        """Return the newest sample."""
+        joints, some = self._joints, self._indices
+        with joints.lock:
+            position, velocity = np.degrees(joints.positions[some]), np.degrees(joints.velocities[some])
+            modes = [joints.modes[joint] for joint in some]
+            interaction = [joints.interaction[joint] for joint in some]
+            measured = {
+                "joint_velocity": velocity,
+                "joint_acceleration": np.zeros(len(some)),
+                "motor_position": position,
+                "motor_velocity": velocity,
+                "motor_acceleration": np.zeros(len(some)),
+                "torque": joints.torques[some],
+            }
+            temperature = joints.temperatures[some]
+        if np.isfinite(temperature).all():
+            measured["temperature"] = temperature
+        return JointData.of(position, control_modes=modes, interaction_modes=interaction, **measured)
+
+    def stream(self, command: StreamedCommand) -> None:
+        """Take set-points."""
+        if command.kind not in _FOLLOWED_IN:
+            raise NotOffered(f"{command.kind.value} set-points")
+        if command.kind is CommandKind.POSITION:
+            return self.move_to(self._of(command), command.values)
+        with self._joints.lock:
+            self.commands += 1
+            for joint, value in zip(self._of(command), command.values, strict=True):
+                self._follow(self._index(joint), command.kind, value)
+        return self.command_taken()
+
+    def set_control_modes(self, joints: Joints, modes: Sequence[ControlMode]) -> None:
+        """Let each of the joints follow what its mode says."""
+        for joint, mode in zip(joints, modes, strict=True):
+            self._joints.set_mode(self._index(joint), mode)
+
+    def set_interaction_modes(self, joints: Joints, modes: Sequence[InteractionMode]) -> None:
+        """Make each of the joints stiff, or as compliant as its impedance says."""
+        for joint, mode in zip(joints, modes, strict=True):
+            if mode is InteractionMode.UNKNOWN:
+                raise NotOffered("an unknown interaction mode")
+            self._joints.interaction[self._index(joint)] = mode
+        self.gains_changed()
+
+    def move_to(self, joints: Joints, positions: Sequence[float]) -> None:
+        """Start minimum-jerk moves."""
+        speeds = self._settings.get(Feature.TRAJECTORY_SPEED, joints)
+        for joint, position, speed in zip(joints, positions, speeds, strict=True):
+            if self._obeys(self._index(joint), CommandKind.POSITION):
+                self._joints.move_to(self._index(joint), math.radians(position), math.radians(speed))
+
+    def move_by(self, joints: Joints, displacements: Sequence[float]) -> None:
+        """Start moves by displacements from where the joints are told to be."""
+        present = [math.degrees(self._joints.goal_of(self._index(joint))) for joint in joints]
+        self.move_to(joints, [begin + by for begin, by in zip(present, displacements, strict=True)])
+
+    def stop(self, joints: Joints) -> None:
+        """End moves and velocities."""
+        for joint in joints:
+            self._joints.stop(self._index(joint))
+
+    def is_motion_done(self, joints: Joints) -> bool:
+        """Tell whether no joint makes a move."""
+        return not self._joints.is_moving(self._index(joint) for joint in joints)
+
+    def parameter(self, feature: Feature, joints: Joints, pid: PidType | None) -> Sequence[Any]:
+        """Return settings, references, and what follows from them."""
+        some = [self._index(joint) for joint in joints]
+        all_joints = self._joints
+        match feature:
+            case Feature.TARGET_POSITION:
+                return [math.degrees(all_joints.goal_of(joint)) for joint in some]
+            case Feature.POSITION_REFERENCE:
+                return _listed(np.degrees(all_joints.position_targets[some]))
+            case Feature.VELOCITY_REFERENCE:
+                return _listed(np.degrees(all_joints.velocity_targets[some]))
+            case Feature.TORQUE_REFERENCE:
+                return _listed(all_joints.torque_targets[some])
+            case Feature.TEMPERATURE:
+                return _listed(np.nan_to_num(all_joints.temperatures[some]))
+            case Feature.PID_REFERENCE | Feature.PID_ERROR | Feature.PID_OUTPUT:
+                return self._loop(feature, joints, pid)
+        return self._settings.get(feature, joints, pid)
+
+    def set_parameter(self, feature: Feature, joints: Joints, values: Sequence[Any], pid: PidType | None) -> None:
+        """Remember settings; gains of position and impedance act at once."""
+        if feature in (Feature.ENCODER, Feature.MOTOR_ENCODER):
+            raise NotOffered("encoders that are set")
+        if feature in (Feature.PID, Feature.IMPEDANCE) and min(min(row[:2]) for row in values) < 0.0:
+            raise MalformedMessage(f"{feature.name}: gains must not be negative, {values}")
+        self._settings.set(feature, joints, values, pid)
+        if feature in (Feature.PID, Feature.IMPEDANCE):
+            self.gains_changed()
+
+    def trigger(self, feature: Feature, joints: Joints, pid: PidType | None) -> None:
+        """Switch loops on and off, which is remembered alone; resetting one without an integral does nothing."""
+        if feature in (Feature.PID_ENABLE, Feature.PID_DISABLE):
+            state = float(feature is Feature.PID_ENABLE)
+            self._settings.set(Feature.PID_ENABLE, joints, [state] * len(joints), pid)
+        elif feature is not Feature.PID_RESET:
+            raise NotOffered(feature.name.lower().replace("_", " "))
+
+    def gains(self) -> tuple[NDArray, NDArray]:
+        """Return stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, one a joint of the part."""
+        joints = tuple(range(len(self._names)))
+        stiff = np.array(self._settings.get(Feature.PID, joints, PidType.POSITION))[:, :2]
+        compliant = np.array(self._settings.get(Feature.IMPEDANCE, joints))
+        modes = [self._joints.interaction[joint] for joint in self._indices]
+        is_compliant = np.array([mode is InteractionMode.COMPLIANT for mode in modes])
+        gains = np.where(is_compliant[:, None], compliant, stiff) * math.degrees(1.0)
+        return gains[:, 0], gains[:, 1]
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def _of(self, command: StreamedCommand) -> Joints:
+        return tuple(range(len(self._names))) if command.joints is None else command.joints
+
+    def _index(self, joint: int) -> int:
+        if not 0 <= joint < len(self._indices):
+            raise IndexError(f"joint {joint} of {len(self._indices)}")
+        return self._indices[joint]
+
+    def _obeys(self, joint: int, kind: CommandKind) -> bool:
+        if self._joints.modes[joint] in _FOLLOWED_IN[kind]:
+            return True
+        name, mode = self._joints.names[joint], self._joints.modes[joint].name
+        self._ignored.warning("%s: %s set-points of %s are ignored in mode %s", self.name, kind.value, name, mode)
+        return False
+
+    def _follow(self, joint: int, kind: CommandKind, value: float) -> None:
+        if not self._obeys(joint, kind):
+            return
+        if kind is CommandKind.TORQUE:
+            self._joints.set_torque(joint, value)
+        elif kind is CommandKind.POSITION_DIRECT:
+            self._joints.set_position(joint, math.radians(value))
+        else:
+            self._joints.set_velocity(joint, math.radians(value))
+
+    def _loop(self, feature: Feature, joints: Joints, pid: PidType | None) -> list[float]:
+        some = [self._index(joint) for joint in joints]
+        if pid is not PidType.POSITION:
+            raise NotOffered(f"the {feature.name} of other loops than that of position")
+        reference, measured = self._joints.position_targets[some], self._joints.positions[some]
+        if feature is Feature.PID_OUTPUT:
+            return _listed(self._joints.torques[some])
+        return _listed(np.degrees(reference if feature is Feature.PID_REFERENCE else reference - measured))
+
+
+def _nothing() -> None:
+    """Nobody listens."""
+
+
+def _listed(values: NDArray) -> list[float]:
+    return [float(value) for value in values]

@@ -1,0 +1,49 @@
+"""How fast a simulation runs, and how much of the time it works."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_WINDOW = 1.0  # [s] of real time
+
+
+class Speedometer:
+    """Measures over the last second.
+
+    Attributes:
+        factor: Simulated seconds a real one.
+        load: Part of the time at work, [-].
+    """
+
+    def __init__(self) -> None:
+        self.factor = 0.0
+        self.load = 0.0
+        self._busy = 0.0
+        self._begin: tuple[float, float] | None = None  # real and simulated time
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """Count what is done within as work."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._busy += time.perf_counter() - begin
+
+    def note(self, simulated_time: float) -> None:
+        """Tell how far the simulation has come, [s]."""
+        now = time.perf_counter()
+        if self._begin is None:
+            self._begin = (now, simulated_time)
+        passed = now - self._begin[0]
+        if passed >= _WINDOW:
+            self.factor = (simulated_time - self._begin[1]) / passed
+            self.load = self._busy / passed
+            self._begin, self._busy = (now, simulated_time), 0.0
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return f"{self.factor:.2f} simulated seconds a real one, at work for {100.0 * self.load:.0f} % of the time"
