@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -138,6 +138,10 @@ class WalkingController(WalkingReport):
         self._layers.safety.note([Finding(SafetyKind.EMERGENCY_STOP, "", "emergency stop")], self._time)
         self._machine.to(WalkingState.FAULT, "emergency stop")
         self._standing = None
+
+    def report(self, findings: Sequence[Finding]) -> None:
+        """Take what is wrong outside of the layers, such as motors that do not obey: an event, and what follows."""
+        self._obey(self._layers.safety.note(findings, self._time))
 
     def _refuse_while_stopping(self, request: str) -> None:
         if self._when_done is WalkingState.STOPPED:

@@ -6,15 +6,17 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gradiva.common import Measurement, PlanarPose, RobotInterface, WalkingError
+from gradiva.common import JointCommand, Measurement, PlanarPose, RobotInterface, WalkingError
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.seldom import Seldom
 from gradiva.walking import WalkingController, WalkingLog, WalkingState
+from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.command_reply import ok
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
 from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
 from gradiva.yarp_modules.request_queue import Asked, RequestQueue
+from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
 from gradiva.yarp_modules.walking_status import WalkingStatus
 
 _LOGGER = logging.getLogger("gradiva.module")
@@ -79,12 +81,14 @@ class WalkingSession:
         """
         self._time = time
         self._guarded("read the robot", self._take_sample)
+        state = self.controller.state
         self._requests.serve(self._carry_out)
+        self._take_motors(before=state)
         self.coordinator.update(time)
         log = None
         if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
             command, log = self.controller.step(self.measurement, time)
-            self._guarded("command the robot", lambda: self._robot.write(command))
+            self._guarded("command the robot", lambda: self._command(command))
         self.status = self._present_status(log)
         self._tell_change()
         return log
@@ -96,6 +100,19 @@ class WalkingSession:
         """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""
         self.measurement = self._robot.read()
         self.coordinator.joint_positions = self.measurement.joint_positions
+
+    def _take_motors(self, before: WalkingState) -> None:
+        """Let a robot that begins to be prepared switch its motors anew, whoever had them."""
+        begins = self.controller.state is WalkingState.PREPARING and before is not WalkingState.PREPARING
+        if begins and isinstance(self._robot, Rearmable):
+            self._robot.rearm()
+
+    def _command(self, command: JointCommand) -> None:
+        try:
+            self._robot.write(command)
+        except ControlModeLost as lost:
+            self.controller.report([Finding(SafetyKind.CONTROL_MODE, ", ".join(lost.joints), str(lost))])
+            raise
 
     def _guarded(self, what: str, action: Callable[[], None]) -> None:
         try:

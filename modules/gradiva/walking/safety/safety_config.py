@@ -38,6 +38,7 @@ class ResponsesConfig:
     sensor_frozen: Response
     stale_measurement: Response
     stale_reference: Response
+    control_mode: Response
 
     def of(self, kind: SafetyKind) -> Response:
         """Return what is done about ``kind``."""

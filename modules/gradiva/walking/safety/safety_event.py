@@ -26,6 +26,7 @@ class SafetyKind(StrEnum):
     SENSOR_FROZEN = "sensor_frozen"
     STALE_MEASUREMENT = "stale_measurement"
     STALE_REFERENCE = "stale_reference"
+    CONTROL_MODE = "control_mode"
     NO_SOLUTION = "no_solution"
     FAILED_TICKS = "failed_ticks"
     EMERGENCY_STOP = "emergency_stop"

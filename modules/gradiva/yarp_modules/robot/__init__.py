@@ -1,7 +1,7 @@
 """A robot over YARP."""
 
-from gradiva.yarp_modules.robot.joint_modes import ControlModeLost
+from gradiva.yarp_modules.robot.joint_modes import ControlModeLost, Rearmable
 from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig, WrenchSource
 from gradiva.yarp_modules.robot.yarp_robot import YarpRobot
 
-__all__ = ["ControlModeLost", "RobotIoConfig", "WrenchSource", "YarpRobot"]
+__all__ = ["ControlModeLost", "Rearmable", "RobotIoConfig", "WrenchSource", "YarpRobot"]

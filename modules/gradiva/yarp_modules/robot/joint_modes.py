@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 from gradiva.common import ControlMode, JointCommand, RobotInterfaceError
 from gradiva.middleware import yarp
@@ -31,6 +32,15 @@ MODE_NAMES = {
     yarp.VOCAB_CM_NOT_CONFIGURED: "not configured",
     yarp.VOCAB_CM_CONFIGURED: "configured, not calibrated",
 }
+
+
+@runtime_checkable
+class Rearmable(Protocol):
+    """A robot whose motors can be taken anew."""
+
+    def rearm(self) -> None:
+        """Let the next command switch all joints to its mode."""
+        ...
 
 
 class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sentence it is)
