@@ -8,20 +8,23 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.safety import Response, SafetyEvent, SafetyKind
+from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
+from gradiva.walking.walking_signals import Signals, element_names, roll_pitch_yaw, walking_signals
 from gradiva.walking.walking_state import WalkingState
 
 __all__ = [
+    "Finding",
     "PlanReply",
     "PlanRequest",
     "PlanningService",
     "Response",
     "SafetyEvent",
     "SafetyKind",
+    "Signals",
     "SimplifiedModel",
     "SynchronousPlanning",
     "TickConfig",
@@ -31,5 +34,8 @@ __all__ = [
     "WalkingLog",
     "WalkingState",
     "answered",
+    "element_names",
+    "roll_pitch_yaw",
     "standing_at",
+    "walking_signals",
 ]

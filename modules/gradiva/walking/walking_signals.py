@@ -1,0 +1,85 @@
+"""What loggers are told of a tick, under the names that they know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import Measurement, NDArray, PlanarPose, RobotState, Side, so3
+from gradiva.walking.walking_log import WalkingLog
+
+Signals = dict[str, float | npt.ArrayLike]
+"""By name, with ``::`` between its parts; SI units, world frame unless the name says otherwise."""
+
+_AXES = ("x", "y", "z")
+_ANGLES = ("roll", "pitch", "yaw")
+
+
+def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
+    """Return the signals of a tick of the control loop.
+
+    Raises:
+        ValueError: The loop did not run.
+    """
+    reference, state, desired, posture = log.reference, log.robot_state, log.desired, log.desired_posture
+    if reference is None or state is None or desired is None or posture is None:
+        raise ValueError("only ticks of the control loop can be recorded")
+    signals: Signals = {
+        "dcm::position::measured": state.dcm_position,
+        "dcm::position::desired": reference.dcm.position,
+        "dcm::velocity::desired": reference.dcm.velocity,
+        "zmp::measured": state.zmp_position,
+        "zmp::desired": desired.zmp_position,
+        "zmp::desired_planner": reference.dcm.zmp_position,
+        "com::position::measured": state.com_position,
+        "com::position::desired": reference.com_position,
+        "com::position::commanded": desired.com_position,
+        "com::velocity::measured": state.com_velocity,
+        "com::velocity::desired": reference.com_velocity,
+        "joints_state::positions::measured": state.joint_positions,
+        "joints_state::positions::desired": posture.joint_positions,
+        "joints_state::positions::command": log.command.values,
+        "joints_state::velocities::measured": state.joint_velocities,
+        "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]
+        "joints_state::torques::measured": measurement.joint_torques,
+        "root_link::position::measured": state.base_position,
+        "root_link::orientation::measured": roll_pitch_yaw(state.base_rotation),
+        "odometry::root_link::position": _by_odometry(state),
+        "stance_foot::is_left": float(reference.stance_foot is Side.LEFT),
+        "walking::is_double_support": float(reference.is_double_support),
+        "walking::is_walking": float(reference.is_walking),
+    }
+    for side in Side:
+        foot, wrench = reference.foot(side), state.foot_wrench(side)
+        signals[f"{side}_foot::position::measured"] = state.foot_position(side)
+        signals[f"{side}_foot::position::desired"] = foot.position
+        signals[f"{side}_foot::orientation::measured"] = roll_pitch_yaw(state.foot_rotation(side))
+        signals[f"{side}_foot::orientation::desired"] = roll_pitch_yaw(foot.rotation)
+        signals[f"{side}_foot::linear_force::measured"] = wrench[:3]
+        signals[f"{side}_foot::angular_torque::measured"] = wrench[3:]
+    return signals
+
+
+def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
+    """Return what the elements of a signal are called."""
+    if signal.startswith("joints_state::"):
+        return tuple(joints)
+    if signal.startswith(("stance_foot::", "walking::")):
+        return (signal.rsplit("::", maxsplit=1)[-1],)
+    if "::orientation" in signal:
+        return _ANGLES
+    return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
+
+
+def roll_pitch_yaw(rotation: NDArray) -> NDArray:
+    """Return the angles of Rz(yaw) Ry(pitch) Rx(roll), [rad], shape (3,)."""
+    pitch = np.arctan2(-rotation[2, 0], np.hypot(rotation[2, 1], rotation[2, 2]))
+    return np.array([np.arctan2(rotation[2, 1], rotation[2, 2]), pitch, so3.yaw(rotation)])
+
+
+def _by_odometry(state: RobotState) -> NDArray:
+    """Where the base is by the robot's own odometry, [m], shape (3,)."""
+    base = state.plan_origin @ PlanarPose.of(state.base_position, state.base_rotation)
+    return np.array([base.x, base.y, state.base_position[2]])
