@@ -8,6 +8,7 @@ from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter, line_of
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.elements import PlainList
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.message_readers import CommandReader, RequestReader
 
 
@@ -29,6 +30,18 @@ def test_an_order_whose_sender_wants_no_answer_is_carried_out():
     reader = RequestReader(lambda items: orders.append(items) or [])
     assert reader.read(ConnectionReader(encode_list(["stop"])))
     assert orders == [["stop"]]
+
+
+def refuse(items):
+    raise RuntimeError("out of order")
+
+
+def test_what_a_function_raises_is_answered_and_goes_no_further(caplog):
+    writer = ConnectionWriter()
+    assert RequestReader(refuse).read(ConnectionReader(encode_list(["get"]), writer=writer))
+    assert bytes(writer.data) == encode_list([encode_vocab("fail"), "out of order"])
+    assert not CommandReader(refuse).read(ConnectionReader(encode_list([1.5])))
+    assert caplog.text.count("RuntimeError: out of order") == 2
 
 
 def test_numbers_without_tags_are_answered_where_no_bottle_can_hold_them():

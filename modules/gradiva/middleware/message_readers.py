@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
 from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.seldom import Seldom
+
+_logger = logging.getLogger("gradiva.yarp")
 
 
 class RequestReader(yarp.PortReader):
-    """Answers each request of a port with what a function returns.
+    """Answers each request of a port with what a function returns, or ``[fail] "message"`` if it raises.
+
+    No exception leaves it: behind the real bindings, a thread of YARP's own would end the process.
 
     Args:
         answer: From request to reply.
@@ -24,6 +31,7 @@ class RequestReader(yarp.PortReader):
         super().__init__()
         self._answer = answer
         self._raw_answers = raw_answers or {}
+        self._complaint = Seldom(_logger)
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
         """Read one request and answer it."""
@@ -36,12 +44,19 @@ class RequestReader(yarp.PortReader):
         if raw_answer is not None:
             return writer is None or _write_raw(raw_answer, writer)
         reply = yarp.Bottle()
-        fill_bottle(reply, self._answer(items))
+        fill_bottle(reply, self._answer_or_reason(items))
         return writer is None or reply.write(writer)
+
+    def _answer_or_reason(self, items: list[Element]) -> list[Element]:
+        try:
+            return self._answer(items)
+        except Exception as error:
+            self._complaint.warning("the request %.80r was not answered: %r", items, error, trace=True)
+            return [encode_vocab("fail"), str(error) or type(error).__name__]
 
 
 class CommandReader(yarp.PortReader):
-    """Hands the values of each message of a port to a function, in their order.
+    """Hands the values of each message of a port to a function, in their order; what it raises is logged.
 
     Args:
         take: Called in the thread of the connection.
@@ -50,13 +65,19 @@ class CommandReader(yarp.PortReader):
     def __init__(self, take: Callable[[list[Element]], None]) -> None:
         super().__init__()
         self._take = take
+        self._complaint = Seldom(_logger)
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
         """Read one message and hand it on."""
         command = yarp.Bottle()
         if not command.read(reader):
             return False
-        self._take(as_items(command))
+        items = as_items(command)
+        try:
+            self._take(items)
+        except Exception as error:
+            self._complaint.warning("the message %.80r was not taken: %r", items, error, trace=True)
+            return False
         return True
 
 

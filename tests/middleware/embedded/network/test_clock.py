@@ -144,6 +144,18 @@ def test_a_simulator_that_starts_later_is_waited_for(name_server, monkeypatch):
     assert clock.isSystemClock()
 
 
+def test_a_network_that_has_begun_keeps_its_clock(simulator, monkeypatch):
+    monkeypatch.setenv("YARP_CLOCK", "/clock")
+    clock.useNetworkClock("/clock")
+    wait_until(simulator.has_listener)
+    simulator.tick(7)
+    wait_until(clock.isValid)
+    Network.init()
+    assert clock.now() == 7.0
+    assert len(threads_named("yarp clock")) == 1
+    Network.fini()
+
+
 def test_the_machines_clock_can_be_asked_for_in_spite_of_the_variable(name_server, monkeypatch):
     monkeypatch.setenv("YARP_CLOCK", "/clock")
     Network.init(clock.YARP_CLOCK_SYSTEM)

@@ -11,6 +11,7 @@ import pytest
 
 from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.network.port_core import PortCore
+from gradiva.middleware.embedded.wire.datagrams import encode_datagram
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.errors import PeerUnreachable
 from tests.middleware.embedded.network.local_ports import (
@@ -183,6 +184,19 @@ def test_random_datagrams_harm_nobody(port):
         inbox = port.handler
         wait_until(lambda: (sender.send([5]), inbox.items)[1])
         assert inbox.items[0] == [5]
+
+
+def test_datagrams_that_are_no_message_do_not_end_a_connection(port):
+    with ExitStack() as stack:
+        sender = open_core(stack, "/out")
+        sender.connect(address_of(port), "udp")
+        number = port.inputs.named("/out")[0]._datagrams.port_number
+        stranger = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        for said in (b"", b"no port command", b"\xff\xff\xff\x7f~\0\0\1"):
+            stranger.sendto(encode_datagram(0, message(said)), ("127.0.0.1", number))
+        sender.send([5])
+        wait_until(lambda: port.handler.items == [[5]])
+        assert len(port.inputs.named("/out")) == 1
 
 
 def test_a_reader_of_replies_that_does_not_read_is_left(port):

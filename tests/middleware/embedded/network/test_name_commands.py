@@ -101,6 +101,8 @@ def test_refusals_say_why(commands):
         "refused: 99999 is no TCP port\r\n*** end of message\r\n"
     )
     assert ask(commands, "register /a tcp 127.0.0.1 x") == "refused: 'x' is no TCP port\r\n*** end of message\r\n"
+    for text in ("--5", "9" * 5000, "\N{ARABIC-INDIC DIGIT FIVE}", "1.5"):
+        assert ask(commands, f"register /a tcp 127.0.0.1 {text}").endswith("is no TCP port\r\n*** end of message\r\n")
     assert ask(commands, "bot register /a tcp 127.0.0.1 0") == 'port (error -1 "0 is no TCP port")\r\n'
     assert ask(commands, "bot nonsense") == 'port (error -2 "command not known")\r\n'
 

@@ -1,6 +1,9 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
+
+from gradiva.middleware.embedded.network.open_ports import OpenPorts
 
 FORGETFUL = """
 from gradiva.middleware.embedded.network.port import Port
@@ -8,6 +11,14 @@ port = Port()
 assert port.open("/forgotten")
 print(port.where().getPort())
 """
+
+
+def test_a_port_that_was_closed_while_it_opened_does_not_hold_up_the_end():
+    ports = OpenPorts()
+    closed = []
+    ports.add(SimpleNamespace(close=lambda: closed.append(1)))
+    ports.close_all()
+    assert closed == [1]
 
 
 def test_a_program_that_forgets_its_ports_leaves_none_registered(name_server, name_client, tmp_path):

@@ -122,6 +122,16 @@ def test_a_port_opens_at_a_wanted_address(name_server, name_client, opened):
     port.close()
 
 
+def test_a_port_whose_address_is_taken_does_not_take_a_name(name_server, name_client, opened, caplog):
+    taken = opened(Port, "/a").where()
+    port = Port()
+    for name in ("/a", "/b"):
+        assert not port.open(Contact(name, "tcp", "127.0.0.1", taken.getPort()))
+    assert "is it taken?" in caplog.text
+    assert name_client.query("/a") == taken
+    assert not name_client.query("/b").isValid()
+
+
 def test_an_unregistered_port_opens_at_an_address(name_client):
     port = Port()
     assert port.open(Contact("/a", "tcp", "127.0.0.1", 0), False)

@@ -98,7 +98,8 @@ def initialize_clock(kind: int = YARP_CLOCK_DEFAULT) -> None:
     """Choose the clock when the network begins; with a simulated one, wait for its first time."""
     source = os.environ.get("YARP_CLOCK", "")
     if kind == YARP_CLOCK_NETWORK or (kind == YARP_CLOCK_DEFAULT and source):
-        useNetworkClock(source)
+        if _network_clock is None:  # else whoever uses it would lose it, though the network has begun long ago
+            useNetworkClock(source)
         clock = _network_clock
         if clock is not None:
             clock.wait_until_valid()

@@ -11,6 +11,7 @@ from gradiva.middleware.embedded.network.transferable import Sent
 from gradiva.middleware.embedded.wire.datagrams import WAKE_UP, DatagramAssembler
 from gradiva.middleware.embedded.wire.port_command import PortCommand, decode_command
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
 
 _LARGEST_UDP = 65536
 _RECEIVE_BUFFER = 1 << 20  # bytes that the kernel keeps while the reader is busy
@@ -38,10 +39,15 @@ class DatagramChannel:
         self._buffer = bytearray(_LARGEST_UDP)
 
     def next(self) -> tuple[PortCommand, bytes]:
-        """Return the next message of which all pieces have arrived."""
+        """Return the next message of which all pieces have arrived; what is none is left out.
+
+        Anybody can send here, and a sender that is turned away would never hear of it.
+        """
         while True:
             payload = self._assembler.add(self._datagram())
-            if payload is not None:
+            if payload is None:
+                continue
+            with contextlib.suppress(MalformedMessage):
                 command, start = decode_command(payload)
                 return command, payload[start:]
 

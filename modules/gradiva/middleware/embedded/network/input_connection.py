@@ -111,12 +111,15 @@ class InputConnection:
             return False
 
     def type_of_service(self) -> int:
-        """Return the IP type of service of what goes back."""
+        """Return the IP type of service of what goes back; 0 where nothing does."""
+        if self._datagrams is not None:
+            return 0
         return self._socket.getsockopt(socket.IPPROTO_IP, socket.IP_TOS)
 
     def set_type_of_service(self, value: int) -> None:
-        """Set the IP type of service of what goes back."""
-        self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
+        """Set the IP type of service of what goes back, if anything does."""
+        if self._datagrams is None:
+            self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
 
     def _run(self) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from gradiva.middleware.embedded.network.contact import Contact
@@ -20,6 +21,8 @@ from gradiva.middleware.embedded.wire.vocab import encode_vocab
 
 _REFUSED = -1
 _UNKNOWN = -2
+_NUMBER = re.compile(r"-?[0-9]{1,5}")
+_MOST_SHOWN = 40  # characters of what is refused
 _RUNNER = "yarprun"  # property of ports that start programs
 _HELP = (
     "+ register NAME [CARRIER HOST PORT]   (... chooses)",
@@ -69,14 +72,11 @@ class NameCommands:
             return _failure(request, str(error), _REFUSED)
 
     def _register(self, request: NameRequest) -> NameReply:
-        number = request.argument(3)
-        if number != CHOOSE and not number.lstrip("-").isdecimal():
-            raise RefusedRegistration(f"'{number}' is no TCP port")
         contact = self._registry.register(
             name=request.argument(0),
             carrier=request.argument(1),
             host=request.argument(2),
-            port=None if number == CHOOSE else int(number),
+            port=_port_number(request.argument(3)),
             requester=request.requester,
         )
         return _one(request, contact)
@@ -123,6 +123,15 @@ class NameCommands:
             return _not_known(request)
         name = destination.getRegName()
         return LinesReply([f"port {request.name()} route {name} = {destination.getCarrier()}:/{name}"])
+
+
+def _port_number(text: str) -> int | None:
+    """Return a number; None if it is to be chosen."""
+    if text == CHOOSE:
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise RefusedRegistration(f"'{text[:_MOST_SHOWN]}' is no TCP port")
+    return int(text)
 
 
 def _one(request: NameRequest, contact: Contact) -> NameReply:

@@ -46,8 +46,9 @@ class NetworkLife:
         """Find the name server or become one, and choose the clock; does so once until `end`."""
         with self._lock:
             if not self._begun:
+                settings = current_settings()  # may be refused: then nothing has begun
                 self._begun = True
-                _find_name_server(current_settings())
+                _find_name_server(settings)
                 registration_keeper.resume()
         clock.initialize_clock(clock_kind)
 

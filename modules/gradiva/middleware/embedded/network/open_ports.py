@@ -34,7 +34,9 @@ class OpenPorts:
     def close_all(self) -> None:
         """Close the ports that are still open, the youngest first."""
         while self._ports:
-            self._ports[-1].close()
+            port = self._ports[-1]
+            port.close()
+            self.discard(port)  # one that was closed while it opened does not do so itself
 
 
 open_ports = OpenPorts()

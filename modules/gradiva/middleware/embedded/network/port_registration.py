@@ -45,14 +45,13 @@ class PortRegistration:
         """Register a name and return a listening socket and the port's address; -1 lets the name server choose it."""
         if name.startswith("/"):
             self._warn_of_a_living_namesake(name)
+        if port_number >= 0:
+            return self._open_at(name, port_number)
         contact = self._names.register(name)
-        wanted = contact.getPort() if port_number < 0 else port_number
-        listener = self._listen(wanted)
-        if listener is None and port_number < 0:  # somebody else has that number
-            listener = self._listen(0)
+        listener = self._listen(contact.getPort()) or self._listen(0)  # somebody else may have that number
         if listener is None:
-            where = f"{self._settings.listen_host}:{wanted}"
-            raise MiddlewareError(f"{contact.getRegName()} cannot listen at {where}; is it taken?")
+            self._names.unregister(contact.getRegName())
+            raise self._taken(contact.getRegName(), contact.getPort())
         return listener, self._corrected(contact, listener)
 
     def announce(self, contact: Contact) -> None:
@@ -79,6 +78,20 @@ class PortRegistration:
             self._names.unregister(kept.getRegName())
         except MiddlewareError as error:
             log.info("%s was not unregistered: %s", kept.getRegName(), error)
+
+    def _open_at(self, name: str, port_number: int) -> tuple[socket.socket, Contact]:
+        """Listen first: a name whose port cannot be opened must not lead here."""
+        listener = self._listen(port_number)
+        if listener is None:
+            raise self._taken(name, port_number)
+        try:
+            return listener, self._corrected(self._names.register(name), listener)
+        except MiddlewareError:
+            listener.close()
+            raise
+
+    def _taken(self, name: str, port_number: int) -> MiddlewareError:
+        return MiddlewareError(f"{name} cannot listen at {self._settings.listen_host}:{port_number}; is it taken?")
 
     def _listen(self, port_number: int) -> socket.socket | None:
         try:
