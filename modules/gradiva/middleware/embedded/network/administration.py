@@ -85,6 +85,7 @@ class Administration:
         return _outcome(lambda: self._port.disconnect(_word(arguments, 0)))
 
     def _list(self, arguments: list[Element]) -> list[Element]:
+        self._port.outputs.drop_dead()
         direction, peer = _word(arguments, 0), _word(arguments, 1)
         if direction == "in":
             return input_details(self._port, peer) if peer else input_names(self._port)

@@ -79,7 +79,8 @@ class Contactable:
         return len(self._core.inputs.all())
 
     def getOutputCount(self) -> int:
-        """Return how many connections lead from here."""
+        """Return how many connections lead from here to peers that are still there."""
+        self._core.outputs.drop_dead()
         return len(self._core.outputs)
 
     def setEnvelope(self, envelope: Portable) -> bool:

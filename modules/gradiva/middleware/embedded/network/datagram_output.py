@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 
 from gradiva.middleware.embedded.network.byte_stream import PeerGone
@@ -22,7 +23,10 @@ _MOST_FAREWELL_BYTES = 4096
 
 
 class DatagramOutput:
-    """Sends datagrams and never hears of them again; the receiver is told of the end over a text connection."""
+    """Sends datagrams and never hears of them again; the receiver is told of the end over a text connection.
+
+    Only that nobody has the receiver's socket any more is told by the receiver's machine.
+    """
 
     def __init__(
         self, sender: str, receiver: Contact, udp_port: int, local: tuple[str, int], settings: NetworkSettings
@@ -33,9 +37,9 @@ class DatagramOutput:
         self.dropped = 0
         self._sender = sender
         self._receiver = receiver
-        self._address = (receiver.getHost(), udp_port)
         self._settings = settings
-        self._socket = _bound_socket(local)
+        self._is_refused = False
+        self._socket = _connected_socket(local, (receiver.getHost(), udp_port))
 
     def offer(self, message: OutgoingMessage) -> None:
         """Send without waiting; a message for which the socket's buffer has no room is dropped."""
@@ -57,6 +61,14 @@ class DatagramOutput:
         """Tell that nothing is ever waited for."""
         return False
 
+    def is_alive(self) -> bool:
+        """Tell whether the receiver's machine has refused no datagram."""
+        try:
+            self._is_refused |= self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED
+        except OSError:  # closed
+            return False
+        return not self._is_refused
+
     def set_type_of_service(self, value: int) -> None:
         """Set the IP type of service."""
         self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
@@ -68,6 +80,8 @@ class DatagramOutput:
     def close(self) -> None:
         """Tell the receiver that no more will come."""
         self._socket.close()
+        if self._is_refused:
+            return
         host, port = self._receiver.getHost(), self._receiver.getPort()
         with (
             contextlib.suppress(OSError, PeerUnreachable),
@@ -86,9 +100,12 @@ class DatagramOutput:
 
     def _send_datagram(self, datagram: bytes, flags: int) -> bool:
         try:
-            self._socket.sendto(datagram, flags, self._address)
+            self._socket.send(datagram, flags)
         except BlockingIOError:
             return False
+        except ConnectionRefusedError as error:  # of a former datagram
+            self._is_refused = True
+            raise PeerGone("nobody receives its datagrams") from error
         except OSError as error:
             if self._socket.fileno() < 0:
                 raise PeerGone("the connection is closed") from error
@@ -97,12 +114,17 @@ class DatagramOutput:
         return True
 
 
-def _bound_socket(local: tuple[str, int]) -> socket.socket:
+def _connected_socket(local: tuple[str, int], receiver: tuple[str, int]) -> socket.socket:
     """Return a UDP socket at the address that the handshake came from, as receivers may expect it."""
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with contextlib.suppress(OSError):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
         sock.bind(local)
+    try:
+        sock.connect(receiver)
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 

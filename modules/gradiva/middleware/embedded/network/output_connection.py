@@ -41,6 +41,9 @@ class OutputConnection(Protocol):
     def is_busy(self) -> bool:
         """Tell whether a message waits or has not been taken."""
 
+    def is_alive(self) -> bool:
+        """Tell whether the peer is still there, as far as can be seen without speaking or waiting."""
+
     def set_type_of_service(self, value: int) -> None:
         """Set the IP type of service."""
 

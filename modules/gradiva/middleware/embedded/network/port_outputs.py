@@ -44,6 +44,13 @@ class PortOutputs:
             self._connections = tuple(other for other in self._connections if other is not output)
         output.close()
 
+    def drop_dead(self) -> None:
+        """Let go of connections whose peers have left them; nobody else would before the next message."""
+        for output in self._connections:
+            if not output.is_alive():
+                log.warning("the connection to %s is dropped: its peer is gone", output.target)
+                self.remove(output)
+
     def offer(self, message: OutgoingMessage) -> bool:
         """Send without waiting; False if a peer turned out to be dead."""
         return self._each(lambda output: output.offer(message))

@@ -34,6 +34,7 @@ def connect_port(port: WiredPort, destination: str, carrier: str = "") -> str:
     wanted = Contact.fromString(destination)
     carrier = carrier or wanted.getCarrier()
     shown = f"{carrier}:/{wanted.getName()}" if carrier else wanted.getName()
+    port.outputs.drop_dead()
     _refuse_outputs(port)
     receiver = _found(port, wanted, shown)
     if (older := port.outputs.named(receiver.getName())) is not None:

@@ -70,6 +70,16 @@ class StreamExchange:
             return False
         return True
 
+    def is_open(self) -> bool:
+        """Tell, without waiting, whether the peer has left the connection open."""
+        try:
+            self.is_settled()  # what it has sent would hide the end of the connection
+            return bool(len(self._stream) or self._socket.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+        except BlockingIOError:
+            return True
+        except (OSError, PeerGone):
+            return False
+
     def settle(self, family: WireFamily, deadline: float | None) -> None:
         """Wait until the peer has taken what was sent and owes nothing more."""
         if self._unsent:

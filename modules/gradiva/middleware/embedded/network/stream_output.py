@@ -77,6 +77,15 @@ class StreamOutput:
         finally:
             self._use.release()
 
+    def is_alive(self) -> bool:
+        """Tell whether the peer is still there; while somebody speaks to it, that is for him to find out."""
+        if self._broken is not None or not self._use.acquire(blocking=False):
+            return self._broken is None
+        try:
+            return self._exchange.is_open()
+        finally:
+            self._use.release()
+
     def set_type_of_service(self, value: int) -> None:
         """Set the IP type of service."""
         self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
