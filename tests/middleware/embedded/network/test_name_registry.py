@@ -151,3 +151,27 @@ def test_a_refused_anonymous_name_is_free_again():
     with pytest.raises(RefusedRegistration, match="no port number is left"):
         register(registry, CHOOSE)
     assert register(registry, CHOOSE, port=12345).getRegName() == "/tmp/port/1"
+
+
+def test_all_properties_together_are_bounded():
+    registry = NameRegistry(OWN, RegistryLimits(most_characters=10))
+    for name in ("/a", "/b"):
+        register(registry, name)
+    registry.set_property("/a", "key", ["12345678"])
+    with pytest.raises(RefusedRegistration, match="more than 10 characters in all properties"):
+        registry.set_property("/b", "key", ["123"])
+    registry.set_property("/a", "key", ["1234567"])  # in the place of the former value
+    assert registry.set_property("/b", "key", ["123"]) == ["123"]
+    register(registry, "/a")
+    with pytest.raises(RefusedRegistration):
+        registry.set_property("/b", "other", ["1"])
+    registry.unregister("/a")
+    assert registry.set_property("/b", "other", ["1234567"]) == ["1234567"]
+
+
+def test_a_long_chain_of_owners_goes_with_the_first(registry):
+    for number in range(3000):
+        register(registry, f"/{number}", port=12345)
+        registry.set_property(f"/{number}", "owns", [f"/{number + 1}"])
+    assert registry.unregister("/0")
+    assert registry.contacts("/2999") == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.name_lines import CHOOSE
@@ -38,18 +38,21 @@ class RegistryLimits:
         longest_name: Characters of a name or of a property's key.
         most_properties: Of one name.
         longest_value: Characters of all values of a property, as text.
+        most_characters: Of the values of all properties of all names.
     """
 
     most_names: int = 10_000
     longest_name: int = 255
     most_properties: int = 64
     longest_value: int = 4096
+    most_characters: int = 4_000_000
 
 
 @dataclass(slots=True)
 class _Registration:
     contact: Contact
     properties: dict[str, list[Element]] = field(default_factory=dict)
+    characters: dict[str, int] = field(default_factory=dict)  # of each property's values
 
 
 class NameRegistry:
@@ -76,6 +79,7 @@ class NameRegistry:
         self._port_numbers = PortNumbers(own.getPort() + _FIRST_OFFSET, last)
         self._anonymous_numbers = FreeNumbers(1)
         self._groups = FreeNumbers(_FIRST_GROUP)
+        self._characters = 0
 
     def register(self, name: str, carrier: str, host: str, port: int | None, requester: str) -> Contact:
         """Register a name and return its contact.
@@ -98,22 +102,17 @@ class NameRegistry:
             if former is not None:
                 self._give_group_back(former.contact)
             contact = self._contact(chosen_name, carrier, host, port, requester)
-            self._registrations[chosen_name] = _Registration(contact, former.properties if former else {})
+            self._registrations[chosen_name] = replace(former, contact=contact) if former else _Registration(contact)
         self._on_change(True, chosen_name)
         return contact
 
     def unregister(self, name: str) -> bool:
         """Forget a name and the names that it owns; return whether it was known."""
-        with self._lock:
-            if name in self._permanent or name not in self._registrations:
-                return False
-            registration = self._registrations.pop(name)
-            self._give_group_back(registration.contact)
-            self._give_name_back(name)
-        self._on_change(False, name)
-        for owned in registration.properties.get(OWNED, []):
-            self.unregister(str(owned))
-        return True
+        owned = self._forget(name)
+        waiting = owned or []
+        while waiting:  # what is owned may own others
+            waiting = [further for one in waiting for further in self._forget(one) or []]
+        return owned is not None
 
     def query(self, name: str) -> Contact | None:
         """Return a registered port, None if there is none of this name."""
@@ -137,12 +136,8 @@ class NameRegistry:
             if registration is None:
                 return None
             self._refuse_long(key, "property")
-            if sum(map(len, distinct)) > self._limits.longest_value:
-                raise RefusedRegistration(f"property longer than {self._limits.longest_value} characters")
-            properties = registration.properties
-            if key not in properties and len(properties) >= self._limits.most_properties:
-                raise RefusedRegistration(f"more than {self._limits.most_properties} properties")
-            properties[key] = ordered
+            self._make_room(registration, key, sum(map(len, distinct)))
+            registration.properties[key] = ordered
             return list(ordered)
 
     def property(self, name: str, key: str) -> list[Element] | None:
@@ -150,6 +145,30 @@ class NameRegistry:
         with self._lock:
             registration = self._registrations.get(name)
             return list(registration.properties.get(key, [])) if registration else None
+
+    def _make_room(self, registration: _Registration, key: str, characters: int) -> None:
+        """Count the characters of a property, or refuse it."""
+        limits, others = self._limits, self._characters - registration.characters.get(key, 0)
+        if characters > limits.longest_value:
+            raise RefusedRegistration(f"property longer than {limits.longest_value} characters")
+        if key not in registration.properties and len(registration.properties) >= limits.most_properties:
+            raise RefusedRegistration(f"more than {limits.most_properties} properties")
+        if others + characters > limits.most_characters:
+            raise RefusedRegistration(f"more than {limits.most_characters} characters in all properties")
+        registration.characters[key] = characters
+        self._characters = others + characters
+
+    def _forget(self, name: str) -> list[str] | None:
+        """Forget one name and return those that it owns; None if it was not known."""
+        with self._lock:
+            if name in self._permanent or name not in self._registrations:
+                return None
+            registration = self._registrations.pop(name)
+            self._characters -= sum(registration.characters.values())
+            self._give_group_back(registration.contact)
+            self._give_name_back(name)
+        self._on_change(False, name)
+        return [str(owned) for owned in registration.properties.get(OWNED, [])]
 
     def _name(self, name: str) -> str:
         if name not in ("", CHOOSE) and not name.startswith("="):
