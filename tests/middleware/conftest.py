@@ -11,6 +11,9 @@ from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.network_life import life
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 
+hypothesis.settings.register_profile("however fast the machine is", deadline=None)
+hypothesis.settings.load_profile("however fast the machine is")
+
 _VARIABLES = (
     "YARP_NAMESPACE",
     "YARP_IP",
