@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from gradiva import __version__
+from gradiva.cli.applications import applications_app
 from gradiva.cli.bench import bench
 from gradiva.cli.doctor import doctor
 from gradiva.cli.experiment import experiment
@@ -37,6 +38,7 @@ app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what st
 app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 )(module)  # what stands after NAME is the module's
+app.add_typer(applications_app, name="app")
 app.add_typer(yarp_app, name="yarp")
 
 

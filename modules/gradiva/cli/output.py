@@ -14,7 +14,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from gradiva.common import ConfigError
-from gradiva.telemetry.plain_values import plain
 
 STDOUT = "-"
 _FILE_WIDTH = 160  # [characters] of what is read in a file or pager
@@ -36,6 +35,8 @@ class JsonTarget:
 
     def write(self, result: Mapping[str, Any]) -> None:
         """Write ``result``; NaN and infinity become null."""
+        from gradiva.telemetry.plain_values import plain  # not before it is needed: it comes with all of telemetry
+
         text = json.dumps(plain(result), indent=2) + "\n"
         if self.is_stdout:
             sys.stdout.write(text)

@@ -29,7 +29,7 @@ def network_session(talkative: bool = False) -> Iterator[None]:
     """
     with ExitStack() as stack:
         stack.enter_context(failing_with_one_line())
-        stack.enter_context(_log_lines(talkative))
+        stack.enter_context(log_lines(talkative))
         stack.enter_context(_sigterm_as_interrupt())
         stack.callback(use_settings, current_settings())
         use_settings(dataclasses.replace(current_settings(), may_serve_names=False))
@@ -65,7 +65,7 @@ def _sigterm_as_interrupt() -> Iterator[None]:
 
 
 @contextmanager
-def _log_lines(wanted: bool) -> Iterator[None]:
+def log_lines(wanted: bool) -> Iterator[None]:
     """Show the middleware's own lines, or keep them back."""
     logger = logging.getLogger(_LOG)
     handler: logging.Handler = logging.StreamHandler(sys.stderr) if wanted else logging.NullHandler()

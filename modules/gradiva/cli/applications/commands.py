@@ -1,0 +1,89 @@
+"""The shapes of ``gradiva app …``; what they do is imported when they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gradiva.cli.interrupts import leaving_at_once
+
+applications_app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    help="Run applications of yarpmanager without it: several modules, their order, their connections.",
+)
+Json = Annotated[
+    str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output alone.")
+]
+Name = Annotated[str, typer.Argument(metavar="NAME|FILE.xml", help="As in: gradiva app list.")]
+
+
+@applications_app.command("list")
+def list_applications(json: Json = None) -> int:
+    """Tell which applications are installed."""
+    with leaving_at_once():
+        from gradiva.cli.applications.listing import list_all
+
+    return list_all(json)
+
+
+@applications_app.command()
+def run(
+    name: Name,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="MODULE", help="Leave a module out; may be repeated.")
+    ] = None,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODULE=PARAMETERS", help="More parameters for a module: gradiva-walking='--dry-run'."),
+    ] = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Start modules again that end by themselves.")] = False,
+    duration: Annotated[
+        float | None, typer.Option(min=0.0, metavar="S", help="Stop after so many seconds; else at Ctrl-C.")
+    ] = None,
+    output: Annotated[
+        bool, typer.Option("--output", help="Print what the modules print, each line behind its module's name.")
+    ] = False,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Where the folder of this run is made.")] = Path("runs"),
+    json: Json = None,
+) -> int:
+    """Start the modules of an application, connect them, and stop them at Ctrl-C in reverse order.
+
+    Serves names itself if nobody does. What the modules print is kept in the run's folder.
+
+    Exit status: 0 stopped in order, 1 a module failed, 2 wrong input.
+    """
+    with leaving_at_once():
+        from gradiva.cli.applications.running import RunRequest, run_application
+
+    return run_application(
+        RunRequest(name, tuple(without or ()), tuple(add or ()), restart, duration, output, out, json)
+    )
+
+
+@applications_app.command()
+def stop(
+    name: Annotated[str | None, typer.Argument(metavar="NAME|FILE.xml", help="Which one; all by default.")] = None,
+) -> int:
+    """Stop applications that run, and remove what is left of those whose runner was killed.
+
+    Exit status: 0 nothing runs any more, 1 a process does not end, 2 wrong input.
+    """
+    with leaving_at_once():
+        from gradiva.cli.applications.stopping import stop_applications
+
+    return stop_applications(name)
+
+
+@applications_app.command()
+def status(json: Json = None) -> int:
+    """Tell which applications run, and how their modules fare.
+
+    Exit status: 0 all is well, 1 a module failed or a runner was killed.
+    """
+    with leaving_at_once():
+        from gradiva.cli.applications.telling import tell_status
+
+    return tell_status(json)

@@ -1,0 +1,165 @@
+"""Writes the applications that come with Gradiva: ``python -m gradiva.yarp_modules.application.shipped_applications``.
+
+One for each robot, place and form. What they share is written here, and what differs is taken from the robot's
+description: the files cannot disagree with the ports that the modules use.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+from gradiva.common import ConfigError
+from gradiva.robot_model import RobotDescription
+from gradiva.robot_model.robot_ports import Environment, ForceTorqueServer, RobotPorts
+from gradiva.setup import load_robot, robot_names
+
+_PATIENCE = 60  # [s] for ports: Gazebo and the robot start slowly, and the models are compiled the first time
+_CONTROLLER, _PLANNER, _MODEL_CONTROL = "/walking-coordinator", "/planner", "/model-control"
+_JOYPAD = [("/joypad/goal:o", f"{_CONTROLLER}/goal:i", "tcp")]
+_LAYERS: list[tuple[str, str, str]] = [
+    (f"{_CONTROLLER}/plan-request:o", f"{_PLANNER}/request:i", "fast_tcp"),
+    (f"{_PLANNER}/plan:o", f"{_CONTROLLER}/plan:i", "fast_tcp"),
+    (f"{_CONTROLLER}/state:o", f"{_MODEL_CONTROL}/state:i", "fast_tcp"),
+    (f"{_MODEL_CONTROL}/desired:o", f"{_CONTROLLER}/desired:i", "fast_tcp"),
+]
+
+
+class Place(StrEnum):
+    """What moves: our simulator, Gazebo, or the robot."""
+
+    SIMULATION = "simulation"
+    GAZEBO = "gazebo"
+    HARDWARE = "hardware"
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedApplication:
+    """One of the applications.
+
+    Attributes:
+        robot: Its description.
+        place: What moves.
+        is_split: Whether the three layers are three processes.
+    """
+
+    robot: RobotDescription
+    place: Place
+    is_split: bool
+
+    @property
+    def name(self) -> str:
+        """Of the application, and of its file without ``.xml``."""
+        return f"{self.robot.name}-{self.place}{'-three' if self.is_split else ''}"
+
+    def text(self) -> str:
+        """Return the contents of the file."""
+        return "\n\n".join([self._head(), *self._modules(), *map(_connection, self._connections()), "</application>\n"])
+
+    def _head(self) -> str:
+        where = {Place.SIMULATION: "in simulation", Place.GAZEBO: "in Gazebo", Place.HARDWARE: "on the robot"}
+        form = "three processes" if self.is_split else "one process"
+        return f"""\
+<?xml version="1.0" encoding="UTF-8"?>
+<!-- Written by scripts/applications. To change it, copy it under another name. -->
+<application>
+    <name>{self.name}</name>
+    <description>{self.robot.title} walks {where[self.place]}, layers in {form}</description>
+    <version>1.0</version>
+    <authors>
+        <author>The Gradiva developers</author>
+    </authors>
+
+    <var name="robot">{self.robot.name}</var>
+    <var name="environment">{Environment.HARDWARE if self.place is Place.HARDWARE else Environment.SIMULATION}</var>
+    <var name="robot_node">localhost</var>{self._node_note()}"""
+
+    def _node_note(self) -> str:
+        if self.place is not Place.HARDWARE:
+            return ""
+        head = f"{self.robot.name.partition('_')[0]}-head"
+        return f" <!-- or the robot's own computer, such as {head}, where yarprun serves /{head} -->"
+
+    def _modules(self) -> Iterator[str]:
+        usual = "--robot ${robot} --environment ${environment}"
+        clock = "" if self.place is Place.HARDWARE else " --clock /clock"
+        if self.place is Place.SIMULATION:
+            yield _module("gradiva-simulator", "--robot ${robot} --name /simulator", 1)
+        if self.is_split:
+            yield _module("gradiva-planner", f"{usual} --name {_PLANNER}", 2)
+            yield _module("gradiva-model-control", f"{usual} --name {_MODEL_CONTROL}", 2)
+        program = "gradiva-whole-body" if self.is_split else "gradiva-walking"
+        layers = [f"{_PLANNER}/rpc", f"{_MODEL_CONTROL}/rpc"] if self.is_split else []
+        ports = [*self._robot_ports(), *layers]
+        yield _module(program, f"{usual} --name {_CONTROLLER}{clock}", 3, ports, "${robot_node}")
+        yield _module("gradiva-logger", f"{usual} --name /logger", 4, [f"{_CONTROLLER}/rpc"])
+
+    def _robot_ports(self) -> list[str]:
+        ports = _ports_of(self.robot)
+        environment = Environment.HARDWARE if self.place is Place.HARDWARE else Environment.SIMULATION
+        boards = dict.fromkeys(ports.board_of(joint) for joint in self.robot.joints)
+        servers = [*(server.name for server in ports.force_torque_servers if _has_contact(server)), ports.imu()[0].name]
+        clock = [] if self.place is Place.HARDWARE else ["/clock"]
+        names = [*(f"{board}/stateExt:o" for board in boards), *(f"{server}/measures:o" for server in servers)]
+        return [*(ports.full_name(environment, name) for name in names), *clock]
+
+    def _connections(self) -> list[tuple[str, str, str]]:
+        return [*(_LAYERS if self.is_split else []), *_JOYPAD]
+
+
+def shipped_applications() -> dict[str, str]:
+    """Return the contents of the files by their names."""
+    robots = [robot for robot in map(load_robot, robot_names()) if robot.ports is not None]
+    applications = [
+        ShippedApplication(robot, place, is_split) for robot in robots for place in Place for is_split in (False, True)
+    ]
+    return {f"{application.name}.xml": application.text() for application in applications}
+
+
+def write_applications(folder: Path) -> None:
+    """Write them all into a folder."""
+    for name, text in shipped_applications().items():
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def _ports_of(robot: RobotDescription) -> RobotPorts:
+    if robot.ports is None:
+        raise ConfigError(f"robots/{robot.name}/robot.toml has no [ports]")
+    return robot.ports
+
+
+def _has_contact(server: ForceTorqueServer) -> bool:
+    return any(sensor.contact for sensor in server.sensors)
+
+
+def _module(program: str, parameters: str, rank: int, ports: Sequence[str] = (), node: str = "localhost") -> str:
+    waits = [f'            <port timeout="{_PATIENCE}">{port}</port>' for port in ports]
+    dependencies = ["        <dependencies>", *waits, "        </dependencies>"] if waits else []
+    return "\n".join(
+        [
+            "    <module>",
+            f"        <name>{program}</name>",
+            f"        <parameters>{parameters}</parameters>",
+            f"        <node>{node}</node>",
+            f"        <rank>{rank}</rank>",
+            *dependencies,
+            "    </module>",
+        ]
+    )
+
+
+def _connection(ends: tuple[str, str, str]) -> str:
+    source, destination, carrier = ends
+    return f"""\
+    <connection persist="true">
+        <from>{source}</from>
+        <to>{destination}</to>
+        <protocol>{carrier}</protocol>
+    </connection>"""
+
+
+if __name__ == "__main__":
+    write_applications(Path(sys.argv[1]))
