@@ -46,3 +46,9 @@ def test_the_rate_of_a_stream():
 def test_a_peer_that_cannot_begin_says_why(network):
     with pytest.raises(MiddlewareError, match="'no-slash' is no name of a port"):
         Peer(network, "echo", "no-slash")
+
+
+def test_a_reader_does_not_outlive_a_measurement_that_fails(network):
+    with pytest.raises(MiddlewareError, match="cannot be connected"), Peer(network, "count", "/left", 10) as reader:
+        Peer(network, "send", "/left", "pigeon", 10).findings(60.0)
+    assert reader.has_ended

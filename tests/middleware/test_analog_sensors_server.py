@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,27 @@ def test_measurements_that_do_not_fit_the_sensors_are_not_published(names, caplo
     with AnalogSensorsServer(NAME, sensors, lambda: too_few, period=None) as server:
         assert not server.publish()
     assert "a measurement of GYROSCOPE must have 3 numbers" in caplog.text
+
+
+def test_measurements_that_are_no_numbers_end_nothing(names, caplog):
+    broken = {SensorClass.TEMPERATURE: [SensorMeasurement((None,), 0.0)]}
+    sensors = {SensorClass.TEMPERATURE: [SensorMetadata("imu")]}
+    with AnalogSensorsServer(NAME, sensors, lambda: broken, period=None) as server:
+        assert not server.publish()
+    assert "publishes nothing: TypeError" in caplog.text
+
+
+def test_sensors_that_never_answer_do_not_hold_up_the_end(names):
+    asked, let_go = threading.Event(), threading.Event()
+
+    def hang():
+        asked.set()
+        let_go.wait()
+
+    with AnalogSensorsServer(NAME, SENSORS, hang, period=0.01):
+        assert asked.wait(10.0)
+    assert names.list_names(NAME) == []
+    let_go.set()
 
 
 def test_the_server_answers_the_recorded_client_as_recorded(names):

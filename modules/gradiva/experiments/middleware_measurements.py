@@ -67,25 +67,26 @@ class PeriodicStream:
 def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int) -> RoundTrips:
     """Call an echo in another process ``calls`` times."""
     name = f"/round_trips/{carrier}"
-    server = Peer(network, "echo", name)
-    found = Peer(network, "call", name, carrier, calls).findings(_PATIENCE)
-    server.findings(_PATIENCE)
+    with Peer(network, "echo", name) as server, Peer(network, "call", name, carrier, calls) as caller:
+        found = caller.findings(_PATIENCE)
+        server.findings(_PATIENCE)
     return RoundTrips(found["durations_us"], found["failures"])
 
 
 def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: int) -> StrictStream:
     """Send ``messages`` from one process to another."""
     name = f"/strict_stream/{carrier}"
-    reader = Peer(network, "count", name, messages)
-    Peer(network, "send", name, carrier, messages).findings(_PATIENCE)
-    found = reader.findings(_PATIENCE)
+    with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
+        writer.findings(_PATIENCE)
+        found = reader.findings(_PATIENCE)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
 
 
 def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: float, duration: float) -> PeriodicStream:
     """Send at ``rate`` [Hz] for ``duration`` [s] from one process to another."""
     name = f"/periodic_stream/{carrier}"
-    reader = Peer(network, "listen", name, rate, duration)
-    Peer(network, "stream", name, carrier, rate, duration).findings(duration + _PATIENCE)
-    found = reader.findings(duration + _PATIENCE)
+    listener = Peer(network, "listen", name, rate, duration)
+    with listener as reader, Peer(network, "stream", name, carrier, rate, duration) as writer:
+        writer.findings(duration + _PATIENCE)
+        found = reader.findings(duration + _PATIENCE)
     return PeriodicStream(found["ages_us"], found["missing"])

@@ -20,7 +20,7 @@ _PATIENCE = 20.0  # [s] for a process to end after its standard input closed
 
 
 class Peer:
-    """A process that plays one role of ``measured_peer``."""
+    """A process that plays one role of ``measured_peer``; it does not outlive a block that it is entered for."""
 
     def __init__(self, environment: Mapping[str, str], role: str, *options: object) -> None:
         """Start it and wait until its port is open.
@@ -36,6 +36,18 @@ class Peer:
         assert self._process.stdout is not None
         if self._process.stdout.readline().strip() != "ready":
             raise MiddlewareError(self._complaint())
+
+    def __enter__(self) -> Peer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.has_ended:
+            self.kill()
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the process is gone."""
+        return self._process.poll() is not None
 
     def findings(self, timeout: float) -> dict[str, Any]:
         """Wait for the end of the process; return what it found.

@@ -23,6 +23,7 @@ from gradiva.middleware.message_readers import RequestReader
 _log = logging.getLogger("gradiva.yarp")
 
 _PERIOD = 0.01  # [s]
+_PATIENCE = 1.0  # [s] for the last reading of the sensors to end
 
 
 class AnalogSensorsServer:
@@ -76,8 +77,8 @@ class AnalogSensorsServer:
     def close(self) -> None:
         """Publish no more."""
         self._stopped.set()
-        if self._thread is not None:
-            self._thread.join()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(_PATIENCE)  # sensors that never answer must not hold this up
         self._close_ports()
 
     @property
@@ -91,10 +92,10 @@ class AnalogSensorsServer:
         Args:
             time: Of the message's Stamp, [s]; None: now.
         """
-        measurements = self._measurements()
-        if measurements is None:
+        items = self._message()
+        if items is None:
             return False
-        fill_bottle(self._port.prepare(), measurements_to_items(measurements))
+        fill_bottle(self._port.prepare(), items)
         stamp = yarp.Stamp(self._count, yarp.now() if time is None else time)
         self._count = (self._count + 1) % 2**31
         self._port.setEnvelope(stamp)
@@ -106,10 +107,11 @@ class AnalogSensorsServer:
             port.interrupt()
             port.close()
 
-    def _measurements(self) -> Measurements | None:
+    def _message(self) -> list[Element] | None:
         try:
             measurements = self._read()
             self._check(measurements)
+            items = measurements_to_items(measurements)
         except Exception as error:
             if not self._is_failing:
                 _log.error("%s publishes nothing: %s: %s", self._name, type(error).__name__, error)
@@ -118,7 +120,7 @@ class AnalogSensorsServer:
         if self._is_failing:
             _log.warning("%s publishes again", self._name)
         self._is_failing = False
-        return measurements
+        return items
 
     def _check(self, measurements: Measurements) -> None:
         for kind, sensors in self._sensors.items():

@@ -44,7 +44,7 @@ def measurements_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple
 
 
 def _listed(sensors: Sequence[SensorMeasurement]) -> PlainList:
-    return PlainList([PlainList([TypedList(float, one.values), float(one.time)]) for one in sensors])
+    return PlainList([PlainList([TypedList(float, map(float, one.values)), float(one.time)]) for one in sensors])
 
 
 def _read(kind: SensorClass, element: Element) -> tuple[SensorMeasurement, ...]:

@@ -33,6 +33,14 @@ def test_beginning_and_end_are_seen(name_server):
     Network.fini()
     assert not Network.initialized()
     Network.init()
+    Network.init()
+    Network.fini()
+    assert Network.initialized()
+    Network.autoInitMinimum()
+    Network.fini()
+    assert not Network.initialized()
+    Network.fini()
+    Network.init()
     assert Network.initialized()
 
 

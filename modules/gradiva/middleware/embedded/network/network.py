@@ -41,12 +41,13 @@ class NetworkBase(NetworkNames):
     @staticmethod
     def autoInitMinimum(clockType: int = clock.YARP_CLOCK_DEFAULT) -> None:
         """Do `initMinimum` unless it is done."""
-        life.begin(clockType)
+        if not life.has_begun:
+            life.begin(clockType)
 
     @staticmethod
     def finiMinimum() -> None:
-        """Leave the network."""
-        life.end()
+        """Leave the network, once for every `initMinimum`."""
+        life.leave()
 
     @staticmethod
     def initialized() -> bool:
@@ -189,5 +190,5 @@ class Network(NetworkBase):
 
     @staticmethod
     def fini() -> None:
-        """Leave the network: the name server of this process stops, the clock is the machine's."""
-        life.end()
+        """Leave the network, once for every `init`; at the last one, the name server of this process stops."""
+        life.leave()

@@ -28,6 +28,7 @@ class NetworkLife:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._begun = False
+        self._participants = 0  # that have begun and not left
         self._ended = threading.Event()
         self._private_server: NameServer | None = None
         self._former_settings: NetworkSettings | None = None
@@ -43,22 +44,31 @@ class NetworkLife:
         return self._private_server is not None
 
     def begin(self, clock_kind: int = clock.YARP_CLOCK_DEFAULT) -> None:
-        """Find the name server or become one, and choose the clock; does so once until `end`."""
+        """Find the name server or become one, and choose the clock; does so once until all have left."""
+        settings = current_settings()  # may be refused: then nothing has begun
         with self._lock:
+            self._participants += 1
             if not self._begun:
-                settings = current_settings()  # may be refused: then nothing has begun
                 self._begun = True
                 _find_name_server(settings)
                 registration_keeper.resume()
         clock.initialize_clock(clock_kind)
 
+    def leave(self) -> None:
+        """Undo one `begin`; the last one to leave ends the process's part, as with the real bindings."""
+        with self._lock:
+            self._participants -= 1
+            if self._participants > 0:
+                return
+        self.end()
+
     def end(self) -> None:
-        """Stop what `begin` started; whoever waits for a port gives up."""
+        """Stop what `begin` started, whoever has begun; whoever waits for a port gives up."""
         ended, self._ended = self._ended, threading.Event()
         ended.set()
         clock.useSystemClock()
         with self._lock:
-            self._begun = False
+            self._begun, self._participants = False, 0
             registration_keeper.rest()  # else it would start the name server again
             self.set_private(False)
             stop_serving_names()
