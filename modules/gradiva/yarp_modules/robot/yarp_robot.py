@@ -254,7 +254,9 @@ class YarpRobot:
     def _note_late(self, now: float) -> None:
         late = tuple(name for name, clock in zip(self._sources, self._clocks, strict=True) if clock.is_late(now))
         if late:
-            self._lateness.warning("no new sample for %g s of %s", self._config.max_age, ", ".join(late))
+            ages = {name: now - clock.time for name, clock in zip(self._sources, self._clocks, strict=True)}
+            told = ", ".join(f"{name} ({ages[name]:.2f} s)" for name in late)
+            self._lateness.warning("the newest sample is older than %g s: %s", self._config.max_age, told)
         elif self._late:
             _LOGGER.info("all sources speak again: %s were late", ", ".join(self._late))
         self._late = late

@@ -37,7 +37,7 @@ class BodySensors:
 
     Sensors in the feet feel the ground as the measurement tells it, noise and faults included, and what hangs below
     them; one whose ground wrench does not change to the last digit is frozen. The inertial unit of walking tells the
-    measurement's, others the truth.
+    measurement's attitude and rate, others the truth.
     """
 
     def __init__(self, description: RobotDescription, ports: RobotPorts, probes: BodyProbes) -> None:
@@ -100,7 +100,7 @@ class BodySensors:
         mount = self._mounts[sensor.name]
         ground = measurement.contact_wrenches[mount.row]
         last = self._last.get(sensor.name)
-        if last is not None and np.array_equal(last[0], ground, equal_nan=True):
+        if last is not None and ground.any() and np.array_equal(last[0], ground, equal_nan=True):
             return last[1]
         force = mount.rotation @ ground[:3]
         moment = mount.rotation @ ground[3:] + so3.cross(mount.position, force)
