@@ -54,8 +54,9 @@ class RemoteLayers:
         self.planner = RemotePlanner(
             planner_fingerprint(walking.planner),
             (self._questions, self._plans),
-            coordinator.planning_lead,
-            coordinator.planning_patience,
+            0.0 if is_lockstep else coordinator.planning_lead,
+            config.lockstep_patience + coordinator.planning_patience if is_lockstep else coordinator.planning_patience,
+            config.lockstep_patience if is_lockstep else 0.0,
         )
         self.model_control = RemoteModelControl(
             walking,

@@ -38,6 +38,7 @@ class RemotePlanner:
         ports: tuple[MessageWriter[PlanQuestion], MessageReader[PlanAnswer]],
         lead: float,
         patience: float,
+        wait: float = 0.0,
     ) -> None:
         """Take the ports.
 
@@ -46,6 +47,8 @@ class RemotePlanner:
             ports: To ask and to listen.
             lead: Until a plan may begin, [s].
             patience: After which a question is asked again, [s].
+            wait: How long `submit` waits for the answer, [s]: in lockstep, where the simulation stands still
+                meanwhile, so that runs are alike.
         """
         self.lead = lead
         self.patience = patience
@@ -53,7 +56,8 @@ class RemotePlanner:
         self._writer, self._reader = ports
         self._reader.on_message = self._hear
         self._numbering = Numbering()
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._wait = wait
         self._question: tuple[PlanQuestion, PlanRequest] | None = None
         self._reply: PlanReply | None = None
         self._plans: list[tuple[int, WalkingPlan]] = []
@@ -68,7 +72,11 @@ class RemotePlanner:
             self.asked += 1
         if not self._writer.is_heard:
             self._silence.warning("the planner is not connected; the present plan goes on to its end")
+            return
         self._writer.write(question)
+        if self._wait > 0.0:
+            with self._lock:
+                self._lock.wait_for(lambda: self._question is None, self._wait)
 
     def poll(self) -> PlanReply | None:
         """See ``PlanningService.poll``."""
@@ -111,5 +119,6 @@ class RemotePlanner:
         self.answered += 1
         self._question = None
         self._reply = PlanReply(request.number, answer.plan, answer.refusal)
+        self._lock.notify_all()
         if answer.plan is not None:
             self._plans = [*self._plans[1 - _REMEMBERED :], (answer.header.number, answer.plan)]
