@@ -5,18 +5,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 from typing import NoReturn
 
 from gradiva.common import ConfigError
-
-
-class Environment(StrEnum):
-    """Where the robot is: it decides the prefix of the robot's ports."""
-
-    SIMULATION = "simulation"
-    HARDWARE = "hardware"
+from gradiva.robot_model import Environment
 
 
 @dataclass(frozen=True, slots=True)

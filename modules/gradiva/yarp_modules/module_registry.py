@@ -9,8 +9,11 @@ from gradiva.common import ConfigError, nearest_name
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 
 MODULES: dict[str, str] = {  # title: file:class
+    "walking": "walking_module:WalkingModule",
     "planner": "planner_module:PlannerModule",
     "model_control": "model_control_module:ModelControlModule",
+    "whole_body": "whole_body_module:WholeBodyModule",
+    "joypad": "joypad.joypad_module:JoypadModule",
     "simulator": "simulator.simulator_module:Simulator",
 }
 

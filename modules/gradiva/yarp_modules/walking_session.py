@@ -79,11 +79,8 @@ class WalkingSession:
         Args:
             time: Of the control clock, [s].
         """
-        self._time = time
         self._guarded("read the robot", self._take_sample)
-        state = self.controller.state
-        self._requests.serve(self._carry_out)
-        self._take_motors(before=state)
+        self.serve(time)
         self.coordinator.update(time)
         log = None
         if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
@@ -92,6 +89,13 @@ class WalkingSession:
         self.status = self._present_status(log)
         self._tell_change()
         return log
+
+    def serve(self, time: float) -> None:
+        """Carry out the commands that wait, at ``time`` [s]: in a tick, and where there is no sample to tick by."""
+        self._time = time
+        state = self.controller.state
+        self._requests.serve(self._carry_out)
+        self._take_motors(before=state)
 
     def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
         self.coordinator.carry_out(asked.request, self._time, asked.answer)

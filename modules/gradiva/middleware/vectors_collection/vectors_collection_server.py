@@ -58,6 +58,11 @@ class VectorsCollectionServer:
             port.interrupt()
             port.close()
 
+    @property
+    def is_heard(self) -> bool:
+        """Tell whether a logger is connected."""
+        return bool(self._port.getOutputCount() > 0)
+
     def populate_metadata(self, key: str, element_names: Sequence[str]) -> None:
         """Say what the elements of a vector are called; after the first message this begins a new version."""
         with self._naming:

@@ -1,0 +1,98 @@
+"""The robot of a module is waited for beside the tick."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from gradiva.common import RobotInterface, WalkingError
+
+_LOGGER = logging.getLogger("gradiva.module")
+_RETRY = 1.0  # [s] between two attempts
+_TELL = 5  # attempts between two lines about what is missing
+
+
+class ReachableRobot(RobotInterface, Protocol):
+    """A robot that has to be reached before it can be read."""
+
+    def open(self) -> None:
+        """Reach it.
+
+        Raises:
+            RobotInterfaceError: It is not there.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let it hold itself, and leave it."""
+        ...
+
+    def rearm(self) -> None:
+        """Let the next command take the motors anew."""
+        ...
+
+    def sample_time(self) -> float:
+        """Return of when there are samples of all sensors, [s]."""
+        ...
+
+
+class RobotAwaited:
+    """Tries once a second to reach a robot.
+
+    Attributes:
+        missing: What is waited for; empty once the robot is there.
+    """
+
+    def __init__(self, robot: ReachableRobot, on_reached: Callable[[], None]) -> None:
+        """Take a robot that is not reached yet.
+
+        Args:
+            robot: To be reached.
+            on_reached: Called in the thread that reached it; after an error there the robot is left and tried again.
+        """
+        self._robot = robot
+        self._on_reached = on_reached
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="robot awaited", daemon=True)
+        self.missing = "the robot has not been looked for yet"
+
+    def start(self) -> None:
+        """Begin to look for the robot."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Look no more; leave the robot if it was reached."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if not self.missing:
+            self.missing = "the robot has been left"
+            self._robot.close()
+
+    def _run(self) -> None:
+        attempt = 0
+        while not self._stop.is_set():
+            try:
+                self._reach()
+                _LOGGER.info("the robot is there")
+                return
+            except WalkingError as error:
+                self.missing = str(error)
+            except Exception as error:  # the module goes on, and says so
+                _LOGGER.exception("the robot cannot be reached")
+                self.missing = f"{type(error).__name__}: {error}"
+            if attempt % _TELL == 0:
+                _LOGGER.warning("waiting for the robot: %s", self.missing)
+            attempt += 1
+            self._stop.wait(_RETRY)
+
+    def _reach(self) -> None:
+        self._robot.open()
+        try:
+            self._on_reached()
+        except Exception:
+            self._robot.close()
+            raise
+        self.missing = ""

@@ -1,0 +1,207 @@
+"""The walking module: three layers in one process, state machine, safety, and the robot."""
+
+from __future__ import annotations
+
+import logging
+import time as machine_time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from gradiva.middleware import yarp
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.robot_model import RobotDescription
+from gradiva.setup import GccCompiler, cache_folder
+from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
+from gradiva.yarp_modules.command_reply import fail, ok
+from gradiva.yarp_modules.config_files import setup_of
+from gradiva.yarp_modules.coordinator import Coordinator
+from gradiva.yarp_modules.coordinator_command import HELP, Word, parse_command
+from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
+from gradiva.yarp_modules.free_space import FreeSpace
+from gradiva.yarp_modules.gradiva_module import GradivaModule
+from gradiva.yarp_modules.lap_timer import LapTimer
+from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.planning_worker import PlanningWorker
+from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
+from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
+from gradiva.yarp_modules.robot_awaited import RobotAwaited
+from gradiva.yarp_modules.walking_ports import WalkingPorts
+from gradiva.yarp_modules.walking_session import WalkingSession
+
+_LOGGER = logging.getLogger("gradiva.module")
+_POLL = 0.0002  # [s] between two looks for a new sample, in lockstep
+_LOCKSTEP_PATIENCE = 0.5  # [s] of the machine without a new sample; then requests are answered all the same
+_SAME_LIMIT = 1e-3  # [rad] rounding of what boards tell in degrees
+_LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
+
+
+class WalkingModule(GradivaModule):
+    """Owns the motors, and with them the state machine, the safety supervision and the coordinator's RPC.
+
+    ``whole_body`` is the same module with layers 1 and 2 in other processes: it overrides `make_planning`,
+    `open_layers`, `close_layers`.
+    """
+
+    TITLE: ClassVar[str] = "walking"
+    SUMMARY: ClassVar[str] = "All three layers in one process: walks a robot."
+    NAME: ClassVar[str] = "/walking-coordinator"
+    COMMANDS: ClassVar[tuple[str, ...]] = HELP
+
+    def __init__(self, options: ModuleOptions) -> None:
+        """Build the layers; the robot is reached later.
+
+        Raises:
+            WalkingError: The options or the configuration are wrong.
+        """
+        self.setup = setup_of(options)
+        super().__init__(options, self.setup.walking.walking.period)
+        self.config = self.setup.part(CoordinatorConfig, "coordinator")
+        self._robot_io = self.setup.part(RobotIoConfig, "robot_io")
+        self._layers = self.make_layers(self.setup.robot)
+        self._timer = LapTimer()
+        self._ports = WalkingPorts(self.port_name(""), self.setup.robot.joints)
+        self._session: WalkingSession | None = None
+        self._planning: PlanningService | None = None
+        self._robot: YarpRobot | None = None
+        self._awaited: RobotAwaited | None = None
+        self._last_sample = -float("inf")
+
+    # -- what whole_body does otherwise ------------------------------------------------------------------------
+
+    def make_layers(self, robot: RobotDescription) -> WalkingLayers:
+        """Return the layers for a robot; called again when its boards have narrower limits than its model."""
+        return WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
+
+    def make_planning(self, layers: WalkingLayers) -> PlanningService:
+        """Return who makes the plans: a thread; in lockstep the tick itself, so that runs are alike."""
+        if self.options.lockstep:
+            return SynchronousPlanning(layers.planner)
+        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_patience)
+
+    def open_layers(self) -> None:
+        """Open the ports to layers in other processes."""
+
+    def close_layers(self) -> None:
+        """Close what `open_layers` opened, and end what `make_planning` began."""
+        if isinstance(self._planning, PlanningWorker):
+            self._planning.close()
+
+    def layer_status(self) -> list[Element]:
+        """Return what getStatus tells of the layers, as pairs (name value)."""
+        return []
+
+    # -- GradivaModule -----------------------------------------------------------------------------------------
+
+    def open_ports(self) -> None:
+        """Open the ports and begin to look for the robot."""
+        self._ports.open()
+        self.open_layers()
+        self._robot = YarpRobot(self.setup.robot, self.options.environment, self._robot_io, self.port_name(""))
+        self._awaited = RobotAwaited(self._robot, self._take_robot)
+        self._awaited.start()
+
+    def close_ports(self) -> None:
+        """Close the feet if the robot walks, let its boards hold it, close the ports."""
+        try:
+            self._finish_walk()
+        finally:
+            if self._awaited is not None:
+                self._awaited.close()
+            self.close_layers()
+            self._ports.close()
+
+    def wait_for_tick(self) -> int | None:
+        """Wait for the clock, or in lockstep for the next sample of the robot."""
+        if not self.options.lockstep or self._session is None:
+            return super().wait_for_tick()
+        if self._has_new_sample():
+            return 0
+        self._session.serve(float(yarp.now()))
+        return None
+
+    def tick(self) -> bool:
+        """Do one tick of the session, then tell the loggers."""
+        session, time = self._session, self._tick_time()
+        if session is None:
+            self.health.state = "waiting for the robot"
+            return True
+        self._ports.read(
+            lambda values: session.coordinator.take_goal(values, time),
+            lambda values: setattr(session.coordinator, "free_space", FreeSpace.from_numbers(values)),
+        )
+        self._timer.start()
+        log = session.tick(time)
+        self._timer.stop()
+        self.health.state = session.status.state
+        session.refused_messages = self._ports.refused
+        if log is not None and session.measurement is not None:
+            self._ports.logger.send(log, session.measurement, self._timer.laps)
+        return True
+
+    def answer(self, command: Sequence[Element]) -> list[Element] | None:
+        """Answer a command of the coordinator."""
+        if self._session is not None:
+            reply = self._session.answer(command)
+            asked = None if reply is None else parse_command(command)
+            is_status = asked is not None and asked.word is Word.STATUS
+            return [*reply, *self._more_status()] if reply is not None and is_status else reply
+        asked = parse_command(command)
+        if asked is None:
+            return None
+        reason = f"waiting for the robot: {self._awaited.missing if self._awaited else 'it is not looked for'}"
+        if asked.word is Word.STATUS:
+            return ok("waiting", ["reason", reason])
+        return ok(reason) if asked.word is Word.REASON else fail(reason)
+
+    # ----------------------------------------------------------------------------------------------------------
+
+    def _take_robot(self) -> None:
+        """Build the session of a robot that has been reached; called in the thread that reached it."""
+        assert self._robot is not None, "it has just been reached"
+        limits, layers = self._robot.limits(), self._layers
+        check_start_posture(limits, self.setup.robot.joints, layers.start_posture.joint_positions)
+        if narrowed := _narrowed(self.setup.robot, layers, limits):
+            layers = self.make_layers(narrowed)
+        self._planning = self.make_planning(layers)
+        controller = WalkingController(layers, self._timer.lap, self._planning)
+        coordinator = Coordinator(controller, self.config, self.setup.walking.planner)
+        self._session = WalkingSession(self._robot, controller, coordinator, self.config)
+
+    def _has_new_sample(self) -> bool:
+        assert self._robot is not None, "there is a session"
+        patience = machine_time.monotonic() + _LOCKSTEP_PATIENCE
+        while not self.isStopping() and machine_time.monotonic() < patience:
+            sample = self._robot.sample_time()
+            if sample > self._last_sample or sample < self._last_sample - 1.0:  # or the simulation began anew
+                self._last_sample = sample
+                return True
+            machine_time.sleep(_POLL)
+        return False
+
+    def _tick_time(self) -> float:
+        return self._last_sample if self.options.lockstep and self._session is not None else float(yarp.now())
+
+    def _more_status(self) -> list[Element]:
+        base: list[Element] = [*self._ports.robot_base]
+        return [["robot_base", base], *self.layer_status()]
+
+    def _finish_walk(self) -> None:
+        """Close the feet before the boards are left: a robot that is left in the middle of a step falls."""
+        session = self._session
+        if session is None or session.controller.state is not WalkingState.WALKING:
+            return
+        _LOGGER.info("%s: closing the feet before the end", self.TITLE)
+        session.controller.stop()
+        deadline = machine_time.monotonic() + _LAST_STEPS
+        while session.controller.state is WalkingState.WALKING and machine_time.monotonic() < deadline:
+            machine_time.sleep(self.health.period)
+            session.tick(float(yarp.now()))
+
+
+def _narrowed(robot: RobotDescription, layers: WalkingLayers, limits: Limits) -> RobotDescription | None:
+    """Return the description with the narrower of its limits and the boards'; None where its own are the narrower."""
+    ours = {joint: (low, high) for joint, low, high in zip(robot.joints, *layers.joint_limits, strict=True)}
+    both = {joint: (max(ours[joint][0], low), min(ours[joint][1], high)) for joint, (low, high) in limits.items()}
+    changes = [abs(mine - new) for joint in both for mine, new in zip(ours[joint], both[joint], strict=True)]
+    return replace(robot, position_limits=both) if max(changes, default=0.0) > _SAME_LIMIT else None
