@@ -199,6 +199,13 @@ def test_datagrams_that_are_no_message_do_not_end_a_connection(port):
         assert len(port.inputs.named("/out")) == 1
 
 
+def test_a_flood_of_nonsense_does_not_fill_the_log(port, caplog):
+    nonsense = b"\1\2\3\4\5\6\7\x08"
+    with caplog.at_level("WARNING", "gradiva.yarp"):
+        assert all(is_closed(port, nonsense) for _ in range(50))
+    assert 1 <= len(caplog.records) <= 10
+
+
 def test_a_reader_of_replies_that_does_not_read_is_left(port):
     big = bytes.fromhex("000000007e640001") + struct.pack("<iii", 256 + 12, 1, 60_000) + bytes(60_000)
     with socket.create_connection(("127.0.0.1", port.port_number), PATIENCE) as sock:

@@ -21,6 +21,7 @@ from gradiva.middleware.embedded.network.transferable import Sent
 from gradiva.middleware.embedded.wire.carriers import HEADER_SIZE
 from gradiva.middleware.embedded.wire.port_command import PortCommand
 from gradiva.middleware.errors import MalformedMessage, PeerUnreachable
+from gradiva.middleware.seldom import Seldom
 
 
 class InputOwner(Protocol):
@@ -28,6 +29,7 @@ class InputOwner(Protocol):
 
     settings: NetworkSettings
     name: str
+    complaint: Seldom
 
     @property
     def port_number(self) -> int:
@@ -128,7 +130,8 @@ class InputConnection:
             pass
         except (MalformedMessage, PeerStalled, PeerUnreachable, OSError) as error:
             if not self._closed:
-                log.warning("%s: connection from %s closed: %s", self._owner.name, self._who(), error)
+                line = "%s: connection from %s closed: %s"
+                self._owner.complaint.warning(line, self._owner.name, self._who(), error)
         except Exception:
             log.exception("%s: connection from %s failed", self._owner.name, self._who())
         finally:

@@ -34,6 +34,7 @@ from gradiva.middleware.embedded.wire.text import from_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MiddlewareError
+from gradiva.middleware.seldom import Seldom
 
 _JOIN_PATIENCE = 1.0  # [s] for a thread to end
 
@@ -51,6 +52,7 @@ class PortCore:
         is_rpc: Whether at most one of them.
         properties: What administrators have left here.
         envelope: Text sent beside every message from now on; empty for none.
+        complaint: Says what peers do wrong; a flood of it must not fill the log.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class PortCore:
         self.is_rpc = False
         self.properties: dict[str, list[Element]] = {}
         self.envelope = ""
+        self.complaint = Seldom(log)
         self.inputs = PortInputs(self.settings.limits.most_connections)
         self.outputs = PortOutputs()
         self._line_protocols = dict(line_protocols or {})
@@ -203,7 +206,7 @@ class PortCore:
         connection = InputConnection(self, sock, peer_host, peer_port)
         if not self.inputs.admit(connection):
             most = self.settings.limits.most_connections
-            log.warning("%s: a connection is refused: there are %d already", self.name, most)
+            self.complaint.warning("%s: a connection is refused: there are %d already", self.name, most)
             sock.close()
             return
         try:
@@ -228,7 +231,7 @@ class PortCore:
         except (PeerGone, PeerStalled):
             raise
         except MiddlewareError as error:
-            log.warning("%s: a message from %s was not taken: %s", self.name, message.source.sender, error)
+            self.complaint.warning("%s: a message from %s was not taken: %s", self.name, message.source.sender, error)
             return [encode_vocab("fail"), str(error)]
         except Exception as error:
             log.exception("%s: a message from %s was not taken", self.name, message.source.sender)

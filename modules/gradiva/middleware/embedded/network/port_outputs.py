@@ -20,6 +20,7 @@ class PortOutputs:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._connections: tuple[OutputConnection, ...] = ()
+        self._is_closed = False
 
     def __len__(self) -> int:
         """Return the number of connections."""
@@ -34,9 +35,13 @@ class PortOutputs:
         return next((output for output in self._connections if output.target == target), None)
 
     def add(self, output: OutputConnection) -> None:
-        """Take in a new connection."""
+        """Take in a new connection; raises `PeerGone`, and closes it, if the port was closed in the meantime."""
         with self._lock:
-            self._connections = (*self._connections, output)
+            if not self._is_closed:
+                self._connections = (*self._connections, output)
+                return
+        output.close()
+        raise PeerGone(f"the port was closed while it was connected to {output.target}")
 
     def remove(self, output: OutputConnection) -> None:
         """Close a connection and let go of it."""
@@ -80,7 +85,9 @@ class PortOutputs:
         return any(output.is_busy() for output in self._connections)
 
     def close(self) -> None:
-        """End all connections."""
+        """End all connections; there will be no others."""
+        with self._lock:
+            self._is_closed = True
         for output in self._connections:
             self.remove(output)
 
