@@ -92,8 +92,9 @@ def play_client(port: int, name: str, connection: int = 0, incidentals: Incident
 def rest_of(sock: socket.socket) -> bytes:
     """End our side of a conversation and return what the other one still says."""
     rest = b""
-    with suppress(ConnectionError):
+    with suppress(OSError):  # it has ended already
         sock.shutdown(socket.SHUT_WR)
+    with suppress(ConnectionError):
         while piece := sock.recv(65536):
             rest += piece
     return rest

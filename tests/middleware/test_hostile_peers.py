@@ -44,7 +44,8 @@ def say(port: int, data: bytes) -> bytes:
     answer = b""
     with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
         sock.sendall(data)
-        sock.shutdown(socket.SHUT_WR)
+        with suppress(OSError):  # it has ended already
+            sock.shutdown(socket.SHUT_WR)
         while piece := sock.recv(65536):
             answer = (answer + piece)[-1000:]
     return answer
