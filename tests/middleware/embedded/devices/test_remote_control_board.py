@@ -108,6 +108,7 @@ def test_modes_are_set_and_measured(driver, device):
     assert interaction.setInteractionMode(2, int(InteractionMode.COMPLIANT))
     assert device.modes == [ControlMode.IDLE, ControlMode.TORQUE, ControlMode.IDLE]
     wait_until(lambda: control.getControlMode(1) == int(ControlMode.TORQUE))
+    wait_until(lambda: control.getControlMode(2) == int(ControlMode.IDLE))  # it was set later
     modes = IVector(2)
     assert control.getControlModes(2, IVector([1, 2]), modes)
     assert list(modes) == [int(ControlMode.TORQUE), int(ControlMode.IDLE)]
