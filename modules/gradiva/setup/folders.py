@@ -26,9 +26,3 @@ def cache_folder() -> Path:
     """Return the folder in which compiled functions are kept; XDG_CACHE_HOME moves it."""
     base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "gradiva"
-
-
-def state_folder() -> Path:
-    """Return the folder in which programs note what they are doing; XDG_STATE_HOME moves it."""
-    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "gradiva"

@@ -6,21 +6,20 @@ import threading
 
 from gradiva.cli.applications.name_service import end_name_service, network
 from gradiva.cli.yarp.failures import say
-from gradiva.setup.folders import state_folder
 from gradiva.yarp_modules.application.application_network import ApplicationNetwork
 from gradiva.yarp_modules.application.leftovers import end_marked, end_modules, forget_ports
 from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.run_claim import RunClaim, claims_below
+from gradiva.yarp_modules.application.run_claim import RunClaim, claims_below, records_folder
 
 
 def claim_of(application: str) -> RunClaim:
     """Return the claim of an application."""
-    return RunClaim(state_folder() / "applications", application)
+    return RunClaim(records_folder(), application)
 
 
 def all_claims() -> list[RunClaim]:
     """Return the claims of the applications that run or have left something."""
-    return claims_below(state_folder() / "applications")
+    return claims_below(records_folder())
 
 
 def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:

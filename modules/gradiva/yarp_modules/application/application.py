@@ -69,9 +69,10 @@ class ApplicationModule:
     def port(self) -> str:
         """Prefix of its own ports, as its parameters tell by ``--name``; empty if they do not."""
         words = self.arguments
-        for word, following in zip(words, [*words[1:], ""], strict=True):
-            name = following if word == "--name" else word.removeprefix("--name=") if word.startswith("--name=") else ""
-            if name:
+        for index, word in enumerate(words):
+            option, _, value = word.partition("=")
+            name = value or "".join(words[index + 1 : index + 2])
+            if option == "--name" and name:
                 return f"{self.prefix}/{name.lstrip('/')}"
         return ""
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from gradiva.common import ConfigError, nearest_name
 from gradiva.middleware import yarp
-from gradiva.setup.folders import data_folder
 from gradiva.yarp_modules.application.application import Application
 from gradiva.yarp_modules.application.application_reader import read_application
 from gradiva.yarp_modules.application.xml_element import read_xml
@@ -53,6 +52,8 @@ def load_application(name: str) -> Application:
 
 
 def _folders() -> Iterator[Path]:
+    from gradiva.setup.folders import data_folder  # not before it is needed: it comes with all layers
+
     yield data_folder("apps")
     finder = yarp.ResourceFinder()
     finder.setQuiet(True)

@@ -121,6 +121,12 @@ class RunClaim:
             os.close(descriptor)  # its former holder has just taken the file away
 
 
+def records_folder() -> Path:
+    """Return where records of runs are kept; XDG_STATE_HOME moves it."""
+    base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(base) / "gradiva" / "applications"
+
+
 def claims_below(folder: Path) -> list[RunClaim]:
     """Return the claims of all applications that run or have left something."""
     records = (RunClaim(folder, path.stem).read() for path in sorted(folder.glob("*.json")))

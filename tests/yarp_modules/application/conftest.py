@@ -1,0 +1,19 @@
+"""Applications of the tests: small files, programs that every machine has."""
+
+import pytest
+
+from tests.middleware.conftest import folder_of_nobody, own_name_server
+
+__all__ = ["folder_of_nobody", "own_name_server"]
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Return a function that writes an application and returns its file."""
+
+    def write(text, name="file"):
+        path = tmp_path / f"{name}.xml"
+        path.write_text(text)
+        return path
+
+    return write
