@@ -138,3 +138,12 @@ def insides_of_numbers(data: bytes, start: int) -> set[int]:
     elements(number(4) - 256)
     assert offset == len(data)
     return insides
+
+
+def test_a_users_own_object_is_cut_anywhere():
+    rng = random.Random(3)
+    for beginning in (b"", b"\0\1\0\0", b"\0\1\0\0\xff\xff\xff\x7f", b"\x0a\1\0\0\xff\xff\0\0"):
+        message = beginning + rng.randbytes(300)
+        pieces = pieces_of(message, 0, FAMILY, largest=100)
+        assert [len(piece) for piece in pieces[:-1]] == [100] * (len(pieces) - 1)
+        assert b"".join(pieces) == message

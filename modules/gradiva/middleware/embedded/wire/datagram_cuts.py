@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from gradiva.middleware.embedded.wire.datagrams import LARGEST_PIECE
+from gradiva.middleware.embedded.wire.list_measure import ListMeasure, StillArriving
 from gradiva.middleware.embedded.wire.tags import DICTIONARY_TAG, LIST_TAG, SCALAR_MASK, kinds_by_tag
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
 
 _INT32 = struct.Struct("<i").unpack_from
 
@@ -43,14 +45,25 @@ def pieces_of(message: bytes, object_start: int, family: WireFamily, largest: in
 
 
 def _runs(message: bytes, start: int, family: WireFamily) -> Iterator[_Run]:
+    if not _is_list(memoryview(message)[start:], family):  # a user's own object: no number of it is known
+        yield _Run(start, len(message), 1)
+        return
     walk = _Walk(message, start, family)
     yield from walk.whole_list()
-    if walk.offset < len(message):  # something else than a list: no number of it is known
+    if walk.offset < len(message):
         yield _Run(walk.offset, len(message), 1)
 
 
+def _is_list(data: memoryview, family: WireFamily) -> bool:
+    try:
+        ListMeasure(data, family).size()
+    except (MalformedMessage, StillArriving):
+        return False
+    return True
+
+
 class _Walk:
-    """Goes over a list that this process has encoded itself."""
+    """Goes over a whole list."""
 
     def __init__(self, message: bytes, start: int, family: WireFamily) -> None:
         self._message = message
