@@ -36,6 +36,7 @@ class GradivaModule(yarp.RFModule):
     Attributes:
         options: How it was started.
         health: How well it keeps time.
+        lateness: By how much the present tick began late, [s]; `wait_for_tick` tells.
     """
 
     TITLE: ClassVar[str] = ""  # as in ``gradiva module TITLE``
@@ -57,6 +58,7 @@ class GradivaModule(yarp.RFModule):
         self.options = options
         self.setName(options.name or self.NAME)
         self.health = ModuleHealth(self.TITLE, period)
+        self.lateness = 0.0
         self._schedule = TickSchedule(period)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
@@ -82,7 +84,9 @@ class GradivaModule(yarp.RFModule):
 
     def wait_for_tick(self) -> int | None:
         """Wait until a tick is due; return how many were missed, or None if there is none now (bounded wait)."""
-        return self._schedule.wait(self.isStopping)
+        missed = self._schedule.wait(self.isStopping)
+        self.lateness = self._schedule.lateness
+        return missed
 
     def time_left(self) -> float:
         """Return how much time there is until the next tick, [s]."""
@@ -123,7 +127,7 @@ class GradivaModule(yarp.RFModule):
             return False
         goes_on = True
         if missed is not None:
-            with self.health.tick(self._schedule.lateness, missed):
+            with self.health.tick(self.lateness, missed):
                 goes_on = self._guarded_tick()
         self._use_idle_time()
         return goes_on

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from gradiva.common import RobotInterface
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.robot_model import RobotDescription
@@ -23,7 +24,7 @@ from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.lap_timer import LapTimer
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.planning_worker import PlanningWorker
-from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
+from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
 from gradiva.yarp_modules.robot_awaited import RobotAwaited
 from gradiva.yarp_modules.walking_ports import WalkingPorts
@@ -65,6 +66,7 @@ class WalkingModule(GradivaModule):
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
         self._awaited: RobotAwaited | None = None
+        self._dry_run: DryRunRobot | None = None
         self._last_sample = -float("inf")
 
     # -- what whole_body does otherwise ------------------------------------------------------------------------
@@ -110,15 +112,22 @@ class WalkingModule(GradivaModule):
                 self._awaited.close()
             self.close_layers()
             self._ports.close()
+            for line in self._dry_run.report.lines() if self._dry_run is not None else ():
+                _LOGGER.warning("%s", line)
 
     def wait_for_tick(self) -> int | None:
         """Wait for the clock, or in lockstep for the next sample of the robot."""
         if not self.options.lockstep or self._session is None:
             return super().wait_for_tick()
+        self.lateness = 0.0
         if self._has_new_sample():
             return 0
         self._session.serve(float(yarp.now()))
         return None
+
+    def time_left(self) -> float:
+        """Return how much time there is until the next tick, [s]; in lockstep the simulator waits."""
+        return self.health.period if self.options.lockstep else super().time_left()
 
     def tick(self) -> bool:
         """Do one tick of the session, then tell the loggers."""
@@ -166,7 +175,10 @@ class WalkingModule(GradivaModule):
         self._planning = self.make_planning(layers)
         controller = WalkingController(layers, self._timer.lap, self._planning)
         coordinator = Coordinator(controller, self.config, self.setup.walking.planner)
-        self._session = WalkingSession(self._robot, controller, coordinator, self.config)
+        robot: RobotInterface = self._robot
+        if self.options.dry_run:
+            robot = self._dry_run = DryRunRobot(self._robot, self.setup.robot.joints)
+        self._session = WalkingSession(robot, controller, coordinator, self.config)
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"
