@@ -8,13 +8,13 @@ import platform
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from gradiva.cli.version_range import allows, parse_requirement
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.common import WalkingError
+from gradiva.common.finding import Finding
 from gradiva.middleware.bindings_choice import chosen_bindings
 from gradiva.middleware.embedded.network.current_settings import load_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
@@ -25,21 +25,6 @@ from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
 OLDEST_PYTHON = (3, 11)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What a check found.
-
-    Attributes:
-        verdict: ``ok``, ``warn`` (Gradiva works with less comfort) or ``fail``.
-        text: One line.
-        remedy: What to do, or empty.
-    """
-
-    verdict: str
-    text: str
-    remedy: str = ""
 
 
 Check = Callable[[], Finding]

@@ -65,9 +65,9 @@ def _sigterm_as_interrupt() -> Iterator[None]:
 
 
 @contextmanager
-def log_lines(wanted: bool) -> Iterator[None]:
-    """Show the middleware's own lines, or keep them back."""
-    logger = logging.getLogger(_LOG)
+def log_lines(wanted: bool, name: str = _LOG) -> Iterator[None]:
+    """Show the middleware's own lines (or another logger's), or keep them back."""
+    logger = logging.getLogger(name)
     handler: logging.Handler = logging.StreamHandler(sys.stderr) if wanted else logging.NullHandler()
     propagated, logger.propagate = logger.propagate, False
     logger.addHandler(handler)
