@@ -13,6 +13,7 @@ MODULES: dict[str, str] = {  # title: file:class
     "planner": "planner_module:PlannerModule",
     "model_control": "model_control_module:ModelControlModule",
     "whole_body": "whole_body_module:WholeBodyModule",
+    "logger": "logger.logger_module:LoggerModule",
     "joypad": "joypad.joypad_module:JoypadModule",
     "simulator": "simulator.simulator_module:Simulator",
 }

@@ -23,11 +23,13 @@ class VectorsSample:
         vectors: Values by name.
         time: When they were sent, [s]; None if the sender does not say.
         version: Of the names of their elements.
+        number: Of the message, counted by the sender; None if the sender does not say.
     """
 
     vectors: dict[str, list[float]]
     time: float | None
     version: int
+    number: int | None = None
 
 
 class VectorsCollectionClient:
@@ -49,11 +51,16 @@ class VectorsCollectionClient:
         self._names: dict[str, list[str]] = {}
         self._version = -1
 
-    def open(self) -> None:
-        """Open ports and connect; raise MiddlewareError and leave nothing open if that fails."""
+    def open(self, should_connect: bool = True) -> None:
+        """Open ports and connect; raise MiddlewareError and leave nothing open if that fails.
+
+        Args:
+            should_connect: Whether to connect; where not, others make the `connections`, as often as it takes.
+        """
         try:
             self._open_ports()
-            self._connect()
+            if should_connect:
+                self._connect()
         except MiddlewareError:
             self.close()
             raise
@@ -63,6 +70,19 @@ class VectorsCollectionClient:
         for port in (self._port, self._rpc):
             port.interrupt()
             port.close()
+
+    @property
+    def connections(self) -> list[tuple[str, str, str]]:
+        """Source, destination and carrier of the connections that it needs."""
+        return [
+            (f"{self._remote}/measures:o", f"{self._local}/measures:i", self._carrier),
+            (f"{self._local}/rpc:o", f"{self._remote}/rpc:i", "tcp"),
+        ]
+
+    def forget_names(self) -> None:
+        """Ask for all names again, as after a restart of the server, which counts its versions from zero."""
+        self._names = {}
+        self._version = -1
 
     def are_metadata_ready(self) -> bool:
         """Ask whether the server has said all that its first message needs."""
@@ -87,7 +107,9 @@ class VectorsCollectionClient:
         except MalformedMessage as error:
             _log.error("%s was sent no vectors: %s", self._local, error)
             return None
-        return VectorsSample(vectors, stamp.getTime() if stamped else None, version)
+        if not stamped:
+            return VectorsSample(vectors, None, version)
+        return VectorsSample(vectors, stamp.getTime(), version, stamp.getCount())
 
     def _open_ports(self) -> None:
         self._port.setStrict(True)
@@ -96,9 +118,7 @@ class VectorsCollectionClient:
             raise MiddlewareError(f"the ports of {self._local} could not be opened")
 
     def _connect(self) -> None:
-        values = yarp.Network.connect(f"{self._remote}/measures:o", f"{self._local}/measures:i", self._carrier)
-        names = yarp.Network.connect(f"{self._local}/rpc:o", f"{self._remote}/rpc:i", "tcp")
-        if not (values and names):
+        if not all(yarp.Network.connect(*connection) for connection in self.connections):
             raise PeerUnreachable(f"problem connecting to {self._remote}, is it running?")
 
     def _ask(self, question: list[Element]) -> list[Element]:

@@ -1,0 +1,179 @@
+"""The logger as a process."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from gradiva.common import WalkingError
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsSample
+from gradiva.telemetry import RunFolder
+from gradiva.yarp_modules.command_reply import fail, is_called, ok
+from gradiva.yarp_modules.config_files import setup_of
+from gradiva.yarp_modules.gradiva_module import GradivaModule
+from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
+from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
+
+_PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
+_FLUSH_PERIOD = 1.0  # [s] a crash loses at most that
+_FINISH_AFTER = 10.0  # [s] without a message: then the run is over
+_PATIENCE_FOR_NAMES = 2.0  # [s] then numbers stand in for the names
+_SAME_RESTART = 5.0  # [s] in which one restart may be noticed in two ways
+_SOURCE = "/walking-coordinator/logger"
+_LOGGER = logging.getLogger("gradiva.module")
+
+
+class LoggerModule(GradivaModule):
+    """Records the signals of a walking module as soon as they come, run after run, until it is told to stop.
+
+    The connections are made again whenever the source was restarted; each of its runs is a run folder.
+    """
+
+    TITLE = "logger"
+    SUMMARY = "Writes the signals of a walking module to run folders."
+    NAME = "/logger"
+    NEEDS_ROBOT = False
+    OPTIONS = (
+        ModuleOption("remote", f"beginning of the source's ports (default {_SOURCE})", "/NAME"),
+        ModuleOption("out", "folder of the run folders (default runs)", "DIR"),
+        ModuleOption("wait", "record only when told to by start"),
+        ModuleOption("carrier", "of the signals (default fast_tcp)", "CARRIER"),
+    )
+    COMMANDS = (
+        "start   record what comes",
+        "stop   write the log of the present run, record no more",
+        "getStatus   whether it records, samples, lost ones, the present run folder",
+    )
+
+    def __init__(self, options: ModuleOptions) -> None:
+        """Take what is known of the robot.
+
+        Raises:
+            WalkingError: The configuration is wrong.
+        """
+        super().__init__(options, _PERIOD)
+        self._description = _description(options)
+        self._recorder = LogRecorder(self._description)
+        self._is_recording = "wait" not in options.extras
+        source = options.extras.get("remote", _SOURCE)
+        self._client = VectorsCollectionClient(source, self.port_name(""), options.extras.get("carrier", "fast_tcp"))
+        self._connections = PersistentConnections(self._client.connections, healthy_period=1.0)
+        self._names: dict[str, list[str]] = {}
+        self._names_version: int | None = None
+        self._arrival = self._flushed = time.monotonic()
+        self._orders: list[bool] = []
+        self._connection = (False, 0)
+        self._restart = -float("inf")
+
+    def open_ports(self) -> None:
+        """Finish what a killed logger left behind, open the ports, begin to connect."""
+        for run in finish_left_over(self._description.parent):
+            _LOGGER.info("logger: %s, left behind by a logger that was killed, has its log now", run.path)
+        self._client.open(should_connect=False)
+        self._connections.start()
+
+    def close_ports(self) -> None:
+        """Close the ports, write the log of the present run."""
+        self._connections.stop()
+        self._client.close()
+        try:
+            self._finish("the logger was told to quit")
+        except WalkingError as error:
+            _LOGGER.error("logger: %s", error)
+
+    def tick(self) -> bool:
+        """Write what has come."""
+        while self._orders:
+            self._obey(self._orders.pop(0))
+        self._look_at_connection()
+        while (sample := self._client.read(False)) is not None:
+            self._arrival = time.monotonic()
+            if self._is_recording:
+                self._record(sample)
+        if time.monotonic() - self._flushed > _FLUSH_PERIOD:
+            self._flushed = time.monotonic()
+            self._recorder.flush()
+        if self._recorder.run is not None and time.monotonic() - self._arrival > _FINISH_AFTER:
+            self._finish(f"nothing has come for {_FINISH_AFTER:g} s")
+        self.health.state = self._state()
+        return True
+
+    def answer(self, command: Sequence[Element]) -> list[Element] | None:
+        """Answer ``start``, ``stop``, ``getStatus``; the first two are carried out by the next tick."""
+        if is_called(command[0], "getStatus"):
+            connected: Element = int(self._connections.are_connected())
+            return ok(self._state(), ["connected", connected], *self._recorder.status())
+        for word, order in (("start", True), ("stop", False)):
+            if is_called(command[0], word):
+                if order is self._is_recording:
+                    return fail("it is recording already" if order else "it is not recording")
+                self._orders.append(order)
+                return ok()
+        return None
+
+    def _state(self) -> str:
+        if not self._is_recording:
+            return "stopped"
+        return "recording" if self._recorder.run is not None else "waiting for signals"
+
+    def _obey(self, should_record: bool) -> None:
+        self._is_recording = should_record
+        if not should_record:
+            self._finish("told to stop")
+
+    def _record(self, sample: VectorsSample) -> None:
+        if sample.time is None:
+            sample = replace(sample, time=time.time())
+        if self._recorder.is_restart(sample):
+            self._forget_source("the source was restarted")
+        if self._names_version != sample.version:
+            self._ask_for_names(sample)
+        self._recorder.take(sample, self._names)
+
+    def _look_at_connection(self) -> None:
+        """End the run when the connection was lost or made again: a source that comes back may be another one."""
+        status = self._connections.status()[0]
+        was, self._connection = self._connection, (status.is_connected, status.times_made)
+        is_lost = was[0] and (not status.is_connected or status.times_made > was[1])
+        if is_lost and time.monotonic() - self._restart > _SAME_RESTART:
+            self._forget_source("the connection to the source was lost")
+
+    def _forget_source(self, reason: str) -> None:
+        self._restart = time.monotonic()
+        self._client.forget_names()
+        self._names_version = None
+        self._finish(reason)
+
+    def _ask_for_names(self, sample: VectorsSample) -> None:
+        """Wait a moment for the connection by which the names come: it is made just after that of the signals."""
+        deadline = time.monotonic() + _PATIENCE_FOR_NAMES
+        while not self.isStopping():
+            try:
+                self._names = self._client.element_names()
+                break
+            except WalkingError as error:
+                if time.monotonic() > deadline:
+                    _LOGGER.warning("logger: the signals have no names: %s", error)
+                    break
+                time.sleep(_PERIOD)
+        self._names_version = sample.version
+
+    def _finish(self, reason: str) -> RunFolder | None:
+        run = self._recorder.finish(reason)
+        if run is not None:
+            _LOGGER.info("logger: %s is written: %s", run.log_path, reason)
+        return run
+
+
+def _description(options: ModuleOptions) -> RunDescription:
+    parent = Path(options.extras.get("out", "runs"))
+    if not options.robot:
+        return RunDescription(parent)
+    setup = setup_of(options)
+    sole = {"x": list(setup.robot.sole.x), "y": list(setup.robot.sole.y)}
+    return RunDescription(parent, setup.robot.name, setup.tables, {"sole": sole})

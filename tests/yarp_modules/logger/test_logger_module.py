@@ -1,0 +1,86 @@
+"""The logger over ports: its source may come late, be restarted and go."""
+
+import threading
+import time
+
+import pytest
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import as_bottle, as_items
+from gradiva.middleware.embedded.wire.elements import Vocab32
+from gradiva.middleware.vectors_collection import VectorsCollectionServer
+from gradiva.telemetry import RunFolder
+from gradiva.yarp_modules.command_reply import is_ok
+from gradiva.yarp_modules.logger import LoggerModule
+from gradiva.yarp_modules.module_options import ModuleOptions
+from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+
+PATIENCE = 15.0  # [s]
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def logger(own_name_server, tmp_path):  # noqa: F811
+    module = LoggerModule(ModuleOptions(extras={"out": str(tmp_path / "runs"), "remote": "/source"}))
+    thread = threading.Thread(target=lambda: module.runModule(yarp.ResourceFinder()), daemon=True)
+    thread.start()
+    yield module
+    module.stopModule()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def ask(module, word):
+    reply = yarp.Bottle()
+    module.respond(as_bottle([word]), reply)
+    return as_items(reply)
+
+
+def publish(module, count):
+    """Send, as one run of a source, until the logger has taken ``count`` samples more."""
+    with VectorsCollectionServer("/source") as server:
+        server.populate_metadata("zmp::measured", ["x", "y"])
+        stamp = yarp.Stamp()
+        wanted = module._recorder.samples + count
+
+        def sent():
+            stamp.update()
+            server.send({"zmp::measured": [1.0, 2.0]}, stamp)
+            return module._recorder.samples >= wanted
+
+        wait_until(sent, "the logger takes samples")
+
+
+def test_each_run_of_a_source_that_is_restarted_has_its_folder(logger, tmp_path):
+    publish(logger, 20)
+    publish(logger, 20)
+    wait_until(lambda: logger._recorder.runs == 2, "two runs")
+    assert is_ok(ask(logger, "stop"))
+    wait_until(lambda: logger._recorder.run is None, "the run is written")
+    runs = [RunFolder(path) for path in sorted((tmp_path / "runs").iterdir())]
+    assert len(runs) == 2
+    for run in runs:
+        assert len(run.read_log().log) >= 10
+        assert run.read_log().log.info("zmp::measured").elements == ("x", "y")
+    reasons = [run.read_result()["reason"] for run in runs]
+    assert reasons[0] in ("the source was restarted", "the connection to the source was lost")
+    assert reasons[1] == "told to stop"
+    status = ask(logger, "getStatus")
+    assert status[1] == "stopped"
+    assert ["lost", 0] in status
+
+
+def test_what_makes_no_sense_is_refused_with_the_reason(logger):
+    wait_until(lambda: logger.health.state != "", "it runs")
+    assert ask(logger, "start") == [Vocab32(yarp.encode("fail")), "it is recording already"]
+    assert is_ok(ask(logger, "stop"))
+    wait_until(lambda: ask(logger, "getStatus")[1] == "stopped", "it has stopped")
+    assert ask(logger, "stop") == [Vocab32(yarp.encode("fail")), "it is not recording"]
+    assert is_ok(ask(logger, "start"))
+    wait_until(lambda: ask(logger, "getStatus")[1] == "waiting for signals", "it has started")
