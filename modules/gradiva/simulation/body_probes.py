@@ -33,13 +33,23 @@ class InertialReading:
 class _Cut:
     """What hangs below a fixed joint: links of the same rigid body, and bodies behind further joints.
 
-    The links are one: mass [kg], centre [m] and inertia [kg·m²] in the frame of the body.
+    Attributes:
+        body: Number of the rigid body.
+        position: Of the frame of the reading, in the frame of the body, [m], shape (3,).
+        rotation: Of the frame of the reading, in the frame of the body, shape (3, 3).
+        below: Numbers of the bodies behind.
+        mass: Of the links, [kg].
+        arm: From the frame of the reading to their centre of mass, in the frame of the body, [m], shape (3,).
+        centre: Of mass, in the frame of the body, [m], shape (3,).
+        inertia: About the centre of mass, axes of the body, [kg·m²], shape (3, 3).
     """
 
     body: int
-    pose: NDArray
+    position: NDArray
+    rotation: NDArray
     below: tuple[int, ...]
     mass: float
+    arm: NDArray
     centre: NDArray
     inertia: NDArray
 
@@ -118,28 +128,21 @@ class BodyProbes:
         cut = self._cuts.get((joint, frame)) or self._cut(joint, frame)
         model, data = self._model, self._data
         world = data.xmat[cut.body].reshape(3, 3)
-        point = data.xpos[cut.body] + world @ cut.pose[:3, 3]
-        force, moment = self._of_links(cut, point)
-        reference = data.subtree_com[model.body_rootid[cut.body]]
+        lever = data.subtree_com[model.body_rootid[cut.body]] - data.xpos[cut.body] - world @ cut.position
         left_out = model.body(f"sole:{without}").id if without else -1
-        for body in cut.below:
-            if body != left_out:
-                inner = data.cfrc_int[body]  # moment first, about the centre of mass of the robot
-                force += inner[3:]
-                moment += inner[:3] + so3.cross(reference - point, inner[3:])
-        turn = (world @ cut.pose[:3, :3]).T
-        return -np.concatenate([turn @ force, turn @ moment])
+        inner = data.cfrc_int[[body for body in cut.below if body != left_out]].sum(axis=0)
+        force, moment = self._of_links(cut)  # in the axes of the body, as what follows
+        force += inner[3:] @ world  # the engine tells moments first, about the centre of mass of the robot
+        moment += (inner[:3] + so3.cross(lever, inner[3:])) @ world
+        return -np.concatenate([force @ cut.rotation, moment @ cut.rotation])
 
-    def _of_links(self, cut: _Cut, point: NDArray) -> tuple[NDArray, NDArray]:
-        data = self._data
-        angular, linear, spin = _acceleration(self._model, data, cut.body)
-        world = data.xmat[cut.body].reshape(3, 3)
-        arm = world @ cut.centre
-        felt = linear + so3.cross(angular, arm) + so3.cross(spin, so3.cross(spin, arm))
+    def _of_links(self, cut: _Cut) -> tuple[NDArray, NDArray]:
+        """Return force and moment about the frame of the reading that move the links, in the axes of the body."""
+        angular, linear, spin = _acceleration(self._model, self._data, cut.body, 1)
+        felt = linear + so3.cross(angular, cut.centre) + so3.cross(spin, so3.cross(spin, cut.centre))
         force = cut.mass * felt
-        inertia = world @ cut.inertia @ world.T
-        moment = inertia @ angular + so3.cross(spin, inertia @ spin)
-        return force, moment + so3.cross(data.xpos[cut.body] + arm - point, force)
+        moment = cut.inertia @ angular + so3.cross(spin, cut.inertia @ spin)
+        return force, moment + so3.cross(cut.arm, force)
 
     def _cut(self, joint: str, frame: str) -> _Cut:
         if joint not in self._urdf.joints:
@@ -151,12 +154,15 @@ class BodyProbes:
         part = RigidBody(body.name, -1, None, np.eye(4))
         part.inertials = {name: own for name, own in body.inertials.items() if name in links}
         whole = part.inertial if part.inertials else None
+        pose, centre = body.frames[frame], np.zeros(3) if whole is None else whole.centre
         cut = self._cuts[joint, frame] = _Cut(
             body=self._model.body(body.name).id,
-            pose=body.frames[frame],
+            position=pose[:3, 3],
+            rotation=pose[:3, :3],
             below=tuple(self._bodies_below(body, links)),
             mass=0.0 if whole is None else self._mass_scale * whole.mass,
-            centre=np.zeros(3) if whole is None else whole.centre,
+            arm=centre - pose[:3, 3],
+            centre=centre,
             inertia=np.zeros((3, 3)) if whole is None else self._mass_scale * whole.inertia,
         )
         return cut
@@ -187,9 +193,14 @@ def _links_below(urdf: Urdf, body: RigidBody, link: str) -> set[str]:
     return below
 
 
-def _acceleration(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> tuple[NDArray, NDArray, NDArray]:
-    """Return angular acceleration, proper acceleration of the body's origin, and angular velocity; world axes."""
+def _acceleration(
+    model: mujoco.MjModel, data: mujoco.MjData, body: int, own_axes: int = 0
+) -> tuple[NDArray, NDArray, NDArray]:
+    """Return angular acceleration, proper acceleration of the body's origin, and angular velocity.
+
+    In the axes of the world, or in those of the body where ``own_axes`` is 1.
+    """
     both, twist = np.empty(6), np.empty(6)
-    mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, both, 0)
-    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, twist, 0)
+    mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, both, own_axes)
+    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, twist, own_axes)
     return both[:3], both[3:], twist[:3]

@@ -39,6 +39,8 @@ _LACKING = frozenset(
     {"iCurrentControl", "iPWMControl", "iAmplifierControl", "iControlCalibration", "iJointBrake", "iJointFault"}
     | {"iPreciselyTimed", "iRemoteCalibrator", "iRemoteVariables"}
 )
+_UNMEASURED = frozenset({"pwm", "current"})
+_DEGREE = math.degrees(1.0)
 _WARNING_PERIOD = 2.0  # [s]
 _LOGGER = logging.getLogger("gradiva.simulator")
 
@@ -67,6 +69,7 @@ class SimulatedPart(ControlBoardDevice):
         self._indices = list(joints)
         self._names = tuple(all_joints.names[joint] for joint in joints)
         self._settings = settings
+        self._zeros = np.zeros(len(joints))
         self._ignored = Seldom(_LOGGER, _WARNING_PERIOD)
 
     @property
@@ -83,21 +86,24 @@ class SimulatedPart(ControlBoardDevice):
         """Return the newest sample."""
         joints, some = self._joints, self._indices
         with joints.lock:
-            position, velocity = np.degrees(joints.positions[some]), np.degrees(joints.velocities[some])
-            modes = [joints.modes[joint] for joint in some]
-            interaction = [joints.interaction[joint] for joint in some]
-            measured = {
-                "joint_velocity": velocity,
-                "joint_acceleration": np.zeros(len(some)),
-                "motor_position": position,
-                "motor_velocity": velocity,
-                "motor_acceleration": np.zeros(len(some)),
-                "torque": joints.torques[some],
-            }
-            temperature = joints.temperatures[some]
-        if np.isfinite(temperature).all():
-            measured["temperature"] = temperature
-        return JointData.of(position, control_modes=modes, interaction_modes=interaction, **measured)
+            position, velocity = _DEGREE * joints.positions[some], _DEGREE * joints.velocities[some]
+            torque, temperature = joints.torques[some], joints.temperatures[some]
+            modes, interaction = [joints.modes[i] for i in some], [joints.interaction[i] for i in some]
+        return JointData(
+            joint_position=position,
+            joint_velocity=velocity,
+            joint_acceleration=self._zeros,
+            motor_position=position,
+            motor_velocity=velocity,
+            motor_acceleration=self._zeros,
+            torque=torque,
+            pwm=self._zeros,
+            current=self._zeros,
+            control_modes=np.array(modes, dtype=np.int32),
+            interaction_modes=np.array(interaction, dtype=np.int32),
+            temperature=temperature if np.isfinite(temperature).all() else self._zeros,
+            invalid=_UNMEASURED if np.isfinite(temperature).all() else _UNMEASURED | {"temperature"},
+        )
 
     def stream(self, command: StreamedCommand) -> None:
         """Take set-points."""

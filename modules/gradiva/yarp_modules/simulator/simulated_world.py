@@ -30,13 +30,13 @@ class WorldSample:
         measurement: Of the sensors of walking.
         sensors: By server; of those that were wanted.
         floating_base: Position, roll pitch yaw, linear and angular velocity, linear and angular acceleration; world,
-            shape (18,).
+            shape (18,); None where it was not wanted.
     """
 
     time: float
     measurement: Measurement
     sensors: Mapping[str, Measurements]
-    floating_base: NDArray
+    floating_base: NDArray | None
 
 
 class SimulatedWorld:
@@ -106,15 +106,16 @@ class SimulatedWorld:
             self._robot.advance(self.timestep)
 
     def sample(self, wanted: Collection[str] | None = None) -> WorldSample:
-        """Read the sensors: of the ``wanted`` servers, or all.
+        """Read the sensors: of the ``wanted`` servers and, by its name, the floating base; or all.
 
         Raises:
             RobotInterfaceError: The simulation has diverged.
         """
         measurement, time = self._robot.read(), self.time
         self.joints.observe(measurement, self._robot.position_gains[0])
-        told = self._sensors.read(measurement, time, self.metadata if wanted is None else wanted)
-        return WorldSample(time, measurement, told, self._floating_base(time))
+        wanted = (*self.metadata, self.ports.floating_base) if wanted is None else wanted
+        base = self._floating_base(time) if self.ports.floating_base in wanted else None
+        return WorldSample(time, measurement, self._sensors.read(measurement, time, wanted), base)
 
     def push(self, link: str, force: tuple[float, ...], torque: tuple[float, ...], duration: float) -> Push:
         """Push a link from now on, at its centre of mass; world, [N], [N·m], [s].

@@ -122,7 +122,7 @@ class Simulator(GradivaModule):
         """Read the sensors and send what they tell; while time stands still, what they told last."""
         with self._speedometer.busy(), self._lock:
             if self._sample is None or self._sample.time != self._world.time:
-                self._sample = self._world.sample(None if self._pause.is_on else self._ports.wanted_servers)
+                self._sample = self._world.sample(None if self._pause.is_on else self._ports.wanted)
                 self._gate.note_sample()
             self._ports.publish(self._sample)
             self._ports.tell_time(self._world.time)
@@ -188,6 +188,7 @@ class Simulator(GradivaModule):
             ["speed", self._pace.speed],
             ["real_time_factor", round(self._speedometer.factor, 3)],
             ["load", round(self._speedometer.load, 3)],
+            ["cost", round(self._speedometer.cost, 3)],
             ["late", self._pace.slips],
             ["streaming", [part.name for part in self._world.parts.values() if part.is_streamed_to]],
             ["fall", fall.reason if fall else ""],

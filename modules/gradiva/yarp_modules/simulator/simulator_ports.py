@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from gradiva.middleware import MiddlewareError, yarp
 from gradiva.middleware.analog_sensors import Measurements
@@ -12,6 +13,7 @@ from gradiva.middleware.control_board_server import ControlBoardServer
 from gradiva.middleware.embedded.wire.elements import TypedList
 from gradiva.middleware.message_readers import RequestReader
 from gradiva.robot_model import Environment
+from gradiva.yarp_modules.simulator.audience import Audience
 from gradiva.yarp_modules.simulator.external_wrench import PushLink, answer_push
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
 
@@ -61,6 +63,7 @@ class SimulatorPorts:
         self._push_port = yarp.Port()
         self._push_reader = RequestReader(lambda items: answer_push(items, push))  # the bindings do not keep it alive
         self._count = 0
+        self._audience = Audience(self._listened())
 
     def open(self) -> None:
         """Open all ports.
@@ -98,42 +101,61 @@ class SimulatorPorts:
             port.close()
 
     @property
-    def wanted_servers(self) -> list[str]:
-        """Sensor servers that somebody listens to."""
-        return [name for name, server in self._servers.items() if server.has_readers]
+    def wanted(self) -> list[str]:
+        """Sensor servers that somebody listens to, and the floating base if somebody does."""
+        base = [self._world.ports.floating_base] if self._audience.hears(self._base_name) else []
+        return [*(name for name in self._servers if self._audience.hears(name)), *base]
 
     def publish(self, sample: WorldSample) -> None:
         """Send a sample: sensors, ground wrenches, base, then the boards; all with its time as Stamp."""
+        self._audience.look()
         stamp = yarp.Stamp(self._count, sample.time)
         self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
         self._readings = sample.sensors
         for name in sample.sensors:
             self._servers[name].publish(sample.time)
         self._publish_wrenches(sample, stamp)
-        if self._base.getOutputCount() > 0:
+        if sample.floating_base is not None:
             fill_bottle(self._base.prepare(), TypedList(float, sample.floating_base.tolist()))
             self._base.setEnvelope(stamp)
             self._base.write()
         for name, board in self._boards.items():
-            if board.has_readers:
+            if self._audience.hears(name):
                 board.publish(self._world.parts[name].read(), sample.time)
 
     def tell_time(self, time: float) -> None:
         """Send the clock's time [s], to the nearest nanosecond."""
-        if self._clock.getOutputCount() > 0:
+        if self._audience.hears(CLOCK):
             seconds, nanoseconds = divmod(round(time * _NANO), _NANO)
             fill_bottle(self._clock.prepare(), [seconds, nanoseconds])
             self._clock.write()
+
+    def _listened(self) -> dict[str, Callable[[], bool]]:
+        """Return how to ask each port whether somebody listens."""
+        servers: dict[str, ControlBoardServer | AnalogSensorsServer] = {**self._boards, **self._servers}
+        ports: dict[str, AnyPort] = {**self._wrenches, self._base_name: self._base, CLOCK: self._clock}
+        asked: dict[str, Callable[[], bool]] = {
+            name: partial(_server_has_readers, one) for name, one in servers.items()
+        }
+        return asked | {name: partial(_port_has_readers, port) for name, port in ports.items()}
 
     def _reading_of(self, server: str) -> Callable[[], Measurements]:
         return lambda: self._readings[server]
 
     def _publish_wrenches(self, sample: WorldSample, stamp: yarp.Stamp) -> None:
-        for row, port in enumerate(self._wrenches.values()):
-            if port.getOutputCount() > 0:
+        for row, (name, port) in enumerate(self._wrenches.items()):
+            if self._audience.hears(name):
                 vector = port.prepare()
                 vector.resize(6)
                 for place, value in enumerate(sample.measurement.contact_wrenches[row].tolist()):
                     vector.set(place, value)
                 port.setEnvelope(stamp)
                 port.write()
+
+
+def _server_has_readers(server: ControlBoardServer | AnalogSensorsServer) -> bool:
+    return server.has_readers
+
+
+def _port_has_readers(port: AnyPort) -> bool:
+    return int(port.getOutputCount()) > 0

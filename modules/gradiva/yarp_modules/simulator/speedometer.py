@@ -14,14 +14,16 @@ class Speedometer:
 
     Attributes:
         factor: Simulated seconds a real one.
-        load: Part of the time at work, [-].
+        load: Part of the real time at work, waits for the processor included, [-].
+        cost: Of the processor's time that all threads need, seconds a simulated one.
     """
 
     def __init__(self) -> None:
         self.factor = 0.0
         self.load = 0.0
+        self.cost = 0.0
         self._busy = 0.0
-        self._begin: tuple[float, float] | None = None  # real and simulated time
+        self._begin: tuple[float, float, float] | None = None  # real, simulated and the processor's time
 
     @contextmanager
     def busy(self) -> Iterator[None]:
@@ -34,14 +36,14 @@ class Speedometer:
 
     def note(self, simulated_time: float) -> None:
         """Tell how far the simulation has come, [s]."""
-        now = time.perf_counter()
+        now = (time.perf_counter(), simulated_time, time.process_time())
         if self._begin is None:
-            self._begin = (now, simulated_time)
-        passed = now - self._begin[0]
+            self._begin = now
+        passed, simulated, worked = (end - begin for begin, end in zip(self._begin, now, strict=True))
         if passed >= _WINDOW:
-            self.factor = (simulated_time - self._begin[1]) / passed
-            self.load = self._busy / passed
-            self._begin, self._busy = (now, simulated_time), 0.0
+            self.factor, self.load = simulated / passed, self._busy / passed
+            self.cost = worked / simulated if simulated > 0.0 else 0.0
+            self._begin, self._busy = now, 0.0
 
     @property
     def text(self) -> str:
