@@ -17,7 +17,7 @@ from gradiva.robot_model import Environment, IdynTreeModel, fixed_rotation
 from gradiva.setup import Setup, load_setup
 from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.bring_up import BringUp
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.yarp_modules.robot.conftest import network, running_robot  # noqa: F401 (fixtures)
 from tests.yarp_modules.robot.fake_robot import FakeRobot, ground_at
 
 BACKWARD = [0.0, 0.0, 180.0]  # [deg] roll, pitch, yaw of iCub v2.7's base
@@ -37,14 +37,13 @@ def posture(setup) -> np.ndarray:
 
 
 @pytest.fixture
-def fake(own_name_server, setup, posture):  # noqa: F811
+def fake(running_robot, posture) -> FakeRobot:  # noqa: F811
     """Let iCub v2.7 stand in its start posture."""
-    robot = FakeRobot(setup.robot, period=0.01)
-    robot.place_joints(posture)
+    running_robot.reset()
+    running_robot.place_joints(posture)
     for contact in ("l_foot_ft", "r_foot_ft"):
-        ground_at(robot, contact, [0.0, 0.0, -162.16 + 3.757, 0.0, 0.0, 0.0])
-    with robot:
-        yield robot
+        ground_at(running_robot, contact, [0.0, 0.0, -162.16 + 3.757, 0.0, 0.0, 0.0])
+    return running_robot
 
 
 @pytest.fixture
@@ -112,8 +111,8 @@ def test_a_robot_whose_ports_are_missing_fails_at_once_with_their_names(fake, fi
 
 def test_joints_in_another_order_warn_and_foreign_joints_fail(fake, findings):
     torso, arm = fake.boards["torso"], fake.boards["left_arm"]
-    torso._names = ("torso_pitch", "torso_roll", "torso_yaw")
-    arm._names = ("shoulder", *arm.axis_names[1:])
+    torso.call_axes("torso_pitch", "torso_roll", "torso_yaw")
+    arm.call_axes("shoulder", *arm.axis_names[1:])
     found = findings()
     assert "/icubSim/torso has torso_pitch torso_roll torso_yaw; described: torso_yaw" in told(found, "warn")
     assert "[ports.boards] of robot.toml is of another robot" in told(found, "fail")

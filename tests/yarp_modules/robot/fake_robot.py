@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
@@ -16,9 +16,10 @@ from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.control_board import ControlMode
 from gradiva.middleware.control_board.control_board_device import Joints
 from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware.control_board.parameter_table import ParameterTable
 from gradiva.middleware.control_board_server import ControlBoardServer
 from gradiva.robot_model import Environment, RobotDescription
-from tests.middleware.fake_board import IntegratingBoard
+from tests.middleware.fake_board import IntegratingBoard, parameters
 
 WIDE = (-180.0, 180.0)  # [deg]
 
@@ -28,9 +29,24 @@ class NamedBoard(IntegratingBoard):
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(len(names))
-        self._names = tuple(names)
+        self._first_names = tuple(names)
+        self.reset()
+
+    def reset(self) -> None:
+        """Stand at zero in position mode, as after the start."""
+        self._names = self._first_names
+        size = len(self._names)
+        self.table = ParameterTable(parameters(size))
+        self.table.set(Feature.TRAJECTORY_SPEED, self._all, [10.0] * size)
+        self.table.set(Feature.POSITION_LIMITS, self._all, [WIDE] * size)
+        self.position, self.velocity, self.target = np.zeros(size), np.zeros(size), np.zeros(size)
+        self.modes = [ControlMode.POSITION] * size
+        self.commands.clear()
         self.refused: set[str] = set()
-        self.table.set(Feature.POSITION_LIMITS, self._all, [WIDE] * len(names))
+
+    def call_axes(self, *names: str) -> None:
+        """Give the axes other names."""
+        self._names = names
 
     def set_control_modes(self, joints: Joints, modes: Sequence[ControlMode]) -> None:
         allowed = [place for place, joint in enumerate(joints) if self._names[joint] not in self.refused]
@@ -94,6 +110,16 @@ class FakeRobot:
             self._servers[name] = AnalogSensorsServer(full, sensors.sensors, sensors, self._period)
         self._servers[name].open()
 
+    def reset(self) -> None:
+        """Be as at first: all servers run, all joints at zero, all sensors tell zeros."""
+        for name in {*self.boards, *self.sensors} - set(self._servers):
+            self.start(name)
+        for board in self.boards.values():
+            board.reset()
+        for sensors in self.sensors.values():
+            sensors.values.clear()
+            sensors.is_mute = False
+
     def stop(self, name: str) -> None:
         """Stop it."""
         if name in self._servers:
@@ -140,6 +166,3 @@ def ground_at(robot: FakeRobot, contact: str, reading: Sequence[float]) -> None:
     """Let the sensor that carries a ground wrench read this, [N, N·m]."""
     server, sensor = robot.ports.sensor_of(contact)
     robot.sensors[server.name].values[SensorClass.FORCE_TORQUE, sensor.name] = reading
-
-
-Condition = Callable[[], bool]

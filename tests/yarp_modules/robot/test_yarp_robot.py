@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from gradiva.middleware.control_board import ControlMode as BoardMode
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
-from tests.yarp_modules.robot.conftest import wait_until
+from tests.yarp_modules.robot.conftest import reach, wait_until
 from tests.yarp_modules.robot.fake_robot import ground_at
 
 
@@ -145,7 +146,7 @@ def test_a_mute_imu_is_late_by_name_and_reads_nan(fake, robot):
 
 def test_a_board_that_is_gone_leaves_an_old_sample_and_its_name(fake, robot):
     fake.stop("left_leg")
-    wait_until(lambda: yarp.now() - robot.read().time > 0.1, "an old sample")
+    wait_until(lambda: yarp.now() - robot.read().time > 0.2, "an old sample")
     assert robot.late == ("encoders of /icubSim/left_leg",)
 
 
@@ -160,8 +161,7 @@ def test_what_restarts_is_reached_again(fake, robot, server):
 def test_a_robot_that_is_not_there_is_refused_with_the_missing_ports(fake):
     fake.stop("right_leg")
     fake.stop("xsens_inertial")
-    config = load_setup("icub_v2_7").part(RobotIoConfig, "robot_io")
-    robot = YarpRobot(fake.description, Environment.SIMULATION, config, "/walking")
+    robot = reach(fake)
     with pytest.raises(RobotInterfaceError) as refused:
         robot.open()
     for port in ("/icubSim/right_leg/rpc:i", "/icubSim/right_leg/stateExt:o", "/icubSim/xsens_inertial/measures:o"):
@@ -170,8 +170,7 @@ def test_a_robot_that_is_not_there_is_refused_with_the_missing_ports(fake):
 
 def test_a_sensor_that_never_speaks_is_named(fake):
     fake.sensors["right_leg/FT"].is_mute = True
-    config = load_setup("icub_v2_7", ["robot_io.first_sample_timeout=0.2"]).part(RobotIoConfig, "robot_io")
-    robot = YarpRobot(fake.description, Environment.SIMULATION, config, "/walking")
+    robot = reach(fake, "first_sample_timeout=0.2")
     with pytest.raises(RobotInterfaceError, match="no sample of r_foot_ft of /icubSim/right_leg/FT"):
         robot.open()
     fake.sensors["right_leg/FT"].is_mute = False
@@ -179,7 +178,8 @@ def test_a_sensor_that_never_speaks_is_named(fake):
     robot.close()
 
 
-def test_closing_leaves_the_joints_in_position_mode_where_they_were_told_to_be(fake, robot):
+def test_closing_leaves_the_joints_in_position_mode_where_they_were_told_to_be(fake, connect):
+    robot = connect()
     goal = np.linspace(0.1, -0.1, 23)
     drive(robot, goal)
     robot.close()
@@ -187,9 +187,9 @@ def test_closing_leaves_the_joints_in_position_mode_where_they_were_told_to_be(f
     np.testing.assert_allclose(np.deg2rad(fake.boards["left_leg"].target), goal[-12:-6], atol=1e-9)
 
 
-def test_closing_without_a_command_leaves_the_motors_alone(fake, robot):
+def test_closing_without_a_command_leaves_the_motors_alone(fake, connect):
     fake.set_mode("l_knee", BoardMode.TORQUE)
-    robot.close()
+    connect().close()
     assert BoardMode.TORQUE in fake.modes()
 
 
@@ -215,8 +215,6 @@ def fake_index(robot: YarpRobot) -> int:
 
 
 def test_a_robot_without_ports_is_refused():
-    from dataclasses import replace
-
     setup = load_setup("icub_v2_7")
     config = setup.part(RobotIoConfig, "robot_io")
     with pytest.raises(ConfigError, match=r"icub_v2_7: robot.toml has no table \[ports\]"):
