@@ -22,7 +22,7 @@ from gradiva.yarp_modules.robot.contact_wrenches import contact_wrenches
 from gradiva.yarp_modules.robot.floating_base_port import FloatingBase, FloatingBasePort
 from gradiva.yarp_modules.robot.joint_modes import JointModes
 from gradiva.yarp_modules.robot.motor_temperatures import MotorTemperatures
-from gradiva.yarp_modules.robot.pid_table import PidGains, read_pids
+from gradiva.yarp_modules.robot.pid_table import PidGains, objections, read_pids, table_lines
 from gradiva.yarp_modules.robot.release import hold_in_position_mode
 from gradiva.yarp_modules.robot.remote_imu import NO_ATTITUDE, RemoteImu
 from gradiva.yarp_modules.robot.remote_joints import JointSample, RemoteJoints
@@ -30,6 +30,7 @@ from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
 from gradiva.yarp_modules.robot.source_clock import SourceClock
 
 _LOGGER = logging.getLogger("gradiva.robot")
+_GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
 _POLL = 0.005  # [s] between two looks for the first samples
 
 
@@ -107,6 +108,7 @@ class YarpRobot:
             self._close_parts()
             raise
         _LOGGER.info("reached %s", ", ".join(self._joints.board_names))
+        self._tell_gains()
 
     def close(self) -> None:
         """Let the boards hold the joints in position mode, if they were commanded; then leave the robot."""
@@ -247,6 +249,16 @@ class YarpRobot:
                 raise RobotInterfaceError(f"no sample of {', '.join(silent)}")
             machine_time.sleep(_POLL)
             self.sample_time()
+
+    def _tell_gains(self) -> None:
+        try:
+            pids = self.pids()
+        except RobotInterfaceError as error:
+            _LOGGER.warning("%s", error)
+            return
+        _LOGGER.debug("gains of the position loops:\n%s", "\n".join(table_lines(pids)))
+        for line in objections(pids, {}, _GAIN_TOLERANCE):
+            _LOGGER.warning("gains of the position loops: %s", line)
 
     def _silent(self) -> list[str]:
         return [source for source, clock in zip(self._sources, self._clocks, strict=True) if not clock.has_spoken]

@@ -1,0 +1,57 @@
+"""Limits of the boards beside those of the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.robot_model import IdynTreeModel
+from gradiva.setup import load_robot
+from gradiva.yarp_modules.robot.board_limits import check_start_posture, differences
+
+JOINTS = ("hip", "knee")
+LOWER, UPPER = np.deg2rad([-40.0, -100.0]), np.deg2rad([40.0, 0.0])
+
+
+def degrees(lower: float, upper: float) -> tuple[float, float]:
+    return float(np.deg2rad(lower)), float(np.deg2rad(upper))
+
+
+def test_only_limits_that_differ_by_more_than_the_tolerance_are_told():
+    told = {"hip": degrees(-40.4, 40.0), "knee": degrees(-90.0, 0.0)}
+    lines = differences(told, JOINTS, LOWER, UPPER, float(np.deg2rad(0.5)))
+    assert lines == ["knee: robot -90.0° to 0.0°, model -100.0° to 0.0°"]
+
+
+def test_a_joint_without_limits_on_the_robot_has_those_of_the_model():
+    assert differences({}, JOINTS, LOWER, UPPER, 0.0) == []
+    check_start_posture({}, JOINTS, np.array([5.0, 5.0]))
+
+
+def test_a_start_posture_at_the_limit_passes_and_beyond_it_names_the_joint():
+    told = {"knee": degrees(-90.0, -10.0)}
+    check_start_posture(told, JOINTS, np.array([0.0, told["knee"][0]]))
+    with pytest.raises(ConfigError, match=r"knee at -5\.0° is outside -90\.0° to -10\.0°"):
+        check_start_posture(told, JOINTS, np.deg2rad([0.0, -5.0]))
+
+
+def test_the_narrower_limits_of_robot_and_model_hold():
+    robot = load_robot("icub_v2_7")
+    lower, upper = IdynTreeModel(robot).joint_limits()
+    index = robot.joints.index("l_knee")
+    mine = IdynTreeModel(replace(robot, position_limits={"l_knee": (-1.0, 9.0)})).joint_limits()
+    assert (mine[0][index], mine[1][index]) == (-1.0, upper[index])
+    others = [place for place in range(len(robot.joints)) if place != index]
+    np.testing.assert_array_equal(mine[0][others], lower[others])
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [({"l_kne": (0.0, 1.0)}, "no joint 'l_kne'; did you mean 'l_knee'"), ({"l_knee": (1.0, 0.0)}, "which is nowhere")],
+)
+def test_limits_of_no_joint_and_empty_ones_are_refused(limits, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(load_robot("icub_v2_7"), position_limits=limits)

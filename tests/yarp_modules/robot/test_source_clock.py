@@ -1,0 +1,73 @@
+"""Stamps of another clock become times of this one."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from gradiva.yarp_modules.robot.source_clock import SourceClock
+
+
+def test_before_the_first_sample_a_source_has_not_spoken_and_is_late():
+    clock = SourceClock(0.05, is_shared=False)
+    assert not clock.has_spoken
+    assert clock.time == -math.inf
+    assert clock.is_late(0.0)
+
+
+def test_the_fastest_message_fixes_the_difference_of_the_clocks():
+    clock = SourceClock(0.05, is_shared=False)
+    for stamp, arrival in ((5.00, 1005.020), (5.01, 1005.012), (5.02, 1005.035)):
+        clock.update(stamp, arrival)
+    assert clock.time == pytest.approx(1005.022, abs=1e-5)  # 2 ms is the shortest way, whatever the last one took
+
+
+def test_stamps_of_a_shared_clock_are_taken_as_they_are():
+    clock = SourceClock(0.05, is_shared=True)
+    clock.update(7.25, 7.31)
+    assert clock.time == 7.25
+
+
+def test_a_source_is_late_when_its_newest_sample_is_older_than_allowed():
+    clock = SourceClock(0.05, is_shared=False)
+    clock.update(1.0, 10.0)
+    assert not clock.is_late(10.049)
+    assert clock.is_late(10.051)
+
+
+def test_a_stamp_that_stands_still_is_late_though_messages_come():
+    clock = SourceClock(0.05, is_shared=False)
+    for arrival in (10.0, 10.03, 10.06):
+        clock.update(1.0, arrival)
+    assert clock.is_late(10.06)
+
+
+def test_samples_that_queue_up_on_the_way_grow_old():
+    clock = SourceClock(0.05, is_shared=False)
+    for count in range(100):
+        clock.update(0.01 * count, 100.0 + 0.02 * count)
+    assert clock.is_late(101.98)
+
+
+def test_time_never_runs_backward():
+    clock = SourceClock(0.05, is_shared=False)
+    clock.update(1.00, 10.030)
+    before = clock.time
+    clock.update(1.01, 10.011)  # this one was faster: the first was taken earlier than believed
+    assert clock.time == before
+
+
+def test_a_source_that_began_anew_is_timed_anew():
+    clock = SourceClock(0.05, is_shared=False)
+    clock.update(500.0, 10.0)
+    clock.update(0.01, 11.0)
+    assert clock.time == 11.0
+
+
+def test_clocks_that_drift_apart_are_followed():
+    clock = SourceClock(0.05, is_shared=False)
+    for count in range(100_000):
+        stamp = 0.01 * count
+        clock.update(stamp, stamp * (1.0 + 5e-5))
+    assert clock.time == pytest.approx(0.01 * 99_999 * (1.0 + 5e-5), abs=1e-3)
