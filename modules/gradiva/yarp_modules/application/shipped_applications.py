@@ -85,16 +85,16 @@ class ShippedApplication:
 
     def _modules(self) -> Iterator[str]:
         usual = "--robot ${robot} --environment ${environment}"
-        clock = "" if self.place is Place.HARDWARE else " --clock /clock"
+        pace = {Place.SIMULATION: " --clock /clock --lockstep", Place.GAZEBO: " --clock /clock", Place.HARDWARE: ""}
         if self.place is Place.SIMULATION:
-            yield _module("gradiva-simulator", "--robot ${robot} --name /simulator", 1)
+            yield _module("gradiva-simulator", "--robot ${robot} --name /simulator --lockstep", 1)
         if self.is_split:
             yield _module("gradiva-planner", f"{usual} --name {_PLANNER}", 2)
             yield _module("gradiva-model-control", f"{usual} --name {_MODEL_CONTROL}", 2)
         program = "gradiva-whole-body" if self.is_split else "gradiva-walking"
         layers = [f"{_PLANNER}/rpc", f"{_MODEL_CONTROL}/rpc"] if self.is_split else []
         ports = [*self._robot_ports(), *layers]
-        yield _module(program, f"{usual} --name {_CONTROLLER}{clock}", 3, ports, "${robot_node}")
+        yield _module(program, f"{usual} --name {_CONTROLLER}{pace[self.place]}", 3, ports, "${robot_node}")
         yield _module("gradiva-logger", f"{usual} --name /logger", 4, [f"{_CONTROLLER}/rpc"])
 
     def _robot_ports(self) -> list[str]:
