@@ -61,3 +61,20 @@ def test_the_torque_servo_hands_the_command_on() -> None:
     servo = TorqueServo(2)
     servo.command(TORQUES)
     np.testing.assert_array_equal(torque(servo, POSITIONS, np.array([9.0, 9.0])), TORQUES)
+
+
+def test_a_servo_that_is_told_of_some_joints_leaves_the_others_alone() -> None:
+    servo = PositionServo(STIFFNESS, DAMPING)
+    servo.command(POSITIONS)
+    only_second = np.array([False, True])
+    servo.start(np.array([9.0, 0.5]), np.array([9.0, 10.0]), only_second)
+    np.testing.assert_allclose(servo.target, [0.3, 0.51])
+    servo.command(np.array([7.0, 0.1]), only_second)
+    np.testing.assert_allclose(servo.target, [0.3, 0.1])
+
+
+def test_changed_gains_keep_the_target() -> None:
+    servo = PositionServo(STIFFNESS, DAMPING)
+    servo.command(POSITIONS + 0.1)
+    servo.set_gains(2.0 * STIFFNESS, DAMPING)
+    np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2)), 0.2 * STIFFNESS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ import pytest
 from gradiva.common import ConfigError, ModelError
 from gradiva.middleware.analog_sensors import SensorClass
 from gradiva.middleware.control_board import ControlMode
+from gradiva.yarp_modules.simulator import SimulatedWorld
 from tests.conftest import ROBOTS
-from tests.yarp_modules.simulator.conftest import make_world, setup_of
+from tests.yarp_modules.simulator.conftest import make_world, posture_of, setup_of
 
 WEIGHTS = {"icub_v2_7": 324.3, "icub_v3": 514.7, "talos": 885.5}  # [N]
 
@@ -116,11 +118,6 @@ def test_only_what_is_wanted_is_computed(world):
 
 
 def test_a_robot_without_ports_is_refused():
-    from dataclasses import replace
-
-    from gradiva.yarp_modules.simulator import SimulatedWorld
-    from tests.yarp_modules.simulator.conftest import posture_of
-
     setup = setup_of("icub_v2_7")
     with pytest.raises(ConfigError, match=r"no table \[ports\]"):
         SimulatedWorld(replace(setup.robot, ports=None), setup.simulation, posture_of("icub_v2_7"))

@@ -11,7 +11,7 @@ import numpy as np
 from gradiva.common import ConfigError, Measurement, NDArray, RobotPosture
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.robot_model import RobotDescription, RobotPorts
-from gradiva.simulation import Fall, MujocoRobot, Push, SimulatedState, SimulationConfig, joint_ranges
+from gradiva.simulation import Fall, JointRanges, MujocoRobot, Push, SimulatedState, SimulationConfig, joint_ranges
 from gradiva.yarp_modules.simulator.body_sensors import BodySensors, roll_pitch_yaw
 from gradiva.yarp_modules.simulator.joint_settings import joint_settings
 from gradiva.yarp_modules.simulator.simulated_joints import SimulatedJoints
@@ -65,7 +65,7 @@ class SimulatedWorld:
         names = self.ports.joints
         self._driven = [names.index(joint) for joint in description.joints]
         ranges = joint_ranges(description, names)
-        self.joints = SimulatedJoints(names, self._driven, ranges, self._all_positions())
+        self.joints = SimulatedJoints(names, self._driven, ranges, self._all_positions(ranges))
         self._begin(0.0)
         self.parts = self._make_parts()
         self.metadata = self._sensors.metadata()
@@ -133,7 +133,7 @@ class SimulatedWorld:
     def reset(self) -> None:
         """Put the robot back to its start posture, held in position mode; time goes on, settings stay."""
         self._begin(self.time)
-        self.joints.reset(self._all_positions(), self._robot.position_targets)
+        self.joints.reset(self._all_positions(self.joints.ranges), self._robot.position_targets)
         self._gains_are_new = True
 
     # ----------------------------------------------------------------------------------------------------------
@@ -145,10 +145,10 @@ class SimulatedWorld:
         self._last_base: tuple[float, NDArray] | None = None
         self.joints.hold(self._robot.position_targets)
 
-    def _all_positions(self) -> NDArray:
+    def _all_positions(self, ranges: JointRanges) -> NDArray:
+        """Return where all joints start: ideal ones at zero, or as near as their limits let them."""
         positions = np.zeros(len(self.ports.joints))
         positions[self._driven] = self._posture.joint_positions
-        ranges = joint_ranges(self._description, self.ports.joints)
         return np.clip(positions, ranges.lower, ranges.upper)
 
     def _make_parts(self) -> dict[str, SimulatedPart]:

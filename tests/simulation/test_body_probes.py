@@ -1,0 +1,102 @@
+"""Sensors anywhere, compared with the engine's own forces and with mechanics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradiva.common import ModelError
+from gradiva.simulation import Push, joint_ranges
+
+
+@pytest.fixture
+def falling(make_icub):
+    """A robot that moves: pushed hard, with everything accelerating."""
+    robot = make_icub()
+    robot.push(Push("chest", (30.0, 80.0, 0.0), 0.0, 0.2, (5.0, 0.0, 10.0)))
+    robot.advance(0.15)
+    probes = robot.probes()
+    probes.refresh()
+    return robot, probes
+
+
+def test_a_standing_robot_feels_gravity_in_every_link(make_icub):
+    robot = make_icub()
+    robot.advance(0.2)
+    probes = robot.probes()
+    probes.refresh()
+    for frame in ("head_imu_0", "root_link_imu_frame", "l_foot_ft"):
+        reading = probes.inertial(frame)
+        np.testing.assert_allclose(reading.rotation @ reading.acceleration, [0.0, 0.0, 9.81], atol=0.05)
+        assert np.abs(reading.angular_velocity).max() < 0.02
+
+
+def test_angular_velocity_and_attitude_are_those_of_the_imu_of_walking(falling):
+    robot, probes = falling
+    robot.advance(0.0)
+    measured = robot.read().imu
+    reading = probes.inertial("root_link_imu_frame")
+    # the engine's frames are those of the beginning of the last step
+    np.testing.assert_allclose(reading.angular_velocity, measured.angular_velocity, atol=0.05)
+    np.testing.assert_allclose(reading.rotation, measured.rotation, atol=1e-3)
+
+
+def test_the_acceleration_is_the_second_difference_of_the_positions(make_icub):
+    robot = make_icub(ground={"gravity": 0.0})
+    robot.push(Push("root_link", (0.0, 30.0, 60.0), 0.0, 0.1))
+    velocities = []
+    for _ in range(3):
+        robot.advance(0.001)
+        velocities.append(robot.truth().base_twist[:3])
+    probes = robot.probes()
+    probes.refresh()
+    reading = probes.inertial("root_link")
+    np.testing.assert_allclose(
+        reading.rotation @ reading.acceleration,
+        (velocities[2] - velocities[1]) / 0.001,
+        atol=0.1,  # the servos' damping is integrated implicitly
+    )
+
+
+def test_a_cut_above_the_sole_carries_ground_and_foot(falling):
+    robot, probes = falling
+    below = probes.wrench("l_foot_ft_sensor", "l_foot_ft")
+    without_ground = probes.wrench("l_foot_ft_sensor", "l_foot_ft", without="l_foot_ft")
+    pose = probes.pose_between("l_sole", "l_foot_ft")
+    ground = robot.truth().left_foot_wrench  # world axes
+    told = np.linalg.norm(below[:3] - without_ground[:3])
+    assert told == pytest.approx(np.linalg.norm(ground[:3]), rel=1e-6)
+    assert pose is not None
+    np.testing.assert_allclose(pose[:3, 3], [0.0035, 0.0, 0.004], atol=1e-9)  # of the URDF
+
+
+def test_no_pose_is_told_between_links_that_move(falling):
+    assert falling[1].pose_between("l_sole", "chest") is None
+
+
+def test_what_the_model_lacks_is_named(falling):
+    with pytest.raises(ModelError, match="no joint 'l_foot_ft_senso'; did you mean 'l_foot_ft_sensor'"):
+        falling[1].wrench("l_foot_ft_senso", "l_foot_ft")
+    with pytest.raises(ModelError, match="frame 'chest' is not rigidly connected to joint 'l_foot_ft_sensor'"):
+        falling[1].wrench("l_foot_ft_sensor", "chest")
+
+
+def test_probing_does_not_change_a_run(make_icub):
+    watched, alone = make_icub(), make_icub()
+    probes = watched.probes()
+    for _ in range(10):
+        probes.refresh()
+        probes.inertial("head_imu_0")
+        probes.wrench("l_leg_ft_sensor", "l_leg_ft")
+        for robot in (watched, alone):
+            robot.advance(0.01)
+    np.testing.assert_array_equal(watched.truth().joint_positions, alone.truth().joint_positions)
+
+
+def test_limits_are_the_models_and_of_walking_joints_the_narrower(icub):
+    ranges = joint_ranges(icub, ["l_wrist_yaw", "l_knee"])
+    assert ranges.upper[1] == pytest.approx(0.07, abs=0.01)
+    assert ranges.velocity == pytest.approx([1.745, 8.0])
+    assert ranges.torque[1] <= 60.0
+    with pytest.raises(ModelError, match="no joint 'l_kne'; did you mean 'l_knee'"):
+        joint_ranges(icub, ["l_kne"])
