@@ -1,0 +1,151 @@
+"""Both layers over ports, each side killed and started again."""
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gradiva.middleware import yarp
+from gradiva.planner import VelocityCommand, WalkingPlanner
+from gradiva.setup import load_setup
+from gradiva.walking import PlanRequest
+from gradiva.walking.plan_follower import planned_polygon
+from gradiva.walking.walking_layers import model_control_of
+from gradiva.yarp_modules.model_control_module import ModelControlModule
+from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.planner_module import PlannerModule
+from gradiva.yarp_modules.remote_layers import RemoteLayers
+from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.yarp_modules.made_up_state import state_near
+
+SETUP = load_setup("icub_v2_7", ["remote.lockstep_patience=10.0", "remote.healthy_look_period=0.2"])
+PERIOD = SETUP.walking.walking.period
+PATIENCE = 20.0  # [s]
+PLANNER = WalkingPlanner(SETUP.walking.planner)
+PLAN = PLANNER.walk(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.01)
+
+
+class Running:
+    """A module in a thread."""
+
+    def __init__(self, kind):
+        self.module = kind(ModuleOptions(robot="icub_v2_7"))
+        self._thread = threading.Thread(target=lambda: self.module.runModule(yarp.ResourceFinder()), daemon=True)
+        self._thread.start()
+
+    def stop(self):
+        self.module.stopModule()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def modules(own_name_server):  # noqa: F811
+    running = {kind: Running(kind) for kind in (PlannerModule, ModelControlModule)}
+    yield running
+    for module in running.values():
+        module.stop()
+
+
+@pytest.fixture
+def remote(modules):
+    layers = RemoteLayers(SETUP, is_lockstep=True)
+    layers.open("/whole-body")
+    wait_until(layers.are_connected, "connected")
+    yield layers
+    layers.close()
+
+
+def update(control, tick):
+    reference = PLAN.at(tick * PERIOD)
+    state = state_near(reference, len(SETUP.robot.joints), tick)
+    polygon = planned_polygon(reference, SETUP.robot.sole)
+    return control.update(state, reference, polygon, lambda *_: None, PERIOD, np.zeros(2), state.zmp_position)
+
+
+def walk(remote, local, ticks):
+    for tick in ticks:
+        np.testing.assert_array_equal(update(remote, tick).com_position, update(local, tick).com_position)
+
+
+def test_layer_2_over_ports_is_layer_2_in_this_process_also_after_it_was_started_again(remote, modules):
+    local = model_control_of(SETUP.robot, SETUP.walking)
+    walk(remote.model_control, local, range(20))
+    assert remote.model_control.stand_ins == 0
+    modules[ModelControlModule].stop()
+    remote.model_control._patience = 0.002
+    walk(remote.model_control, local, range(20, 80))
+    assert remote.model_control.stand_ins == 60
+    assert "not connected" in remote.model_control.findings[0].text
+    remote.model_control._patience = 10.0
+    modules[ModelControlModule] = Running(ModelControlModule)
+    answered = remote.model_control.record.answered
+    tick = 80
+    while remote.model_control.record.answered < answered + 20:
+        walk(remote.model_control, local, [tick])
+        tick += 1
+        time.sleep(0.01)
+        assert tick < 2000
+    assert remote.model_control.findings == ()
+
+
+def test_whole_body_may_be_started_again_as_well(remote, modules):
+    local = model_control_of(SETUP.robot, SETUP.walking)
+    walk(remote.model_control, local, range(10))
+    remote.close()
+    again, local = RemoteLayers(SETUP, is_lockstep=True), model_control_of(SETUP.robot, SETUP.walking)
+    again.open("/whole-body")
+    wait_until(again.are_connected, "connected again")
+    walk(again.model_control, local, range(10))
+    assert again.model_control.stand_ins == 0
+    again.close()
+
+
+def plan(remote, number, command, present, at, is_moving):
+    remote.planner.submit(PlanRequest(number, command, present, at, is_moving))
+    return remote.planner.poll()
+
+
+def test_a_plan_comes_over_ports_and_is_continued_by_a_planner_that_was_started_again(remote, modules):
+    first = plan(remote, 1, VelocityCommand(0.15, duration=4.0), PLANNER.standing(PLANNER.at_origin(0.0)), 0.0, False)
+    assert first.plan.end_time == pytest.approx(PLAN.end_time)
+    modules[PlannerModule].stop()
+    wait_until(lambda: not remote.are_connected(), "the planner is missed")
+    assert plan(remote, 2, VelocityCommand(0.1), first.plan, 2.0, True) is None
+    modules[PlannerModule] = Running(PlannerModule)
+    wait_until(remote.are_connected, "connected again")
+    second = plan(remote, 3, VelocityCommand(0.1, duration=3.0), first.plan, 2.0, True)
+    expected = PLANNER.replan(first.plan, VelocityCommand(0.1, duration=3.0), 2.0)
+    assert second.plan.end_time == expected.end_time
+    np.testing.assert_array_equal(second.plan.at(4.0).dcm.position, expected.at(4.0).dcm.position)
+    assert remote.planner.sent_plans == 1
+
+
+def test_what_is_no_message_is_counted_and_harms_nobody(remote, modules):
+    service = modules[ModelControlModule].module
+    garbage = yarp.BufferedPortBottle()
+    assert garbage.open("/garbage")
+    assert yarp.Network.connect("/garbage", "/model-control/state:i")
+    for _ in range(5):
+        garbage.prepare().fromString("1 (2 3) garbage")
+        garbage.writeStrict()
+    wait_until(lambda: service._requests.malformed == 5, "refused")
+    walk(remote.model_control, model_control_of(SETUP.robot, SETUP.walking), range(5))
+    garbage.close()
+    assert remote.model_control.stand_ins == 0
+
+
+def test_the_ports_of_the_readme_exist(remote, modules):
+    text = (Path(__file__).parents[2] / "modules/gradiva/yarp_modules/README.md").read_text(encoding="utf-8")
+    for name in ("/planner/request:i", "/planner/plan:o", "/model-control/state:i", "/model-control/desired:o"):
+        assert yarp.Network.exists(name)
+        assert name in text
