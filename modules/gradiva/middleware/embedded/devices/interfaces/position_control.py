@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.embedded.devices.api_arguments import fill, group, joints_of
-from gradiva.middleware.embedded.devices.control_board_view import ControlBoardView
+from gradiva.middleware.embedded.devices.api_arguments import fill, group
+from gradiva.middleware.embedded.devices.interfaces.moving_view import MovingView
 
 
-class IPositionControl(ControlBoardView):
+class IPositionControl(MovingView):
     """Targets [deg] reached along trajectories of given velocity [deg/s] and acceleration [deg/s^2].
 
     ``data`` holds one value for each joint; ``(joint, …)`` means one joint, ``(number, joints, data)`` a group.
     """
-
-    def getAxes(self) -> int:
-        """Ask how many joints there are; 0 without an answer."""
-        return self._count(Feature.AXES)
 
     def positionMove(self, *arguments: Any) -> bool:
         """Go to ``(joint, target)``, ``(targets)`` or ``(number, joints, targets)`` [deg]."""
@@ -61,26 +57,6 @@ class IPositionControl(ControlBoardView):
     def getRefSpeeds(self, *arguments: Any) -> bool:
         """Fill ``(data)`` or ``(number, joints, data)`` with velocities of trajectories [deg/s]."""
         return self._read(Feature.TRAJECTORY_SPEED, *arguments)
-
-    def setRefAcceleration(self, j: int, acc: float) -> bool:
-        """Set the acceleration of a joint's trajectories [deg/s^2]."""
-        return self._order(Feature.TRAJECTORY_ACCELERATION, j, acc)
-
-    def setRefAccelerations(self, *arguments: Any) -> bool:
-        """Set ``(accelerations)`` or ``(number, joints, accelerations)`` of trajectories [deg/s^2]."""
-        return self._order(Feature.TRAJECTORY_ACCELERATION, *arguments)
-
-    def getRefAcceleration(self, j: int, data: Any) -> bool:
-        """Fill with the acceleration of a joint's trajectories [deg/s^2]."""
-        return self._read(Feature.TRAJECTORY_ACCELERATION, j, data)
-
-    def getRefAccelerations(self, *arguments: Any) -> bool:
-        """Fill ``(data)`` or ``(number, joints, data)`` with accelerations of trajectories [deg/s^2]."""
-        return self._read(Feature.TRAJECTORY_ACCELERATION, *arguments)
-
-    def stop(self, *arguments: Any) -> bool:
-        """Stop all joints, ``(joint)`` or ``(number, joints)``."""
-        return self._board.tell(Feature.STOP, joints_of(arguments))
 
     def getTargetPosition(self, j: int, data: Any) -> bool:
         """Fill with the target of a joint [deg]."""
