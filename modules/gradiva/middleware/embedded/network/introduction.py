@@ -34,11 +34,6 @@ class Introduction:
     carrier: Carrier
     sender: str
 
-    @property
-    def is_rooted(self) -> bool:
-        """Tell whether a port speaks, not an anonymous client."""
-        return self.sender.startswith("/")
-
 
 def read_introduction(stream: ByteStream, sock: socket.socket) -> Introduction:
     """Read carrier and sender; a carrier that is not spoken is answered as far as it can be and refused."""

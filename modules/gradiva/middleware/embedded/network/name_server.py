@@ -68,7 +68,6 @@ class NameServer:
         self._registry: NameRegistry | None = None
         self._core: PortCore | None = None
         self._lock = threading.Lock()
-        self._stopped = threading.Event()
 
     @property
     def settings(self) -> NetworkSettings:
@@ -89,28 +88,17 @@ class NameServer:
             self._settings = replace(self._settings, name_server_port=self._core.port_number)
             self._registry = NameRegistry(self.contact, self._limits, self._tell)
             self._describe(self._registry)
-            self._stopped.clear()
 
     def stop(self) -> None:
         """Stop serving and forget everything."""
         with self._lock:
             core, self._core = self._core, None
-            self._stopped.set()
         if core is not None:
             core.close()
 
     def write_file(self, path: Path) -> None:
         """Write the file by which all YARP programs of a user find this server."""
         write_name_server_file(path, NameServerAddress(self.contact.getHost(), self.contact.getPort()))
-
-    def serve_forever(self) -> None:
-        """Serve until `stop` is called from another thread or a signal raises an exception; starts if need be."""
-        if self._core is None:
-            self.start()
-        try:
-            self._stopped.wait()
-        finally:
-            self.stop()
 
     def _known(self) -> NameRegistry:
         """Return the registry, once the server has started."""
