@@ -84,12 +84,7 @@ class RemoteLayers:
         self._plans.open(f"{name}/plan:i")
         self._requests.open(f"{name}/state:o")
         self._desired.open(f"{name}/desired:i")
-        pairs = [
-            (f"{name}/plan-request:o", f"{planner}/request:i", carrier),
-            (f"{planner}/plan:o", f"{name}/plan:i", carrier),
-            (f"{name}/state:o", f"{model_control}/state:i", carrier),
-            (f"{model_control}/desired:o", f"{name}/desired:i", carrier),
-        ]
+        pairs = layer_connections(name, planner, model_control, carrier)
         config = self._config
         self._connections = PersistentConnections(pairs, config.look_period, config.healthy_look_period)
         self._connections.start()
@@ -112,3 +107,20 @@ class RemoteLayers:
     def report(self) -> list[Element]:
         """Return how the exchanges go, as pairs (name value)."""
         return [["planner", self.planner.report()], ["model_control", self.model_control.report()]]
+
+
+def layer_connections(name: str, planner: str, model_control: str, carrier: str) -> list[tuple[str, str, str]]:
+    """Return the connections of the layers, as source, destination and carrier.
+
+    Args:
+        name: Prefix of the ports of whole body.
+        planner: Prefix of the planner's ports.
+        model_control: Prefix of the ports of model control.
+        carrier: Of all of them.
+    """
+    return [
+        (f"{name}/plan-request:o", f"{planner}/request:i", carrier),
+        (f"{planner}/plan:o", f"{name}/plan:i", carrier),
+        (f"{name}/state:o", f"{model_control}/state:i", carrier),
+        (f"{model_control}/desired:o", f"{name}/desired:i", carrier),
+    ]

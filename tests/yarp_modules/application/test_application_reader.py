@@ -130,7 +130,7 @@ def test_a_wrong_file_is_refused_in_one_line(written, text, message):
         ("<module><name>m</name><rank>x</rank></module>", r"<rank>: 'x': expected a whole number"),
         (
             "<module><name>m</name><parameters>'</parameters></module>",
-            r"<module>: parameters ''': No closing quotation",
+            r"parameters ''': No closing quotation",
         ),
         ("<module><name>m</name><environment>A</environment></module>", r"environment 'A': expected NAME=value"),
         ("<module><name>${robt}</name></module>", r"<name>: \$\{robt\} is not defined; did you mean 'robot'\?"),

@@ -211,7 +211,7 @@ def test_connections_are_made_and_told(run_of, port):
 def test_a_module_gets_prefix_variables_folder_and_arguments(run_of, tmp_path):
     script = tmp_path / "tell.py"
     script.write_text(
-        "import os, sys\nprint(sys.argv[1:], os.environ['A'], os.environ['YARP_PORT_PREFIX'], os.getcwd())"
+        "import os, sys\nprint(sys.argv[1:], os.environ['A'], os.environ['YARP_PORT_PREFIX'], os.getcwd())\n"
     )
     run = run_of(
         f"<module><name>{script}</name><deployer>{sys.executable}</deployer><parameters>x 'y z'</parameters>"

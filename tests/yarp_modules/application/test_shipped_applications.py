@@ -67,10 +67,10 @@ def test_the_split_ones_connect_the_three_layers(application):
     is_split = application.file.stem.endswith("-three")
     ends = {(each.source, each.destination) for each in application.connections}
     layers = {
-        ("/walking-coordinator/plan-request:o", "/planner/request:i"),
-        ("/planner/plan:o", "/walking-coordinator/plan:i"),
-        ("/walking-coordinator/state:o", "/model-control/state:i"),
-        ("/model-control/desired:o", "/walking-coordinator/desired:i"),
+        ("/walking-coordinator/whole-body/plan-request:o", "/planner/request:i"),
+        ("/planner/plan:o", "/walking-coordinator/whole-body/plan:i"),
+        ("/walking-coordinator/whole-body/state:o", "/model-control/state:i"),
+        ("/model-control/desired:o", "/walking-coordinator/whole-body/desired:i"),
     }
     joypad = {("/joypad/goal:o", "/walking-coordinator/goal:i")}
     assert ends == (layers | joypad if is_split else joypad)

@@ -16,16 +16,12 @@ from gradiva.common import ConfigError
 from gradiva.robot_model import RobotDescription
 from gradiva.robot_model.robot_ports import Environment, ForceTorqueServer, RobotPorts
 from gradiva.setup import load_robot, robot_names
+from gradiva.yarp_modules.remote_layers import layer_connections
 
 _PATIENCE = 60  # [s] for ports: Gazebo and the robot start slowly, and the models are compiled the first time
 _CONTROLLER, _PLANNER, _MODEL_CONTROL = "/walking-coordinator", "/planner", "/model-control"
 _JOYPAD = [("/joypad/goal:o", f"{_CONTROLLER}/goal:i", "tcp")]
-_LAYERS: list[tuple[str, str, str]] = [
-    (f"{_CONTROLLER}/plan-request:o", f"{_PLANNER}/request:i", "fast_tcp"),
-    (f"{_PLANNER}/plan:o", f"{_CONTROLLER}/plan:i", "fast_tcp"),
-    (f"{_CONTROLLER}/state:o", f"{_MODEL_CONTROL}/state:i", "fast_tcp"),
-    (f"{_MODEL_CONTROL}/desired:o", f"{_CONTROLLER}/desired:i", "fast_tcp"),
-]
+_LAYERS = layer_connections(f"{_CONTROLLER}/whole-body", _PLANNER, _MODEL_CONTROL, "fast_tcp")
 
 
 class Place(StrEnum):
