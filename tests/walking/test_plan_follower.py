@@ -3,7 +3,8 @@ import pytest
 
 from gradiva.common import PlanarPose, PlanningError, Side
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlanner
-from gradiva.walking.plan_follower import PlanFollower, foot_pose
+from gradiva.walking.plan_follower import PlanFollower
+from gradiva.walking.planning_service import answered, foot_pose
 from tests.walking.conftest import setup_of
 
 
@@ -89,3 +90,120 @@ def test_the_last_steps_to_a_goal_are_not_corrected(follower):
     plan = follower.plan
     follower.update(plan.end_time - 1.0, PlanarPose(0.05, 0.0, 0.0))
     assert follower.plan is plan
+
+
+class SlowPlanning:
+    """A planner that answers when the test says so."""
+
+    lead = 0.3
+    patience = 1.0
+
+    def __init__(self, planner):
+        self.planner, self.requests, self.replies = planner, [], []
+
+    def submit(self, request):
+        self.requests.append(request)
+
+    def poll(self):
+        return self.replies.pop(0) if self.replies else None
+
+    def answer(self, index=-1):
+        self.replies.append(answered(self.planner, self.requests[index]))
+
+
+@pytest.fixture
+def slow():
+    planner = WalkingPlanner(setup_of("icub_v2_7").walking.planner)
+    service = SlowPlanning(planner)
+    follower = PlanFollower(planner, 3.0, service)
+    follower.stand(0.0)
+    return follower, service
+
+
+def walking_since(slow, time, command):
+    follower, service = slow
+    follower.follow(command, time, PlanarPose())
+    service.answer()
+    follower.update(time + 0.1, PlanarPose())
+    follower.update(time + service.lead, PlanarPose())
+    assert follower.is_moving(time + service.lead)
+
+
+def test_until_a_plan_has_come_the_present_one_goes_on(slow):
+    follower, service = slow
+    standing = follower.plan
+    follower.follow(GoalCommand(0.5, 0.0), 1.0, PlanarPose())
+    assert follower.is_planning_command
+    assert not follower.update(1.1, PlanarPose())
+    assert follower.plan is standing
+    service.answer()
+    follower.update(1.2, PlanarPose())
+    assert not follower.is_planning_command
+    assert follower.plan is standing, "it begins later"
+    follower.update(1.3, PlanarPose())
+    assert follower.plan.start_time == 1.3
+
+
+def test_a_plan_for_a_walking_robot_continues_the_one_that_is_walked(slow):
+    follower, service = slow
+    walking_since(slow, 1.0, VelocityCommand(0.15, duration=8.0))
+    before = follower.plan
+    follower.follow(VelocityCommand(0.05, duration=4.0), 4.0, PlanarPose())
+    service.answer()
+    follower.update(4.2, PlanarPose())
+    assert follower.plan is not before
+    merge = service.requests[-1].merge_time
+    assert merge > 4.3
+    for time in (4.2, 4.25, merge):
+        np.testing.assert_allclose(follower.plan.at(time).dcm.position, before.at(time).dcm.position, atol=1e-9)
+
+
+def test_a_plan_that_comes_too_late_is_refused_and_asked_for_again(slow):
+    follower, service = slow
+    walking_since(slow, 1.0, VelocityCommand(0.15, duration=8.0))
+    follower.follow(StopCommand(), 4.0, PlanarPose())
+    late = service.requests[-1].merge_time + 0.01
+    service.patience = 100.0
+    service.answer()
+    follower.update(late, PlanarPose())
+    assert follower.late_plans == 1
+    assert service.requests[-1].time == late + service.lead
+    service.answer()
+    follower.update(late + 0.1, PlanarPose())
+    assert follower.plan.end_time < late + 4.0
+
+
+def test_an_unanswered_command_is_asked_three_times_then_refused(slow):
+    follower, service = slow
+    follower.follow(GoalCommand(0.5, 0.0), 1.0, PlanarPose())
+    for time in (2.1, 3.2, 4.3):
+        follower.update(time, PlanarPose())
+    assert len(service.requests) == 3
+    assert follower.take_refusal() == "the planner has not answered for 3.3 s"
+    assert follower.take_refusal() == ""
+    assert follower.refusal.startswith("the planner has not")
+
+
+def test_a_dead_planner_means_that_the_walk_ends_by_name(slow):
+    follower, _ = slow
+    walking_since(slow, 0.0, VelocityCommand(0.15))
+    end = follower.plan.end_time
+    for time in np.arange(end - 3.5, end, 0.1):
+        assert not follower.update(float(time), PlanarPose())
+    with pytest.raises(PlanningError, match="the present plan was walked to its end"):
+        follower.update(end, PlanarPose())
+    assert not follower.update(end + 0.1, PlanarPose())
+    assert not follower.is_moving(end + 0.1)
+
+
+def test_a_command_without_an_end_survives_a_command_that_is_refused_while_it_is_extended(slow):
+    follower, service = slow
+    walking_since(slow, 0.0, VelocityCommand(0.15))
+    end = follower.plan.end_time
+    follower.update(end - 2.9, PlanarPose())
+    follower.follow(VelocityCommand(9.0), end - 2.8, PlanarPose())
+    service.answer()
+    follower.update(end - 2.7, PlanarPose())
+    assert "outside its limits" in follower.take_refusal()
+    follower.update(end - 2.6, PlanarPose())
+    assert service.requests[-1].command == VelocityCommand(0.15)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from gradiva.robot_model.idyntree_model import as_array, as_pose
 _MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
 _MAX_TILT = 0.06  # [rad] of one sole against the other
 _MAX_SINK = 0.04  # [m] the CoM may be higher or lower than it is walked with: it is moved there at once, but slowly
+_MAX_JOINT_OFF = 0.3  # [rad] from the start posture, which the whole body is drawn to within a second
 _MAX_OFF_CENTRE = 0.06  # [m] of the CoM from where the feet are loaded alike
 
 Pose = tuple[NDArray, NDArray]
@@ -40,14 +42,23 @@ class StandingStart:
         return PlanningState.at_rest(time, self.left_foot, self.right_foot, self.com_position)
 
 
-def standing_start(model: IdynTreeModel, config: PlannerConfig, joint_positions: NDArray) -> StandingStart:
+def standing_start(
+    model: IdynTreeModel, config: PlannerConfig, usual: NDArray, joint_positions: NDArray
+) -> StandingStart:
     """Return where a robot begins whose joints are at ``joint_positions`` [rad] and whose soles are on a floor.
+
+    Args:
+        model: The robot.
+        config: What steps allow.
+        usual: Joint positions of the start posture, [rad], shape (n,).
+        joint_positions: Measured, [rad], shape (n,).
 
     Raises:
         StateError: It cannot stand and walk so; says what is in the way.
     """
     if not np.isfinite(joint_positions).all():
         raise StateError("cannot prepare on the fly: the joint positions are not finite")
+    _check_joints(joint_positions, usual, model.description.joints)
     base, left, right = _placed(*_seen_from_base(model, joint_positions))
     com = _com_position(model, base, joint_positions)
     _check_feet(left, right, config)
@@ -87,6 +98,14 @@ def _com_position(model: IdynTreeModel, base: Pose, joint_positions: NDArray) ->
     rest = np.zeros(len(joint_positions))
     kinematics.setRobotState(pose, joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -GRAVITY]))
     return as_array(kinematics.getCenterOfMassPosition())
+
+
+def _check_joints(positions: NDArray, usual: NDArray, joints: Sequence[str]) -> None:
+    worst = int(np.argmax(np.abs(positions - usual)))
+    off = float(positions[worst] - usual[worst])
+    if abs(off) > _MAX_JOINT_OFF:
+        far = f"{joints[worst]} is {off:+.2f} rad from the start posture"
+        raise StateError(f"cannot prepare on the fly: {far}; prepare the robot without onTheFly")
 
 
 def _check_feet(left: Pose, right: Pose, config: PlannerConfig) -> None:

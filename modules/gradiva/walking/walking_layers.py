@@ -99,7 +99,8 @@ class WalkingLayers:
         Raises:
             StateError: It cannot walk from there.
         """
-        return standing_start(self._model, self.config.planner, joint_positions)
+        usual = self.start_posture.joint_positions
+        return standing_start(self._model, self.config.planner, usual, joint_positions)
 
     def told_motion(self) -> ToldMotion:
         """Return what layer 3 told the joints in the last tick."""

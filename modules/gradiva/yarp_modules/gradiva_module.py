@@ -104,6 +104,7 @@ class GradivaModule(yarp.RFModule):
     def configure(self, rf: yarp.ResourceFinder) -> bool:
         """Open the ports; False, and one line in the log, when that fails."""
         try:
+            self._refuse_a_twin()
             self._open(self._health_port, "health:o")
             self.open_ports()
             self.attach_rpc_server(self._rpc)
@@ -163,6 +164,12 @@ class GradivaModule(yarp.RFModule):
         return True
 
     # ----------------------------------------------------------------------------------------------------------
+
+    def _refuse_a_twin(self) -> None:
+        """Pass when nobody answers under our name: YARP would let us take it over, motors and all."""
+        name = self.port_name("rpc")
+        if yarp.Network.exists(name):
+            raise MiddlewareError(f"port {name} answers already: is this module running?")
 
     def _open(self, port: yarp.Port | yarp.BufferedPortBottle, suffix: str) -> None:
         name = self.port_name(suffix)

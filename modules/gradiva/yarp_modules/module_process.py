@@ -31,7 +31,7 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     options = parse_options(arguments, program_name(kind.TITLE), kind.SUMMARY, kind.OPTIONS, kind.NEEDS_ROBOT)
     tell_log(options)
     module = kind(options)
-    join_network("" if kind.IS_CLOCK else options.clock, kind.IS_CLOCK)
+    join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
     try:
         return int(module.runModule(yarp.ResourceFinder()))
     finally:
@@ -63,6 +63,11 @@ def join_network(clock: str = "", is_clock: bool = False) -> None:
     if clock:
         yarp.useNetworkClock(clock)
         _wait(f"the clock {clock}", yarp.isValid)
+
+
+def _clock_of(options: ModuleOptions) -> str:
+    """Return the port of the clock to follow: lockstep is with a simulator, whose time is the only one."""
+    return options.clock or ("/clock" if options.lockstep else "")
 
 
 def _wait(for_what: str, is_there: Callable[[], bool]) -> None:

@@ -1,0 +1,147 @@
+import threading
+import time
+
+import pytest
+
+from gradiva.common import PlanningError
+from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware.bottles import as_items
+from gradiva.yarp_modules.command_reply import is_called, ok
+from gradiva.yarp_modules.gradiva_module import GradivaModule
+from gradiva.yarp_modules.module_options import ModuleOptions
+from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+
+PATIENCE = 10.0  # [s]
+
+
+class Counter(GradivaModule):
+    """Counts its ticks, and fails when asked to."""
+
+    TITLE, SUMMARY, NAME = "counter", "Counts.", "/counter"
+    COMMANDS = ("count   how many ticks there were",)
+
+    def __init__(self, options, period=0.01):
+        super().__init__(options, period)
+        self.count = 0
+        self.fault = None
+        self.is_closed = False
+
+    def tick(self):
+        self.count += 1
+        if self.fault is not None:
+            raise self.fault
+        return True
+
+    def answer(self, command):
+        if is_called(command[0], "count"):
+            return ok(self.count)
+        if is_called(command[0], "plan"):
+            raise PlanningError("no way")
+        if is_called(command[0], "crash"):
+            raise ZeroDivisionError("by zero")
+        return None
+
+    def close_ports(self):
+        self.is_closed = True
+
+
+@pytest.fixture
+def counter(own_name_server):  # noqa: F811
+    module = Counter(ModuleOptions())
+    assert module.runModuleThreaded(yarp.ResourceFinder()) == 0
+    yield module
+    module.stopModule(True)
+
+
+def ask(text, port="/counter/rpc"):
+    reply = yarp.Bottle()
+    style = yarp.ContactStyle()
+    style.timeout = PATIENCE
+    assert yarp.Network.write(yarp.Network.queryName(port), yarp.Bottle(text), reply, style)
+    return reply.toString()
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def test_commands_are_answered_by_text_and_by_vocab(counter):
+    wait_until(lambda: counter.count > 2)
+    assert ask("count").startswith("[ok] ")
+    assert ask("[coun]").startswith("[ok] ")
+    assert ask("[help]").startswith('[many] "count   how many')
+    assert "(module counter)" in ask("getHealth")
+
+
+def test_refusals_carry_their_reason(counter):
+    assert ask("plan") == '[fail] "no way"'
+    assert ask("crash") == '[fail] "ZeroDivisionError: by zero"'
+    assert ask("dance") == '[fail] "dance is no command; help tells which there are"'
+    assert ask("()").startswith("[fail]")
+    assert ask("count").startswith("[ok]"), "the module goes on"
+
+
+def test_a_tick_that_fails_is_counted_and_the_next_one_comes(counter):
+    counter.fault = RuntimeError("broken")
+    before = counter.count
+    wait_until(lambda: counter.count > before + 5)
+    counter.fault = None
+    assert counter.health.report().errors >= 5
+
+
+def test_health_is_published_about_once_a_second(counter):
+    port = yarp.BufferedPortBottle()
+    assert port.open("/listener")
+    assert yarp.Network.connect("/counter/health:o", "/listener")
+    reports = []
+    wait_until(lambda: (message := port.read(False)) is not None and (reports.append(as_items(message)) or True))
+    assert dict(reports[0])["module"] == "counter"
+    assert dict(reports[0])["period_ms"] == 10.0
+    port.close()
+
+
+def test_quit_closes_all_ports(counter):
+    assert ask("quit") == "[bye]"
+    assert counter.joinModule(PATIENCE)
+    assert counter.is_closed
+    assert not yarp.Network.exists("/counter/rpc")
+    assert not yarp.Network.exists("/counter/health:o")
+
+
+def test_a_second_one_of_the_same_name_is_refused_and_leaves_nothing_behind(counter):
+    second = Counter(ModuleOptions())
+    assert second.runModuleThreaded(yarp.ResourceFinder()) == 1
+    assert second.is_closed
+    assert ask("count").startswith("[ok]")
+
+
+def test_a_module_whose_ports_cannot_be_opened_ends(own_name_server, monkeypatch):  # noqa: F811
+    module = Counter(ModuleOptions(name="/other"))
+
+    def refuse():
+        raise MiddlewareError("taken")
+
+    monkeypatch.setattr(module, "open_ports", refuse)
+    assert module.runModuleThreaded(yarp.ResourceFinder()) == 1
+    assert not yarp.Network.exists("/other/health:o")
+
+
+def test_a_flood_of_garbage_neither_ends_nor_stops_the_module(counter):
+    stop = threading.Event()
+
+    def flood():
+        while not stop.is_set():
+            ask("(nonsense (1 2 3) [x]) 4.5")
+
+    threads = [threading.Thread(target=flood) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    before = counter.count
+    wait_until(lambda: counter.count > before + 20)
+    assert ask("count").startswith("[ok]")
+    stop.set()
+    for thread in threads:
+        thread.join(PATIENCE)

@@ -1,0 +1,126 @@
+"""The walking module against the simulator's ports, in lockstep."""
+
+import time
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import as_items, fill_bottle
+from gradiva.middleware.embedded.network.network_life import life
+from gradiva.middleware.vectors_collection import VectorsCollectionClient
+from gradiva.yarp_modules.command_reply import is_ok, word
+from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.walking_module import WalkingModule
+from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
+
+PATIENCE = 60.0  # [s]
+QUICK = ("walking.prepare_duration=0.3",)
+
+
+def running(module):
+    assert module.runModuleThreaded(yarp.ResourceFinder()) == 0
+    return module
+
+
+@pytest.fixture
+def simulator(name_server, start):  # noqa: F811
+    tool = start("module", "simulator", "--robot", "icub_v2_7", "--lockstep", "--speed", "0", "--quiet")
+    yarp.useNetworkClock("/clock")
+    yield tool
+    yarp.useSystemClock()
+    life.end()
+
+
+@pytest.fixture
+def walking(simulator):
+    wait_until(yarp.isValid, "the simulated clock runs")
+    module = running(WalkingModule(ModuleOptions(robot="icub_v2_7", lockstep=True, overrides=QUICK)))
+    yield module
+    module.stopModule(True)
+
+
+def ask(text, port="/walking-coordinator/rpc"):
+    reply, style = yarp.Bottle(), yarp.ContactStyle()
+    style.timeout = PATIENCE
+    assert yarp.Network.write(yarp.Network.queryName(port), yarp.Bottle(text), reply, style)
+    return as_items(reply)
+
+
+def state():
+    return word(ask("getStatus")[1])
+
+
+def wait_until(condition, what, reason=lambda: ""):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, f"{what}: {reason()}"
+        time.sleep(0.02)
+
+
+def wait_for(condition, what):
+    wait_until(condition, what, lambda: ask("getReason"))
+
+
+@pytest.fixture
+def alone(name_server):  # noqa: F811
+    module = running(WalkingModule(ModuleOptions(robot="icub_v2_7")))
+    yield module
+    module.stopModule(True)
+
+
+def test_a_robot_that_is_not_there_is_waited_for(alone):
+    assert state() == "waiting"
+    reply = ask("prepareRobot")
+    assert word(reply[0]) == "fail"
+    assert reply[1].startswith("waiting for the robot: ")
+    assert word(ask("dance")[0]) == "fail"
+    wait_for(lambda: "/icubSim/torso" in ask("getReason")[1], "the missing ports are named")
+
+
+@pytest.mark.walk
+def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
+    wait_for(lambda: state() == "configured", "the robot is reached")
+    assert ask("startWalking")[1] == "cannot start while configured: prepare the robot first"
+    assert is_ok(ask("prepareRobot onTheFly"))
+    wait_for(lambda: state() == "prepared", "it balances")
+    assert is_ok(ask("startWalking"))
+    logger = VectorsCollectionClient("/walking-coordinator/logger", "/test/logger")
+    logger.open()
+    assert is_ok(ask("setGoal (0.15 0.0)"))
+    sample = logger.read()
+    assert len(sample.vectors["dcm::position::measured"]) == 2
+    assert len(sample.vectors["joints_state::positions::measured"]) == 23
+    assert logger.element_names()["com::position::desired"] == ["x", "y", "z"]
+    logger.close()
+    wait_for(lambda: state() == "paused", "it arrives")
+    drive([0.3, 0.0, 0.0])
+    wait_for(lambda: state() == "walking", "the joypad drives")
+    wait_for(lambda: state() == "paused", "the joypad is missed")
+    assert "goal:i has been silent" in ask("getReason")[1]
+    assert is_ok(ask("emergencyStop"))
+    wait_for(lambda: state() == "fault", "it is frozen")
+    time.sleep(0.2)
+    fall = dict(ask("getStatus", "/simulator/rpc")[1:])["fall"]
+    assert fall == ""
+    status = dict(ask("getStatus")[2:])
+    assert status["refused_messages"] == 1
+    np.testing.assert_allclose(status["pose"][0], 0.25, atol=0.2)
+
+
+def drive(goal):
+    """Send nonsense, then a goal, until it is heard."""
+    port = yarp.BufferedPortBottle()
+    assert port.open("/test/joypad")
+    assert yarp.Network.connect("/test/joypad", "/walking-coordinator/goal:i")
+    for values in (["nonsense"], goal):
+        fill_bottle(port.prepare(), list(values))
+        port.write(True)
+        time.sleep(0.3)
+    port.close()
+
+
+def test_wrong_configuration_is_wrong_input(name_server):  # noqa: F811
+    with pytest.raises(ConfigError, match="goal_timeout"):
+        WalkingModule(ModuleOptions(robot="icub_v2_7", overrides=("coordinator.goal_timeout=-1",)))

@@ -1,0 +1,137 @@
+import math
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from gradiva.common import RobotInterfaceError
+from gradiva.planner import GoalCommand, WalkingPlanner
+from gradiva.setup import load_setup
+from gradiva.walking import WalkingState
+from gradiva.yarp_modules.command_reply import is_ok
+from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word
+from gradiva.yarp_modules.planning_worker import PlanningWorker
+from tests.yarp_modules.walking_double import OK, WalkingDouble
+
+pytestmark = pytest.mark.walk
+
+
+def test_a_walk_by_commands_alone():
+    double = WalkingDouble()
+    double.get_ready()
+    assert double.ask("setGoal (0.3 0.1)") == OK
+    double.run(2.0)
+    assert double.ask("pauseWalking") == OK
+    double.run_to(WalkingState.PAUSED)
+    assert double.ask("setGoal (0.3 0.1)") == OK
+    double.run_to(WalkingState.PAUSED)
+    pose = double.session.status.pose
+    assert math.hypot(pose.x - 0.3, pose.y - 0.1) < 0.06
+    assert double.ask("goHome") == OK
+    double.run_to(WalkingState.PAUSED)
+    pose = double.session.status.pose
+    assert math.hypot(pose.x, pose.y) < 0.06
+    assert abs(pose.yaw) < 0.1
+    assert double.ask("stopWalking") == OK
+    double.run_to(WalkingState.STOPPED)
+    assert double.ask("prepareRobot onTheFly") == OK
+    double.run(0.5)
+    assert double.controller.state is WalkingState.PREPARED
+    assert double.robot.fall is None
+    assert double.controller.safety_events == ()
+
+
+def test_a_joypad_drives_and_is_missed_when_it_is_silent():
+    double = WalkingDouble()
+    double.get_ready()
+    for _ in range(30):
+        double.coordinator.take_goal([0.4, 0.0, 0.0], double.robot.time)
+        double.run(0.1)
+    assert double.controller.state is WalkingState.WALKING
+    double.run_to(WalkingState.PAUSED, 6.0)
+    assert double.session.status.notice.startswith("goal:i has been silent for 0.5")
+    assert double.robot.fall is None
+    double.coordinator.take_goal([0.4, 0.0, 0.0], double.robot.time)
+    double.run(0.05)
+    assert double.controller.state is WalkingState.WALKING
+    assert double.session.status.notice == ""
+    double.coordinator.take_goal([0.0, 0.0, 0.0], double.robot.time)
+    double.run_to(WalkingState.PAUSED, 6.0)
+    assert double.ask("pauseWalking").startswith("cannot pause")
+
+
+def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():
+    double = WalkingDouble()
+    double.get_ready()
+    assert double.ask("pauseWalking") == OK
+    double.coordinator.take_goal([0.4, 0.0, 0.0], double.robot.time)
+    double.run(0.2)
+    assert double.controller.state is WalkingState.PAUSED
+    assert double.ask("startWalking") == OK
+    double.coordinator.take_goal([0.4, 0.0, 0.0], double.robot.time)
+    double.run(0.05)
+    assert double.controller._follower.is_moving(double.robot.time)
+
+
+def test_planning_beside_the_tick_walks_to_the_same_place():
+    worker = PlanningWorker(WalkingPlanner(load_setup("icub_v2_7").walking.planner), 0.3, 1.0)
+    goal = CoordinatorCommand(Word.SET_GOAL, GoalCommand(0.3, 0.0))
+    double = WalkingDouble(worker)
+    double.get_ready()
+    double.coordinator.carry_out(goal, double.robot.time, double.replies.append)
+    deadline = time.monotonic() + 5.0
+    while not double.replies and time.monotonic() < deadline:
+        double.run(0.01)
+        time.sleep(0.01)
+    assert is_ok(double.replies[0])
+    double.run_to(WalkingState.PAUSED)
+    pose = double.session.status.pose
+    assert math.hypot(pose.x - 0.3, pose.y) < 0.05
+    assert double.robot.fall is None
+    worker.close()
+
+
+def test_a_robot_that_cannot_be_read_is_a_named_event_and_the_robot_stands(monkeypatch):
+    double = WalkingDouble()
+    double.get_ready()
+    assert double.ask("setGoal (velocity 0.15)") == OK
+    double.run(2.5)
+
+    def silent():
+        raise RobotInterfaceError("no sample of left_leg")
+
+    monkeypatch.setattr(double.robot, "read", silent)
+    double.run(0.3)
+    assert double.session.status.notice == "cannot read the robot: no sample of left_leg"
+    assert double.session.status.last_event == "stale_measurement"
+    monkeypatch.undo()
+    double.run_to(WalkingState.STOPPED, 6.0)
+    assert double.robot.fall is None
+
+
+def test_motors_are_left_alone_until_the_robot_is_prepared(monkeypatch):
+    double = WalkingDouble()
+    written = []
+    monkeypatch.setattr(double.robot, "write", written.append)
+    double.run(0.1)
+    assert written == []
+    assert double.ask("prepareRobot") == OK
+    double.session.tick(double.robot.time)
+    np.testing.assert_allclose(written[0].values, double.session.measurement.joint_positions, atol=1e-3)
+
+
+def test_commands_of_other_threads_are_answered_by_the_tick_and_status_without_it():
+    double = WalkingDouble()
+    double.run(0.02)
+    replies = []
+    assert double.session.answer(["getStatus"])[1] == "configured"
+    assert double.session.answer(["getReason"])[1] == "configured"
+    assert double.session.answer(["dance"]) is None
+    thread = threading.Thread(target=lambda: replies.append(double.session.answer(["startWalking"])))
+    thread.start()
+    deadline = time.monotonic() + 5.0
+    while not replies and time.monotonic() < deadline:
+        double.run(0.01)
+    thread.join(1.0)
+    assert replies[0][1] == "cannot start while configured: prepare the robot first"

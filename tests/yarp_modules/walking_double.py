@@ -1,0 +1,63 @@
+"""A walking session with a simulated robot, ticked by the test."""
+
+from dataclasses import dataclass, field
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import as_items
+from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.simulation import MujocoRobot
+from gradiva.walking import PlanningService, WalkingController, WalkingLayers
+from gradiva.yarp_modules.command_reply import is_ok
+from gradiva.yarp_modules.coordinator import Coordinator
+from gradiva.yarp_modules.coordinator_command import parse_command
+from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
+from gradiva.yarp_modules.walking_session import WalkingSession
+
+OK = "ok"
+
+
+def layers_of(setup: Setup) -> WalkingLayers:
+    return WalkingLayers(setup.robot, setup.walking, GccCompiler(cache_folder()))
+
+
+@dataclass
+class WalkingDouble:
+    """The session, its robot, and how a test tells it something: `ask` returns ``ok`` or the reason of a refusal."""
+
+    planning: PlanningService | None = None
+    layers: WalkingLayers | None = None
+    setup: Setup = field(default_factory=lambda: load_setup("icub_v2_7", ["walking.prepare_duration=0.3"]))
+
+    def __post_init__(self):
+        self.layers = self.layers or layers_of(self.setup)
+        self.config = self.setup.part(CoordinatorConfig, "coordinator")
+        self.robot = MujocoRobot(self.setup.robot, self.setup.simulation, self.layers.start_posture, 0)
+        self.controller = WalkingController(self.layers, planning=self.planning)
+        self.coordinator = Coordinator(self.controller, self.config, self.setup.walking.planner)
+        self.session = WalkingSession(self.robot, self.controller, self.coordinator, self.config)
+        self.replies = []
+
+    def run(self, duration, until=lambda: False):
+        end = self.robot.time + duration - 1e-9
+        while self.robot.time < end and not until():
+            self.session.tick(self.robot.time)
+            self.robot.advance(0.01)
+
+    def run_to(self, state, at_most=20.0):
+        self.run(at_most, lambda: self.controller.state == state)
+        assert self.controller.state == state, self.controller.reason
+
+    def ask(self, text):
+        replies = []
+        self.coordinator.carry_out(parse_command(as_items(yarp.Bottle(text))), self.robot.time, replies.append)
+        return _said(replies[0]) if replies else None
+
+    def get_ready(self):
+        self.run(0.02)
+        assert self.ask("prepareRobot onTheFly") == OK
+        self.run(0.3)
+        assert self.ask("startWalking") == OK
+
+
+def _said(reply):
+    return OK if is_ok(reply) else reply[1]
