@@ -103,3 +103,18 @@ def test_a_restarted_name_server_and_peer_are_survived(keeping):
     out.close()
     into.close()
     server.stop()
+
+
+def test_a_look_that_fails_is_told_and_does_not_end_the_looking(monkeypatch, caplog):
+    looks = []
+
+    def failing(*arguments):
+        looks.append(arguments)
+        raise RuntimeError("made up")
+
+    monkeypatch.setattr(yarp.Network, "isConnected", staticmethod(failing))
+    connections = PersistentConnections([("/from", "/to", "tcp")], period=0.01)
+    connections.start()
+    wait_until(lambda: len(looks) >= 2)
+    connections.stop()
+    assert "the connection from /from to /to was not looked after" in caplog.text

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from gradiva.middleware import MiddlewareError
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 
-_PATIENCE = 20.0  # [s] for a process to end after its standard input closed
+_PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed
 
 
 class Peer:
@@ -33,9 +34,18 @@ class Peer:
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         self._role = role
-        assert self._process.stdout is not None
-        if self._process.stdout.readline().strip() != "ready":
+        if not self._says_ready():
             raise MiddlewareError(self._complaint())
+
+    def _says_ready(self) -> bool:
+        """Wait for the word; a process that hangs before it is killed."""
+        assert self._process.stdout is not None
+        alarm = threading.Timer(_PATIENCE, self._process.kill)
+        alarm.start()
+        try:
+            return self._process.stdout.readline().strip() == "ready"
+        finally:
+            alarm.cancel()
 
     def __enter__(self) -> Peer:
         return self

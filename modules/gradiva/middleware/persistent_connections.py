@@ -88,8 +88,15 @@ class PersistentConnections:
         while not self._stop.is_set():
             for connection in self._connections:
                 if not self._stop.is_set() and connection.is_due(self._healthy_period):
-                    connection.look()
+                    self._look(connection)
             self._stop.wait(self._period)
+
+    def _look(self, connection: _PersistentConnection) -> None:
+        try:
+            connection.look()
+        except Exception:  # the next look may go well, and nobody else looks
+            status = connection.status
+            _LOGGER.exception("the connection from %s to %s was not looked after", status.source, status.destination)
 
 
 class _PersistentConnection:

@@ -29,8 +29,10 @@ def connect_or_fail(source: str, destination: str, carrier: str) -> None:
     living_contact(source)
     living_contact(destination)
     if not yarp.Network.connect(source, destination, carrier, True):
-        by = f" by {carrier}" if carrier else ""
-        raise ToolFailure(f"{source} refuses to connect to {destination}{by}: {_refusal(source, destination, carrier)}")
+        refusal = _refusal(source, destination, carrier)
+        if refusal:
+            by = f" by {carrier}" if carrier else ""
+            raise ToolFailure(f"{source} refuses to connect to {destination}{by}: {refusal}")
 
 
 def disconnect(source: str, destination: str) -> int:
@@ -59,11 +61,12 @@ def exists(port: str) -> int:
 
 
 def _refusal(source: str, destination: str, carrier: str) -> str:
-    """Ask the source once more, for its own words."""
+    """Ask the source once more, for its own words; empty if this time it connects."""
     command, reply, style = yarp.Bottle(), yarp.Bottle(), yarp.ContactStyle()
     command.addVocab32("add")
     command.addString(f"{carrier}:/{destination}" if carrier else destination)
     style.admin, style.quiet, style.timeout = True, True, 5.0
     if not yarp.Network.write(yarp.Network.queryName(source), command, reply, style):
         return "it does not answer"
-    return reply.get(1).asString().strip() or reply.toString()
+    is_connected = reply.get(0).isInt32() and reply.get(0).asInt32() == 0
+    return "" if is_connected else reply.get(1).asString().strip() or reply.toString()

@@ -56,8 +56,11 @@ class ConnectionKeeper:
 
     def _run(self) -> None:
         while not self._stopped.wait(self._period):
-            if not self._is_connected():
-                self._restore()
+            try:
+                if not self._is_connected():
+                    self._restore()
+            except Exception:  # the next look may go well, and nobody else looks
+                _log.exception("%s: its connections could not be looked after", self._name)
 
     def _restore(self) -> None:
         _log.warning("%s is gone; trying to reach it again every %.1f s", self._name, self._back_off)
