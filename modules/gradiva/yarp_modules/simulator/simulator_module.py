@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -164,12 +165,15 @@ class Simulator(GradivaModule):
 
     def _real_time_period(self) -> int:
         late = 0
-        step = max(_SLICE, self._world.timestep)
-        for _ in range(round(self._period / step)):
+        slices = max(1, round(self._period / max(_SLICE, self._world.timestep)))
+        steps = round(self._period / self._world.timestep)
+        for first, last in pairwise(steps * place // slices for place in range(slices + 1)):
+            step = (last - first) * self._world.timestep
             late += self._pace.wait_for(self._world.time + step, self.isStopping)
             with self._speedometer.busy(), self._lock:
                 self._world.advance(step)
-                self._ports.tell_time(self._world.time)
+                if last < steps:  # a period's end is told after its sensors
+                    self._ports.tell_time(self._world.time)
         return late
 
     def _tell_fall(self) -> None:
