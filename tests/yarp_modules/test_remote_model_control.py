@@ -28,7 +28,7 @@ class DirectLine:
 
     def __init__(self, service):
         self.service = service
-        self.is_up = self.is_heard = True
+        self.is_up = self.is_heard = self.has_source = True
         self.replies = []
 
     def write(self, request):

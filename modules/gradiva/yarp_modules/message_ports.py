@@ -111,6 +111,11 @@ class MessageReader(Generic[M]):
             newest, self._newest = self._newest, None
             return newest
 
+    @property
+    def has_source(self) -> bool:
+        """Whether anybody is connected."""
+        return bool(self._port.getInputCount() > 0)
+
     def interrupt(self) -> None:
         """Let nobody wait any more."""
         with self._arrival:

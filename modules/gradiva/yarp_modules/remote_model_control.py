@@ -121,10 +121,10 @@ class RemoteModelControl:
         begin = time.perf_counter()
         self._writer.write(request)
         self.record.asked += 1
-        is_worth_waiting = self._is_worth_waiting and self._writer.is_heard
-        reply = self._reply_to(request, self._patience if is_worth_waiting else 0.0)
+        is_connected = self._writer.is_heard and self._reader.has_source
+        reply = self._reply_to(request, self._patience if is_connected and self._is_worth_waiting else 0.0)
         if reply is None:
-            self._note_silence("it did not answer in time" if self._writer.is_heard else "it is not connected")
+            self._note_silence("it did not answer in time" if is_connected else "it is not connected")
         elif reply.desired is None:
             self.record.refused += 1
             self._note_silence(reply.refusal)
