@@ -1,0 +1,150 @@
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from gradiva.cli.commands import carry_out
+
+PATIENCE = 60.0  # [s] for what should happen in a few seconds
+
+
+def records():
+    folder = Path("state") / "gradiva" / "applications"
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def status():
+    (path,) = Path("runs").glob("*/status.json")
+    return json.loads(path.read_text())
+
+
+def wait_until(condition, what):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.05)
+
+
+def is_running():
+    try:
+        found = status()
+    except ValueError:  # not yet written
+        return False
+    return found["outcome"] == "running" and found["connections"][0]["connected"]
+
+
+def marked():
+    """Processes of this test: they know its folder."""
+    known = f"YARP_CONFIG_HOME={os.environ['YARP_CONFIG_HOME']}".encode()
+    found = []
+    for path in Path("/proc").iterdir():
+        if path.name.isdecimal() and int(path.name) != os.getpid():
+            try:
+                environment = (path / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if known in environment:
+                found.append(int(path.name))
+    return found
+
+
+def test_an_application_runs_and_leaves_nothing_behind(application, start):
+    tool = start("app", "run", application, "--json", "result.json")
+    wait_until(is_running, "both run and are connected")
+    assert [module["name"] for module in status()["modules"]] == ["dummy_module.py", "dummy_module.py-2"]
+    assert len(marked()) == 6, "runner, name server, two modules and their children"
+    code, out, err = tool.stop(signal.SIGINT)
+    assert code == 0, err
+    assert "no name server answered" in err
+    assert [line for line in out.splitlines() if "stopped (" in line] == [
+        "dummy_module.py-2 stopped (quit)",
+        "dummy_module.py stopped (quit)",
+    ]
+    result = json.loads(Path("result.json").read_text())
+    assert result["outcome"] == "stopped"
+    assert [module["exit_status"] for module in result["modules"]] == [0, 0]
+    assert marked() == []
+    assert records() == []
+    log = next(Path("runs").glob("*/dummy_module.py.log")).read_text()
+    assert log.splitlines() == ["ready /a", "closed"]
+
+
+def test_what_a_killed_runner_leaves_is_told_and_removed_by_stop(application, start, names, capsys):
+    tool = start("app", "run", application)
+    wait_until(is_running, "both run and are connected")
+    assert carry_out(["app", "run", str(application)]) == 1
+    assert "two_dummies is running already" in capsys.readouterr().err
+    tool.stop(signal.SIGKILL)
+    os.kill(next(module["process"] for module in status()["modules"]), signal.SIGSTOP)  # one hears nothing any more
+    assert carry_out(["app", "status"]) == 1
+    assert "left behind" in capsys.readouterr().out
+    assert {"/a/rpc", "/b/rpc"} <= names()
+    assert carry_out(["app", "stop"]) == 0
+    assert "ended dummy_module.py-2, dummy_module.py, forgot 3 ports" in capsys.readouterr().err
+    assert marked() == []
+    assert not {name for name in names() if name.startswith(("/a", "/b"))}
+    assert records() == []
+
+
+def test_stop_ends_a_run_from_outside(application, start, name_server, capsys):
+    tool = start("app", "run", application, "--output")
+    wait_until(is_running, "both run and are connected")
+    assert carry_out(["app", "stop", str(application)]) == 0
+    assert capsys.readouterr().out == "two_dummies stopped\n"
+    code, out, err = tool.end()
+    assert code == 0, err
+    assert "dummy_module.py ready /a" in out
+    assert carry_out(["app", "stop"]) == 0
+    assert capsys.readouterr().out == "no application runs\n"
+
+
+def test_a_module_that_fails_is_the_reason_and_the_status(application, capsys, name_server):
+    application.write_text("<application><name>n</name><module><name>false</name></module></application>")
+    assert carry_out(["app", "run", str(application), "--json", "-"]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert result["outcome"] == "failed"
+    assert result["reason"].startswith("false ended with status 1")
+
+
+def test_modules_may_be_left_out_and_get_more_parameters(application, capsys, name_server):
+    application.write_text(
+        "<application><name>n</name><module><name>false</name></module>"
+        "<module><name>echo</name><parameters>one</parameters></module></application>"
+    )
+    assert carry_out(["app", "run", str(application), "--without", "false", "--add", "echo=two 'three four'"]) == 0
+    assert next(Path("runs").glob("*/echo.log")).read_text() == "one two three four\n"
+
+
+def test_it_runs_for_as_long_as_was_asked_for(application, capsys, name_server):
+    application.write_text(
+        "<application><name>n</name><module><name>sleep</name><parameters>1000</parameters></module></application>"
+    )
+    assert carry_out(["app", "run", str(application), "--duration", "0.3"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == ["sleep stopped (terminated)", "stopped"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "talos-simulatio"], "no application 'talos-simulatio'; did you mean 'talos-simulation'?"),
+        (["run", "none.xml"], "none.xml: there is no such file"),
+        (["run", "two.xml", "--without", "x"], "the application has no module 'x'"),
+        (["run", "two.xml", "--add", "dummy_modul=x"], "no module 'dummy_modul'; did you mean 'dummy_module.py'?"),
+        (["stop", "talos-simulatio"], "no application 'talos-simulatio'"),
+    ],
+)
+def test_wrong_input_is_one_line_and_status_2(application, capsys, arguments, message):
+    assert carry_out(["app", *arguments]) == 2
+    err = capsys.readouterr().err
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+def test_the_installed_applications_are_listed(application, capsys):
+    assert carry_out(["app", "list", "--json", "-"]) == 0
+    found = {each["name"]: each for each in json.loads(capsys.readouterr().out)["applications"]}
+    assert found["talos-simulation"]["modules"] == ["gradiva-simulator", "gradiva-walking", "gradiva-logger"]
+    assert found["icub_v3-hardware"]["description"] == "iCub v3 walks on the robot, layers in one process"
