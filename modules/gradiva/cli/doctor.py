@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import time
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -14,6 +14,8 @@ from gradiva.cli.interrupts import leaving_at_once
 from gradiva.common import ConfigError
 from gradiva.common.finding import Finding
 
+_CLOCK = "/clock"
+_CLOCK_PATIENCE = 2.0  # [s]
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
@@ -60,7 +62,19 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
 
     setup = load_setup(robot, settings, files, first_run=first_run)
     with network_session(), log_lines(False, "gradiva.robot"):
+        _follow_clock(place)
         return _told(BringUp(setup, Environment(place)).findings())
+
+
+def _follow_clock(place: Place) -> None:
+    """Use the clock of a simulation that has one: a slow simulation then is slow, but its samples are not old."""
+    from gradiva.middleware import yarp
+
+    if place is Place.SIMULATION and yarp.Network.exists(_CLOCK):
+        yarp.useNetworkClock(_CLOCK)
+        deadline = time.monotonic() + _CLOCK_PATIENCE
+        while not yarp.isValid() and time.monotonic() < deadline:
+            time.sleep(0.01)
 
 
 def _told(findings: Iterable[Finding]) -> int:
@@ -75,6 +89,5 @@ def _told(findings: Iterable[Finding]) -> int:
         verdicts.append(finding.verdict)
         remedy = f" → {finding.remedy}" if finding.remedy else ""
         colour = _COLOURS[finding.verdict]
-        console.print(f"[{colour}]{finding.verdict:4}[/]  {escape(finding.text + remedy)}", soft_wrap=True)
-        sys.stdout.flush()
+        console.print(f"[{colour}]{finding.verdict:4}[/]  {escape(finding.text + remedy)}", soft_wrap=True, emoji=False)
     return 1 if "fail" in verdicts else 0

@@ -17,17 +17,23 @@ _OTHER_REMEDY = "walking does not need it; what does will not find it"
 def check_ports(ports: RobotPorts, environment: Environment, required: Sequence[str]) -> list[Finding]:
     """Look for all ports of the robot; those that walking needs are ``required``."""
     boards = [ports.full_name(environment, part) for part in ports.boards]
-    others = [f"{board}{end}" for board in boards for end in ("/rpc:i", "/command:i", "/stateExt:o")]
-    findings = [
-        Finding(FAIL, f"port {port} is not there", _BOARD_REMEDY) for port in required if not yarp.Network.exists(port)
-    ]
-    findings += [
-        Finding(WARN, f"port {port} is not there", _OTHER_REMEDY)
-        for port in others
-        if port not in required and not yarp.Network.exists(port)
-    ]
-    found = len(set(required) | set(others)) - len(findings)
-    return [Finding(OK, f"{found} ports of the robot are there"), *findings]
+    of_boards = [f"{board}{end}" for board in boards for end in ("/rpc:i", "/command:i", "/stateExt:o")]
+    wanted = list(dict.fromkeys([*required, *of_boards]))
+    missing = [port for port in wanted if not yarp.Network.exists(port)]
+    findings = [Finding(OK, f"{len(wanted) - len(missing)} of {len(wanted)} ports of the robot are there")]
+    for device, ends in _by_device(missing).items():
+        is_required = any(f"{device}/{end}" in required for end in ends)
+        verdict, remedy = (FAIL, _BOARD_REMEDY) if is_required else (WARN, _OTHER_REMEDY)
+        findings.append(Finding(verdict, f"{device} is not there: no port {', '.join(ends)}", remedy))
+    return findings
+
+
+def _by_device(ports: Sequence[str]) -> dict[str, list[str]]:
+    devices: dict[str, list[str]] = {}
+    for port in ports:
+        device, _, end = port.rpartition("/")
+        devices.setdefault(device, []).append(end)
+    return devices
 
 
 def check_rates(ports: Sequence[str], local: str, config: BringUpConfig) -> list[Finding]:
