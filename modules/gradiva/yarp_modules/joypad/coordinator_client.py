@@ -42,6 +42,11 @@ class CoordinatorClient:
         self._thread.start()
 
     @property
+    def is_connected(self) -> bool:
+        """Whether the coordinator has been reached."""
+        return bool(self._port.getOutputCount() > 0)
+
+    @property
     def is_idle(self) -> bool:
         """Whether no command is waiting to be sent."""
         return self._commands.empty()
@@ -63,7 +68,7 @@ class CoordinatorClient:
             self._tell(command, self._reply_to(command))
 
     def _reply_to(self, command: str) -> list[Element] | None:
-        if self._port.getOutputCount() == 0:
+        if not self.is_connected:
             return None
         reply = yarp.Bottle()
         is_answered = self._port.write(as_bottle([command]), reply)

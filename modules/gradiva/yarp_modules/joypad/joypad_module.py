@@ -36,7 +36,11 @@ class JoypadModule(GradivaModule):
     NAME = "/joypad"
     NEEDS_ROBOT = False
     OPTIONS = (
-        ModuleOption("input", "recorded keys instead of the terminal: lines of 'time key', [s]", "FILE"),
+        ModuleOption(
+            "input",
+            "recorded keys instead of the terminal: lines of 'time key', seconds since the coordinator was reached",
+            "FILE",
+        ),
         ModuleOption("remote", f"prefix of the coordinator's ports (default {_COORDINATOR})", "/NAME"),
     )
     COMMANDS = (f"press KEY   as if it were typed: {' '.join(KEYS)}",)
@@ -57,7 +61,7 @@ class JoypadModule(GradivaModule):
         self._commands = CoordinatorClient(self.port_name("rpc:o"), self._hear)
         self._emergency = CoordinatorClient(self.port_name("emergency:o"), self._hear)
         self._connections = PersistentConnections(self._wanted_connections())
-        self._first_tick: float | None = None
+        self._beginning: float | None = None
         self._status_due = 0.0
         self._status = ""
 
@@ -104,9 +108,11 @@ class JoypadModule(GradivaModule):
 
     def _new_keys(self) -> list[str]:
         now = present_time()
-        self._first_tick = now if self._first_tick is None else self._first_tick
-        recorded = self._recorded.due(now - self._first_tick) if self._recorded is not None else []
-        return [*recorded, *self._keyboard.pending()]
+        if self._beginning is None and self._commands.is_connected:
+            self._beginning = now
+        if self._recorded is None or self._beginning is None:
+            return self._keyboard.pending()
+        return [*self._recorded.due(now - self._beginning), *self._keyboard.pending()]
 
     def _press(self, key: str) -> bool:
         """Do what a key asks for; False for the one that ends the joypad."""

@@ -10,7 +10,7 @@ from gradiva.yarp_modules.joypad.key_stick import KEYS
 
 
 class RecordedKeys:
-    """Lines of ``time key``: seconds since the joypad began, in order, and a key (``up``, ``space``, ``p``, …).
+    """Lines of ``time key``: seconds, in order, and a key (``up``, ``space``, ``p``, …).
 
     Text after ``#`` is a remark.
     """
@@ -45,7 +45,7 @@ class RecordedKeys:
             raise ConfigError(f"--input {path}: {error}") from None
 
     def due(self, time: float) -> list[str]:
-        """Return the keys up to ``time`` [s] since the beginning that were not returned before."""
+        """Return the keys up to ``time`` [s] that were not returned before."""
         begin = self._next
         while self._next < len(self._keys) and self._keys[self._next][0] <= time:
             self._next += 1
