@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time as machine_time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from gradiva.common import (
 )
 from gradiva.middleware import yarp
 from gradiva.middleware.seldom import Seldom
-from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription
+from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.board_limits import Limits, differences, read_limits
 from gradiva.yarp_modules.robot.contact_wrenches import contact_wrenches
 from gradiva.yarp_modules.robot.floating_base_port import FloatingBase, FloatingBasePort
@@ -62,26 +63,29 @@ class YarpRobot:
         """
         if description.ports is None:
             raise ConfigError(f"{description.name}: robot.toml has no table [ports], it cannot be reached over YARP")
-        ports, model = description.ports, IdynTreeModel(description)
-        boards = [ports.full_name(environment, ports.board_of(joint)) for joint in description.joints]
+        model = IdynTreeModel(description)
         self._config = config
         self._local = local
         self._model_limits = model.joint_limits()
-        names = tuple(dict.fromkeys(boards))
         self._wrenches = contact_wrenches(model, environment, config)
         self._imu = RemoteImu(model, environment)
-        self._sources = [f"encoders of {name}" for name in names] + [*self._wrenches.names, self._imu.name]
-        self._clocks = [SourceClock(config.max_age, yarp.isNetworkClock()) for _ in self._sources]
-        self._boards = len(names)
-        self._joints = RemoteJoints(description.joints, boards, self._clocks[: self._boards])
-        self._modes = JointModes(description.joints, config.mode_timeout, config.velocity_acceleration)
         self._temperatures = MotorTemperatures(len(description.joints), config.temperature_period)
-        base = FloatingBasePort(ports.full_name(environment, ports.floating_base))
+        base = FloatingBasePort(description.ports.full_name(environment, description.ports.floating_base))
         self._base = base if config.floating_base else None
+        self._make_joints(description.joints, description.ports, environment)
         self._last: JointSample | None = None
         self._last_command: JointCommand | None = None
         self._lateness = Seldom(_LOGGER)
         self._late: tuple[str, ...] = ()
+
+    def _make_joints(self, joints: Sequence[str], ports: RobotPorts, environment: Environment) -> None:
+        boards = [ports.full_name(environment, ports.board_of(joint)) for joint in joints]
+        names = tuple(dict.fromkeys(boards))
+        self._sources = [*(f"encoders of {name}" for name in names), *self._wrenches.names, self._imu.name]
+        self._clocks = [SourceClock(self._config.max_age, yarp.isNetworkClock()) for _ in self._sources]
+        self._boards = len(names)
+        self._joints = RemoteJoints(joints, boards, self._clocks[: self._boards])
+        self._modes = JointModes(joints, self._config.mode_timeout, self._config.velocity_acceleration)
 
     # -- beginning and end -------------------------------------------------------------------------------------
 
