@@ -207,3 +207,11 @@ def test_a_command_without_an_end_survives_a_command_that_is_refused_while_it_is
     assert "outside its limits" in follower.take_refusal()
     follower.update(end - 2.6, PlanarPose())
     assert service.requests[-1].command == VelocityCommand(0.15)
+
+
+def test_a_goal_that_was_overshot_by_centimetres_is_not_walked_to_by_a_turn(follower):
+    follower.follow(GoalCommand(0.5, 0.1, 0.35), 0.0, PlanarPose())
+    first = follower.plan
+    for time in np.arange(0.0, first.end_time - 3.0, 0.1):
+        follower.update(float(time), PlanarPose(0.03, 0.0, -0.05))
+        assert follower.plan.end_time < first.end_time + 3.1

@@ -25,6 +25,7 @@ _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which 
 _MISSED_YAW = 0.02  # [rad]
 _CORRECTION_PERIOD = 2.0  # [s] a stride or more
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
+_LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _ATTEMPTS = 3  # for a command: then it is refused
 
 
@@ -220,10 +221,17 @@ class PlanFollower:
         elif time > asked.request.merge_time:
             self.late_plans += 1
             self._ask_again(asked, time, f"the plan came {time - asked.request.merge_time:.2f} s too late")
+        elif self._is_detour(reply.plan, asked):
+            self._give_up(asked, "a detour")
         elif reply.plan.start_time > time:  # the robot stands until then
             self._asked, self._coming = None, (reply.plan, asked)
         else:
             self._take_over(reply.plan, asked)
+
+    def _is_detour(self, plan: WalkingPlan, asked: _Asked) -> bool:
+        """Whether a plan to the same goal goes there by a turn: near a goal that was overshot by centimetres."""
+        is_correction = asked.purpose is _Purpose.CORRECTION
+        return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
     def _ask_again(self, asked: _Asked, time: float, because: str) -> None:
         if asked.purpose is _Purpose.COMMAND and asked.attempt >= _ATTEMPTS:
