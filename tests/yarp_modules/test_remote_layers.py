@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gradiva.experiments import SimulatedWalk
 from gradiva.middleware import yarp
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
-from gradiva.walking import PlanRequest
+from gradiva.walking import PlanRequest, WalkingController
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.walking.walking_layers import model_control_of
 from gradiva.yarp_modules.model_control_module import ModelControlModule
@@ -149,3 +150,23 @@ def test_the_ports_of_the_readme_exist(remote, modules):
     for name in ("/planner/request:i", "/planner/plan:o", "/model-control/state:i", "/model-control/desired:o"):
         assert yarp.Network.exists(name)
         assert name in text
+
+
+def walked(remote=None):
+    """Walk a little in simulation, the layers in this process or behind ports; return the log."""
+    walk = SimulatedWalk(SETUP)
+    if remote is not None:
+        walk.layers.model_control = remote.model_control
+        walk.controller = WalkingController(walk.layers, walk.stopwatch.lap, remote.planner)
+    assert walk.get_ready(settle=0.2)
+    assert walk.follow(VelocityCommand(0.15, duration=2.0), settle=0.2)
+    return walk.recorder.log
+
+
+@pytest.mark.walk
+def test_a_walk_with_both_layers_behind_ports_is_the_walk_in_one_process_to_the_last_digit(remote):
+    one, three = walked(), walked(remote)
+    assert remote.model_control.stand_ins == 0
+    for name in ("joints_state::positions::command", "com::position::measured", "dcm::position::desired"):
+        np.testing.assert_array_equal(three[name], one[name])
+    assert one["com::position::measured"][-1, 0] > 0.1
