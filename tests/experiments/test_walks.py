@@ -21,6 +21,8 @@ from gradiva.experiments.benchmark import run_benchmark
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 
+YARP_ROWS = ("round_trip", "strict_message", "age_at_500_hz")
+
 
 def interrupt_at(time):
     def observe(walk):
@@ -107,6 +109,7 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "simulation.step_10ms/icub_v2_7",
         "planner.at",
         "planner.plan_20s",
+        *(f"yarp.{what}/{carrier}" for what in YARP_ROWS for carrier in ("tcp", "fast_tcp")),
     }
     assert rows["whole_body.ik/icub_v2_7"]["samples"] >= 2000
     assert rows["whole_body.ik/icub_v2_7"]["max_violation"] < 1e-6

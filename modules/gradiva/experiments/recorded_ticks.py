@@ -48,7 +48,7 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     """
     ticks = RecordedTicks(setup.robot.name)
     walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
-    walk.layers.whole_body = _WholeBodyRecorder(walk.layers.whole_body, ticks)
+    _keep_whole_body(ticks, walk.layers.whole_body)
     walk.layers.model_control = _ModelControlRecorder(walk.layers.model_control, ticks)
     _time_plant(walk, ticks)
     started = time.perf_counter()
@@ -62,27 +62,15 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     return ticks
 
 
-class _WholeBodyRecorder:
-    """A whole-body controller that notes what it is given."""
+def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
+    """Note what layer 3 is given, whoever holds it."""
+    command = layer.command
 
-    def __init__(self, inner: WholeBodyController, ticks: RecordedTicks) -> None:
-        self._inner, self._ticks = inner, ticks
-        self.desired_posture, self.desired_velocity = inner.desired_posture, inner.desired_velocity
+    def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
+        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
+        return command(state, reference, period, relaxed)
 
-    def reset(self, posture: RobotPosture) -> None:
-        self._inner.reset(posture)
-        self._copy()
-
-    def command(
-        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
-    ) -> JointCommand:
-        self._ticks.inverse_kinematics.append((self.desired_posture, reference, period))
-        command = self._inner.command(state, reference, period, relaxed)
-        self._copy()
-        return command
-
-    def _copy(self) -> None:
-        self.desired_posture, self.desired_velocity = self._inner.desired_posture, self._inner.desired_velocity
+    layer.command = noted  # type: ignore[method-assign]
 
 
 class _ModelControlRecorder(ModelControl):

@@ -219,12 +219,3 @@ def test_a_robot_without_ports_is_refused():
     config = setup.part(RobotIoConfig, "robot_io")
     with pytest.raises(ConfigError, match=r"icub_v2_7: robot.toml has no table \[ports\]"):
         YarpRobot(replace(setup.robot, ports=None), Environment.SIMULATION, config, "/walking")
-
-
-def test_a_read_costs_less_than_a_tenth_of_the_period(robot):
-    durations = []
-    for _ in range(200):
-        begin = time.perf_counter()
-        robot.read()
-        durations.append(time.perf_counter() - begin)
-    assert np.median(durations) < 1e-3, f"{1e6 * np.median(durations):.0f} µs"
