@@ -66,6 +66,7 @@ def run(coordinator):
         thread = threading.Thread(target=lambda: module.runModule(yarp.ResourceFinder()), daemon=True)
         thread.start()
         started.append((module, thread))
+        wait_until(lambda: yarp.Network.exists("/joypad/rpc") or not thread.is_alive(), "ready")
         return module, thread
 
     yield start

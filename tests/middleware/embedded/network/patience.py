@@ -2,6 +2,7 @@
 
 import random
 import socket
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -32,6 +33,14 @@ def conversation(port: int, said: bytes, until: bytes) -> bytes:
 
 def threads_named(start: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(start)]
+
+
+def is_waiting(thread: threading.Thread) -> bool:
+    """Tell whether a thread sleeps at a condition at this moment."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    while frame is not None and frame.f_code is not threading.Condition.wait.__code__:
+        frame = frame.f_back
+    return frame is not None
 
 
 def free_port() -> int:

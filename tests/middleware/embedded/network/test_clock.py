@@ -8,7 +8,7 @@ from gradiva.middleware.embedded.network import clock
 from gradiva.middleware.embedded.network.connecting import is_connected
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.port_core import PortCore
-from tests.middleware.embedded.network.patience import threads_named, wait_until
+from tests.middleware.embedded.network.patience import is_waiting, threads_named, wait_until
 
 
 class Simulator:
@@ -74,6 +74,7 @@ def test_waiting_ends_when_the_simulation_has_come_so_far(simulator):
     ended: list[float] = []
     thread = threading.Thread(target=lambda: (clock.delay(1.5), ended.append(clock.now())))
     thread.start()
+    wait_until(lambda: is_waiting(thread))
     simulator.tick(11)
     simulator.tick(11, 499_000_000)
     thread.join(0.05)
@@ -90,6 +91,7 @@ def test_waiting_starts_over_with_the_simulation(simulator):
     wait_until(clock.isValid)
     thread = threading.Thread(target=clock.delay, args=(1.0,))
     thread.start()
+    wait_until(lambda: is_waiting(thread))
     simulator.tick(0)
     wait_until(lambda: clock.now() == 0.0)
     simulator.tick(0, 999_000_000)
@@ -104,6 +106,7 @@ def test_who_waits_for_a_simulation_is_freed_when_the_clock_is_left(simulator):
     clock.useNetworkClock("/clock")
     thread = threading.Thread(target=clock.delay, args=(1000.0,))
     thread.start()
+    wait_until(lambda: is_waiting(thread))
     clock.useSystemClock()
     thread.join(10.0)
     assert not thread.is_alive()
