@@ -1,7 +1,10 @@
 """Streams between processes are measured."""
 
+import time
+
 import pytest
 
+from gradiva.experiments.machine_lateness import machine_lateness
 from gradiva.experiments.middleware_measurements import (
     PeriodicStream,
     StrictStream,
@@ -52,3 +55,10 @@ def test_a_reader_does_not_outlive_a_measurement_that_fails(network):
     with pytest.raises(MiddlewareError, match="cannot be connected"), Peer(network, "count", "/left", 10) as reader:
         Peer(network, "send", "/left", "pigeon", 10).findings(60.0)
     assert reader.has_ended
+
+
+def test_the_machine_is_watched_for_as_long_as_something_is_measured():
+    with machine_lateness(500.0) as machine:
+        time.sleep(0.02)
+    assert len(machine.lateness_us) >= 1
+    assert 0.0 < machine.percentile(50.0) <= machine.percentile(100.0)
