@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotPosture, Side, WalkingReference, so3
+from gradiva.common import GRAVITY, NDArray, RobotPosture, Side, WalkingReference, so3
 from gradiva.contacts import pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.planning_service import foot_pose
@@ -45,25 +45,31 @@ class BodyReferences:
             desired: What layer 2 asks for until then.
         """
         heading = so3.rotation_z(plan.heading)
-        left, right = self._foot_wrenches(plan, desired)
+        force = self._pendulum_force(plan, desired)
+        zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
+        left, right = self._foot_wrenches(plan, force, zmp)
         turn = 0.5 * (plan.left_foot.twist[5] + plan.right_foot.twist[5])
         return WholeBodyReference(
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
+            com_acceleration=force / self._mass - [0.0, 0.0, GRAVITY],
+            com_jerk=np.zeros(3),
+            zmp=zmp,
             torso_rotation=heading @ self._torso_rotation,
             pelvis_rotation=heading @ self._start_posture.base_rotation,
             trunk_angular_velocity=np.array([0.0, 0.0, turn]),
+            trunk_angular_acceleration=np.zeros(3),
             posture=self._start_posture.joint_positions,
             left_foot_wrench=left,
             right_foot_wrench=right,
         )
 
-    def _foot_wrenches(self, plan: WalkingReference, desired: DesiredPendulum) -> tuple[NDArray, NDArray]:
-        points = np.array([foot_pose(plan, side).zmp_point(side, self._zmp_offset) for side in Side])
+    def _pendulum_force(self, plan: WalkingReference, desired: DesiredPendulum) -> NDArray:
         stiffness = self._mass * plan.dcm.natural_frequency * plan.dcm.divergence_rate  # m ω², ω² = σ / η
-        lever = plan.com_position - [*desired.zmp_position, 0.0]
-        force = stiffness * lever  # its vertical part is m (g + z̈)
-        zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
+        return stiffness * (plan.com_position - [*desired.zmp_position, 0.0])  # its vertical part is m (g + z̈)
+
+    def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
+        points = np.array([foot_pose(plan, side).zmp_point(side, self._zmp_offset) for side in Side])
         return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)

@@ -83,14 +83,19 @@ def standing_reference(
         com_position: World, [m], shape (3,); where it is in ``posture`` when None.
     """
     half_width = 0.5 * model.description.step_width
+    com_position = _com_position(model, posture) if com_position is None else com_position
     return WholeBodyReference(
         left_foot=_level_sole(half_width),
         right_foot=_level_sole(-half_width),
-        com_position=_com_position(model, posture) if com_position is None else com_position,
+        com_position=com_position,
         com_velocity=np.zeros(3),
+        com_acceleration=np.zeros(3),
+        com_jerk=np.zeros(3),
+        zmp=com_position[:2],
         torso_rotation=torso,
         pelvis_rotation=posture.base_rotation,
         trunk_angular_velocity=np.zeros(3),
+        trunk_angular_acceleration=np.zeros(3),
         posture=posture.joint_positions,
         left_foot_wrench=np.zeros(6),
         right_foot_wrench=np.zeros(6),
