@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ControlMode, DcmReference, JointCommand, Side, SoleRectangle
+from gradiva.common import ConfigError, ControlMode, DcmReference, FootContact, JointCommand, Side, SoleRectangle
 
 
 def test_the_arrays_of_a_value_cannot_be_written():
@@ -34,3 +34,11 @@ def test_the_right_sole_mirrors_the_left_one():
     np.testing.assert_allclose(sole.corners(Side.LEFT, margin=0.01)[0], [0.09, -0.02])
     with pytest.raises(ConfigError, match="lower bound"):
         SoleRectangle(x=(0.1, -0.1), y=(-0.03, 0.04), z=0.0)
+
+
+def test_the_rest_pose_of_a_contact_has_a_known_shape_and_cannot_be_written():
+    contact = FootContact(True, [0.1, 0.2, 0.0], np.eye(3), 1e6, 1e4)
+    with pytest.raises(ValueError, match="read-only"):
+        contact.rest_position[2] = 1.0
+    with pytest.raises(ValueError, match=r"FootContact.rest_rotation: expected an array of shape \(3, 3\)"):
+        FootContact(True, np.zeros(3), np.zeros(3), 1e6, 1e4)

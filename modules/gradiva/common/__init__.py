@@ -15,6 +15,7 @@ from gradiva.common.errors import (
     WalkingError,
     nearest_name,
 )
+from gradiva.common.foot_contact import FootContact
 from gradiva.common.foot_reference import FootReference
 from gradiva.common.gravity import GRAVITY
 from gradiva.common.joint_command import ControlMode, JointCommand
@@ -37,6 +38,7 @@ __all__ = [
     "DcmPreview",
     "DcmReference",
     "EstimationError",
+    "FootContact",
     "FootReference",
     "ImuMeasurement",
     "JointCommand",

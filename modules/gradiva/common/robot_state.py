@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common.arrays import NDArray, freeze_arrays
+from gradiva.common.foot_contact import FootContact
 from gradiva.common.planar_pose import PlanarPose
+from gradiva.common.side import Side
 from gradiva.common.two_feet import TwoFeet
 
 
@@ -31,6 +33,9 @@ class RobotState(TwoFeet):
         right_foot_wrench: The same of the right foot.
         plan_origin: Where the origin of the plan's world lies by the robot's own odometry. The plan takes the feet to
             be where it put them; what each landing really missed accumulates here.
+        left_contact: Of the left sole with the ground; None where nobody estimates contacts and the plan's
+            ``FootReference.in_contact`` counts.
+        right_contact: The same of the right foot.
     """
 
     base_position: NDArray
@@ -49,6 +54,8 @@ class RobotState(TwoFeet):
     left_foot_wrench: NDArray
     right_foot_wrench: NDArray
     plan_origin: PlanarPose = PlanarPose()
+    left_contact: FootContact | None = None
+    right_contact: FootContact | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -69,3 +76,7 @@ class RobotState(TwoFeet):
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
         )
+
+    def foot_contact(self, side: Side) -> FootContact | None:
+        """Contact of one sole with the ground; None where nobody estimates contacts."""
+        return self.left_contact if side is Side.LEFT else self.right_contact
