@@ -9,8 +9,9 @@ from gradiva.middleware.embedded.data.connection_reader import ConnectionReader,
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
+from gradiva.middleware.seldom import Seldom
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_COMPLAINT = Seldom(logging.getLogger("gradiva.yarp"))  # peers may send what is malformed as often as they like
 
 
 class Portable(ABC):
@@ -56,6 +57,6 @@ class Portable(ABC):
             else:
                 learn_family(reader, self.from_wire(next_object(reader), reader.family))
         except MalformedMessage as error:
-            _LOGGER.warning("%s cannot be read: %s", type(self).__name__, error)
+            _COMPLAINT.warning("%s cannot be read: %s", type(self).__name__, error)
             return False
         return not reader.isError()

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.seldom import Seldom
 
 _BACKLOG = 1024  # connections that wait to be accepted; beyond, their peers try again only after a second
 _PAUSE = 0.1  # [s] after a failure to accept, such as too many open files
@@ -45,6 +46,7 @@ class Acceptor:
         self._listener = listener
         self._name = name
         self._on_connection = on_connection
+        self._complaint = Seldom(log)
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=f"yarp listener of {name}", daemon=True)
 
@@ -69,7 +71,7 @@ class Acceptor:
                 sock, (host, port) = self._listener.accept()
             except OSError as error:
                 if not self._closed:
-                    log.error("%s: cannot accept a connection: %s", self._name, error)
+                    self._complaint.warning("%s: cannot accept a connection: %s", self._name, error)
                     time.sleep(_PAUSE)
                 continue
             if self._closed:
