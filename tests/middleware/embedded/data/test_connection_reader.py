@@ -1,14 +1,17 @@
 import logging
 import struct
+from collections import defaultdict
 
 import pytest
 
+from gradiva.middleware.embedded.data import portable
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter, line_of
 from gradiva.middleware.embedded.data.stamp import Stamp
 from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.seldom import Seldom
 
 NUMBERS = struct.pack("<bhiqfd", -1, -2, -3, -4, 0.5, 0.25)
 
@@ -62,7 +65,8 @@ def test_the_parts_of_a_pair_are_read_one_after_the_other(family):
     assert reader.getSize() == 0
 
 
-def test_an_object_of_another_kind_is_refused_with_a_line_in_the_log(caplog):
+def test_an_object_of_another_kind_is_refused_with_a_line_in_the_log(caplog, monkeypatch):
+    monkeypatch.setattr(portable, "_complaints", defaultdict(lambda: Seldom(logging.getLogger("gradiva.yarp"))))
     with caplog.at_level(logging.WARNING, "gradiva.yarp"):
         assert not Vector().read(ConnectionReader(Bottle("1 2").to_wire()))
         assert not Bottle().read(ConnectionReader(b"garbage!"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections import defaultdict
 
 from gradiva.middleware.embedded.data.connection_reader import ConnectionReader, learn_family, next_object
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
@@ -11,7 +12,8 @@ from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
 from gradiva.middleware.seldom import Seldom
 
-_COMPLAINT = Seldom(logging.getLogger("gradiva.yarp"))  # peers may send what is malformed as often as they like
+_LOGGER = logging.getLogger("gradiva.yarp")
+_complaints: defaultdict[type, Seldom] = defaultdict(lambda: Seldom(_LOGGER))  # peers may send garbage without end
 
 
 class Portable(ABC):
@@ -57,6 +59,6 @@ class Portable(ABC):
             else:
                 learn_family(reader, self.from_wire(next_object(reader), reader.family))
         except MalformedMessage as error:
-            _COMPLAINT.warning("%s cannot be read: %s", type(self).__name__, error)
+            _complaints[type(self)].warning("%s cannot be read: %s", type(self).__name__, error)
             return False
         return not reader.isError()
