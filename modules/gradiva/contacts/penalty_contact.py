@@ -1,0 +1,88 @@
+"""Contact forces that make touching points stop, whatever body they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray
+
+_RANK_TOLERANCE = 1e-6  # [-] of the largest singular value: four corners of a rigid sole have rank 6 of 12
+
+
+@dataclass(frozen=True, slots=True)
+class PenaltyConfig:
+    """How a touching point is stopped and pushed out of the ground; nothing here depends on the robot.
+
+    Attributes:
+        stiffness: Acceleration per penetration, k_p, [1/s²].
+        damping: Deceleration per velocity, k_v, [1/s].
+        rest_penetration: Depth at which a point rests, ε, [m]; 0 lets a point that rests come off at any jolt.
+    """
+
+    stiffness: float
+    damping: float
+    rest_penetration: float
+
+    def __post_init__(self) -> None:
+        if self.damping <= 0.0:
+            raise ConfigError(f"damping={self.damping}: must be positive, else nothing stops")
+        for name in ("stiffness", "rest_penetration"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+
+
+def penalty_accelerations(positions: NDArray, velocities: NDArray, config: PenaltyConfig) -> NDArray:
+    r"""Return how touching points should accelerate (Rengifo et al., 2009, equation 17 and section V).
+
+    .. math:: \ddot p_{x,y} = -k_v \dot p_{x,y}, \qquad
+        \ddot p_z = k_p (-\epsilon - p_z) - k_v \min(0, \dot p_z)
+
+    A point at rest lies at :math:`p_z = -\epsilon`; on its way out nothing brakes it.
+
+    Args:
+        positions: Of the points that touch, above the ground (z negative), [m], shape (n, 3).
+        velocities: [m/s], shape (n, 3).
+        config: Gains.
+
+    Returns:
+        [m/s²], shape (n, 3).
+    """
+    desired = -config.damping * velocities
+    desired[:, 2] = -config.damping * np.minimum(velocities[:, 2], 0.0)
+    desired[:, 2] -= config.stiffness * (config.rest_penetration + positions[:, 2])
+    return desired
+
+
+def penalty_forces(mobility: NDArray, free: NDArray, desired: NDArray, friction: float) -> NDArray:
+    r"""Return the contact forces that give the points their accelerations (Rengifo et al., 2009, 18-20).
+
+    .. math:: f' = (D^T A^{-1} D)^+ (\ddot p^d - \ddot p^0)
+
+    the smallest forces that do it; then :math:`f_n = \max(0, f'_n)`, and what is tangential is shortened, in its
+    direction, to :math:`\mu f_n`. Where nothing is cut the points accelerate as desired.
+
+    Args:
+        mobility: :math:`D^T A^{-1} D`, acceleration of the points per force on them, [1/kg], shape (3n, 3n).
+        free: :math:`\ddot p^0`, accelerations without contact forces, [m/s²], shape (n, 3).
+        desired: Accelerations wanted, [m/s²], shape (n, 3).
+        friction: Coulomb's coefficient μ, [-].
+
+    Returns:
+        [N], shape (n, 3).
+    """
+    forces = _least_squares(mobility, (desired - free).ravel()).reshape(-1, 3)
+    normal = np.maximum(forces[:, 2], 0.0)
+    tangential = np.hypot(forces[:, 0], forces[:, 1])
+    allowed = friction * normal
+    scale = np.divide(allowed, tangential, out=np.ones_like(normal), where=tangential > allowed)
+    return np.column_stack([scale * forces[:, 0], scale * forces[:, 1], normal])
+
+
+def _least_squares(mobility: NDArray, accelerations: NDArray) -> NDArray:
+    """Return the pseudo-inverse of a symmetric matrix times a vector, directions without mobility left out."""
+    values, vectors = np.linalg.eigh(mobility)
+    kept = values > _RANK_TOLERANCE * values[-1]
+    vectors = vectors[:, kept]
+    return vectors @ ((vectors.T @ accelerations) / values[kept])
