@@ -148,6 +148,8 @@ class JointModes:
         if self._mode is None or (reported := self.reported()) is None:
             return {}
         wanted = _VOCABS[self._mode]
+        if reported.count(wanted) == len(reported):  # as in nearly every tick
+            return {}
         return {joint: mode_name(mode) for joint, mode in zip(self._joints, reported, strict=True) if mode != wanted}
 
     def _error(self, how: str) -> ControlModeLost:

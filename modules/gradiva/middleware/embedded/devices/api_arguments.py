@@ -42,6 +42,5 @@ def fill(destination: Any, values: Sequence[Any] | None) -> bool:
     if len(destination) < len(values):
         _log.error("a vector of %d elements cannot take the %d that were asked for", len(destination), len(values))
         return False
-    for index, value in enumerate(values):
-        destination[index] = value
+    destination[: len(values)] = values
     return True

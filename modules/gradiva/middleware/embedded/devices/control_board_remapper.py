@@ -97,14 +97,15 @@ class ControlBoardRemapper(ControlBoard):
     def measured(self, field: str, of: Joints = None) -> Measured | None:
         """Return the last values of the joints; None if those of one board are too old or not valid."""
         shares = self._map.shares(of)
-        found: dict[int, tuple[float, float]] = {}
+        joints = sum(len(share.joints) for share in shares)
+        values, times = [0.0] * joints, [0.0] * joints
         for share in shares:
             measured = self._board(share).measured(field, share.joints)
             if measured is None:
                 return None
-            found.update(zip(share.positions, zip(measured.values, measured.times, strict=True), strict=True))
-        ordered = [found[position] for position in sorted(found)]
-        return Measured([value for value, _ in ordered], [time for _, time in ordered]) if shares else None
+            for position, value, time in zip(share.positions, measured.values, measured.times, strict=True):
+                values[position], times[position] = value, time
+        return Measured(values, times) if shares else None
 
     def _board(self, share: Share) -> RemoteControlBoard:
         return self._boards[share.board]

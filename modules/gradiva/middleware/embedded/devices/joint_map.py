@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 _log = logging.getLogger("gradiva.yarp")
 
@@ -37,14 +37,23 @@ class JointMap:
 
     places: tuple[tuple[int, int], ...]
     sizes: tuple[int, ...]
+    _of_all: tuple[Share, ...] = field(init=False, repr=False, compare=False)  # asked for several times a tick
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_of_all", tuple(self._shares(range(len(self.places)))))
 
     def shares(self, of: int | Sequence[int] | None) -> list[Share]:
         """Return what each board has of one joint, all or a group; none, and a line, if there is no such joint."""
-        meant = range(len(self.places)) if of is None else [of] if isinstance(of, int) else of
+        if of is None:
+            return list(self._of_all)
+        meant = [of] if isinstance(of, int) else of
         unknown = [joint for joint in meant if not 0 <= joint < len(self.places)]
         if unknown:
             _log.error("the part has %d joints, there is no %s", len(self.places), unknown)
             return []
+        return self._shares(meant)
+
+    def _shares(self, meant: Sequence[int]) -> list[Share]:
         found: dict[int, list[tuple[int, int]]] = {}
         for position, joint in enumerate(meant):
             board, there = self.places[joint]
