@@ -93,6 +93,9 @@ def test_the_base_hangs_on_the_stance_sole(model, stance, use_imu):
     np.testing.assert_allclose(state.com_position, com, atol=1e-12)
     np.testing.assert_allclose(state.com_velocity, velocity, atol=1e-10)
     np.testing.assert_allclose(state.dcm_position, com[:2] + velocity[:2] / 4.3, atol=1e-10)
+    for side in Side:
+        twist = as_array(scene.kinematics.getFrameVel(model.description.foot_frame(side)))
+        np.testing.assert_allclose(state.foot_twist(side), twist, atol=1e-10)
 
 
 def test_a_tilted_imu_tilts_the_robot_about_its_stance_sole(icub):

@@ -23,6 +23,8 @@ def state_near(reference: WalkingReference, joints: int, seed: int) -> RobotStat
         left_foot_rotation=reference.left_foot.rotation,
         right_foot_position=reference.right_foot.position,
         right_foot_rotation=reference.right_foot.rotation,
+        left_foot_twist=np.zeros(6),
+        right_foot_twist=np.zeros(6),
         left_foot_wrench=off(np.full(6, 100.0)),
         right_foot_wrench=off(np.full(6, 100.0)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 from gradiva.common.arrays import NDArray, freeze_arrays
@@ -29,6 +30,8 @@ class RobotState(TwoFeet):
         left_foot_rotation: x forward and z up, shape (3, 3).
         right_foot_position: Right sole frame, [m], shape (3,).
         right_foot_rotation: x forward and z up, shape (3, 3).
+        left_foot_twist: Linear then angular velocity of the left sole frame, [m/s, rad/s], shape (6,).
+        right_foot_twist: The same of the right foot.
         left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
         right_foot_wrench: The same of the right foot.
         plan_origin: Where the origin of the plan's world lies by the robot's own odometry. The plan takes the feet to
@@ -51,6 +54,8 @@ class RobotState(TwoFeet):
     left_foot_rotation: NDArray
     right_foot_position: NDArray
     right_foot_rotation: NDArray
+    left_foot_twist: NDArray
+    right_foot_twist: NDArray
     left_foot_wrench: NDArray
     right_foot_wrench: NDArray
     plan_origin: PlanarPose = PlanarPose()
@@ -73,9 +78,22 @@ class RobotState(TwoFeet):
             left_foot_rotation=(3, 3),
             right_foot_position=(3,),
             right_foot_rotation=(3, 3),
+            left_foot_twist=(6,),
+            right_foot_twist=(6,),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
         )
+
+    def foot_twist(self, side: Side) -> NDArray:
+        """Twist of one sole (world, mixed, shape (6,))."""
+        return self.left_foot_twist if side is Side.LEFT else self.right_foot_twist
+
+    def with_contacts(self, left: FootContact | None, right: FootContact | None) -> RobotState:
+        """Return the same state with these contacts; its arrays are read-only and therefore shared."""
+        state = copy.copy(self)
+        object.__setattr__(state, "left_contact", left)
+        object.__setattr__(state, "right_contact", right)
+        return state
 
     def foot_contact(self, side: Side) -> FootContact | None:
         """Contact of one sole with the ground; None where nobody estimates contacts."""

@@ -43,6 +43,10 @@ class _Base:
         spin = cs.cross(self.angular_velocity, lever)
         return self.velocity + spin + self.rotation @ velocity_in_base
 
+    def frame_twist(self, frame: SymbolicFrame) -> cs.SX:
+        velocity = self.point_velocity(frame.position, frame.twist[:3])
+        return cs.vertcat(velocity, self.angular_velocity + self.rotation @ frame.twist[3:])
+
 
 def state_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     """Return the function; its inputs and outputs are named as in ``StateEstimator``."""
@@ -65,6 +69,7 @@ def state_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     for side, foot in feet.items():
         outputs[f"{side}_foot_position"] = base.point(foot.position)
         outputs[f"{side}_foot_rotation"] = base.rotation @ foot.rotation
+        outputs[f"{side}_foot_twist"] = base.frame_twist(foot)
         outputs[f"{side}_foot_wrench"] = wrenches[side]
     load, moment = cs.SX(1, 1), cs.SX(2, 1)
     for side, wrench in wrenches.items():

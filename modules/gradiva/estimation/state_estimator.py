@@ -113,6 +113,8 @@ class StateEstimator:
             left_foot_rotation=outputs["left_foot_rotation"],
             right_foot_position=outputs["right_foot_position"],
             right_foot_rotation=outputs["right_foot_rotation"],
+            left_foot_twist=outputs["left_foot_twist"],
+            right_foot_twist=outputs["right_foot_twist"],
             left_foot_wrench=outputs["left_foot_wrench"],
             right_foot_wrench=outputs["right_foot_wrench"],
             plan_origin=self._anchor.plan_origin,
