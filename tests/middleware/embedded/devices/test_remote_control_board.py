@@ -264,8 +264,9 @@ def test_a_state_that_is_none_is_dropped_with_one_line(serve, device, opened, na
     server.close()
     for _ in range(3):
         request(names.query("/client/stateExt:i"), [1.0, "nonsense"], sender="/stranger", expect_reply=False)
-    wait_until(lambda: "was sent no state" in caplog.text)
-    assert driver.viewIEncoders().getEncoders(DVector(3))  # the last good one
+    encoders = driver.viewIEncoders()
+    wait_until(lambda: encoders.getEncoders(DVector(3)) and "was sent no state" in caplog.text)  # when it is read
+    assert encoders.getEncoders(DVector(3))  # the last good one
     assert len([one for one in caplog.records if "was sent no state" in one.message]) == 1
 
 

@@ -7,6 +7,7 @@ import pytest
 from gradiva.middleware.embedded.network import clock
 from gradiva.middleware.embedded.network.connecting import is_connected
 from gradiva.middleware.embedded.network.network import Network
+from gradiva.middleware.embedded.network.network_clock import NetworkClock
 from gradiva.middleware.embedded.network.port_core import PortCore
 from tests.middleware.embedded.network.patience import is_waiting, threads_named, wait_until
 
@@ -174,3 +175,34 @@ def test_what_is_no_time_is_left_out(simulator):
     simulator._port.send(["nonsense"])
     simulator.tick(4)
     wait_until(lambda: clock.now() == 4.0)
+
+
+def test_a_wait_starts_over_though_the_waiting_thread_sees_only_later_times():
+    follower = NetworkClock("/clock")
+    follower.set_time(100.0)
+    thread = threading.Thread(target=follower.delay, args=(1.0,), daemon=True)
+    thread.start()
+    wait_until(lambda: is_waiting(thread))
+    for seconds in (0.0, 0.5, 0.75):  # in one go
+        follower.set_time(seconds)
+    assert thread.is_alive()
+    follower.set_time(1.0)
+    thread.join(10.0)
+    assert not thread.is_alive()
+
+
+def test_several_waits_end_each_in_its_time():
+    follower = NetworkClock("/clock")
+    follower.set_time(0.0)
+    ended: list[float] = []
+    waits = [
+        threading.Thread(target=lambda due=due: (follower.delay(due), ended.append(due)), daemon=True)
+        for due in (3.0, 1.0, 2.0)
+    ]
+    for thread in waits:
+        thread.start()
+        wait_until(lambda thread=thread: is_waiting(thread))
+    for second in (1, 2, 3):
+        follower.set_time(float(second))
+        wait_until(lambda second=second: len(ended) == second)
+    assert ended == [1.0, 2.0, 3.0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from dataclasses import dataclass
 
 from gradiva.middleware.analog_sensors import (
@@ -13,11 +12,11 @@ from gradiva.middleware.analog_sensors import (
     measurements_from_items,
     metadata_from_items,
 )
-from gradiva.middleware.embedded.data import time_source
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.data.searchable import Searchable
 from gradiva.middleware.embedded.devices.complaint import Complaint
 from gradiva.middleware.embedded.devices.connection_keeper import ConnectionKeeper
+from gradiva.middleware.embedded.devices.last_message import LastMessage, Received
 from gradiva.middleware.embedded.devices.mas_status import (
     MAS_ERROR,
     MAS_OK,
@@ -25,12 +24,12 @@ from gradiva.middleware.embedded.devices.mas_status import (
     MAS_WAITING_FOR_FIRST_READ,
 )
 from gradiva.middleware.embedded.devices.parameters import carrier, number, text
-from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
-from gradiva.middleware.embedded.network.callbacks import BottleCallback
+from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.network import Network
+from gradiva.middleware.embedded.network.newest_message_port import NewestMessagePort
 from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.wire.elements import PlainList
-from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
+from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
 
 _TIMEOUT = 0.02  # [s]
 _SILENCE = 0.5  # [s] after which the server is asked whether it still sends here
@@ -63,25 +62,19 @@ class AnalogSensorsClientOptions:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Received:
-    measurements: dict[SensorClass, tuple[SensorMeasurement, ...]]
-    arrived_at: float
-    received_at: float
+Measurements = dict[SensorClass, tuple[SensorMeasurement, ...]]
 
 
-class AnalogSensorsClient(BottleCallback):
+class AnalogSensorsClient:
     """Analog sensors in another process, reached again whenever that process comes back."""
 
     def __init__(self, options: AnalogSensorsClientOptions) -> None:
         """Prepare; `open` reaches the server."""
-        super().__init__()
         self._options = options
         self._rpc = RpcClient()
-        self._port = BufferedPortBottle()
+        self._port = NewestMessagePort()
         self._metadata: dict[SensorClass, tuple[SensorMetadata, ...]] = {}
-        self._last: _Received | None = None
-        self._malformed = Complaint()
+        self._last = LastMessage(self._port, "measurements", _measurements)
         self._late = Complaint()
         self._asking = threading.Lock()
         self._keeper = ConnectionKeeper(options.remote, self._is_connected, self._reach_again)
@@ -109,40 +102,29 @@ class AnalogSensorsClient(BottleCallback):
 
     def status(self, kind: SensorClass, index: int) -> int:
         """Return whether a sensor can be read."""
-        return self._status(self._last, kind, index)
+        return self._status(self._last.read(), kind, index)
 
     def measurement(self, kind: SensorClass, index: int) -> SensorMeasurement | None:
         """Return what a sensor measured last; None unless its status is good."""
-        last = self._last
+        last = self._last.read()
         if last is None or self._status(last, kind, index) != MAS_OK:
             return None
-        return last.measurements[kind][index]
+        return last.content[kind][index]
 
-    def onRead(self, datum: Bottle, *reader: object) -> None:
-        """Keep a message, or drop one that has no measurements."""
-        try:
-            measurements = measurements_from_items(datum.items)
-        except MalformedMessage as error:
-            self._malformed.say("%s was sent no measurements: %s", self._port.getName(), error)
-            return
-        self._malformed.settle()
-        self._last = _Received(measurements, time_source.now(), time.monotonic())
-
-    def _status(self, last: _Received | None, kind: SensorClass, index: int) -> int:
+    def _status(self, last: Received[Measurements] | None, kind: SensorClass, index: int) -> int:
         if last is None:
             return MAS_WAITING_FOR_FIRST_READ
-        silence = time_source.now() - last.arrived_at
+        silence = last.age()
         if silence > self._options.timeout:
             self._late.say("%s: no data received in the last %.3f s", self._options.remote, silence)
             return MAS_TIMEOUT
         self._late.settle()
-        return MAS_OK if 0 <= index < len(last.measurements.get(kind, ())) else MAS_ERROR
+        return MAS_OK if 0 <= index < len(last.content.get(kind, ())) else MAS_ERROR
 
     def _open_ports(self) -> None:
         local = self._options.local
         if not (self._rpc.open(f"{local}/rpc:i") and self._port.open(f"{local}/measures:i")):
             raise MiddlewareError(f"the ports of {local} could not be opened")
-        self._port.useCallback(self)
 
     def _close_ports(self) -> None:
         for port in (self._rpc, self._port):
@@ -164,10 +146,10 @@ class AnalogSensorsClient(BottleCallback):
         return metadata_from_items(answer.items)
 
     def _is_connected(self) -> bool:
-        last = self._last
+        last = self._last.read()
         if self._rpc.getOutputCount() == 0:
             return False
-        if last is not None and time.monotonic() - last.received_at < max(_SILENCE, self._options.timeout):
+        if last is not None and last.silence() < max(_SILENCE, self._options.timeout):
             return True
         sender, here = f"{self._options.remote}/measures:o", self._port.getName()
         return Network.isConnected(sender, here, self._options.carrier, True)
@@ -181,3 +163,7 @@ class AnalogSensorsClient(BottleCallback):
         except MiddlewareError:
             return False
         return True
+
+
+def _measurements(message: IncomingMessage) -> Measurements:
+    return measurements_from_items(message.items())

@@ -12,6 +12,7 @@ from gradiva.middleware.embedded.devices.reply_bytes import ReplyBytes
 from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
 from gradiva.middleware.embedded.network.contactable import speak
 from gradiva.middleware.embedded.network.network import Network
+from gradiva.middleware.embedded.network.newest_message_port import NewestMessagePort
 from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
@@ -25,7 +26,7 @@ class ControlBoardPorts:
         self._options = options
         self._rpc = RpcClient()
         self._command = BufferedPortBottle()
-        self._state = BufferedPortBottle()
+        self._state = NewestMessagePort()
         self.state = JointStateReader(self._state)
         self._requesting = threading.Lock()
         self._sending = threading.Lock()
@@ -42,7 +43,6 @@ class ControlBoardPorts:
         )
         if not opened:
             raise MiddlewareError(f"the ports of {local} could not be opened")
-        self._state.useCallback(self.state)
 
     def board_is_there(self) -> bool:
         """Ask the board's port whether it lives, without a line in the log."""

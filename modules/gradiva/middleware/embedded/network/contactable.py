@@ -90,14 +90,7 @@ class Contactable:
 
     def getEnvelope(self, envelope: Portable) -> bool:
         """Fill an object with what came beside the last message; False if nothing did."""
-        if not self._envelope:
-            return False
-        try:
-            envelope.from_wire_text(self._envelope)
-        except MalformedMessage as error:
-            log.warning("%s: the envelope '%s' was not read: %s", self._core.name, self._envelope, error)
-            return False
-        return True
+        return read_envelope(self._envelope, envelope, self._core.name)
 
     def setInputMode(self, expectInput: bool) -> None:
         """Say whether data is taken."""
@@ -131,6 +124,18 @@ class Contactable:
 
     def _resume(self) -> None:
         """Let messages be waited for again."""
+
+
+def read_envelope(text: str, envelope: Portable, port_name: str) -> bool:
+    """Fill an object with what came beside a message; False if nothing did, or, with a line, if it is malformed."""
+    if not text:
+        return False
+    try:
+        envelope.from_wire_text(text)
+    except MalformedMessage as error:
+        log.warning("%s: the envelope '%s' was not read: %s", port_name, text, error)
+        return False
+    return True
 
 
 def speak(port: Contactable, family: WireFamily) -> None:

@@ -6,10 +6,11 @@ import os
 import socket
 import threading
 import time
+from collections.abc import Callable
 
-from gradiva.middleware.embedded.data.bottle import Bottle
-from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
 from gradiva.middleware.embedded.network.connecting import connect, is_connected
+from gradiva.middleware.embedded.network.contactable import Contactable
+from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.errors import MiddlewareError
 
@@ -19,17 +20,36 @@ _LOOK = 0.05  # [s] of the machine, between looks at what may end a wait
 _NANO = 1e-9
 
 
-class _ClockPort(BufferedPortBottle):
-    """Hands every time that arrives to its clock."""
+class _ClockPort(Contactable):
+    """Hands every time that arrives to its clock, in the thread that receives it."""
 
-    def __init__(self, clock: NetworkClock) -> None:
+    def __init__(self, take: Callable[[float], None]) -> None:
         super().__init__()
-        self._clock = clock
+        self._take = take
 
-    def onRead(self, datum: Bottle) -> None:
-        """Take the next time."""
-        if datum.size() == 2:
-            self._clock.set_time(datum.get(0).asInt32() + datum.get(1).asInt32() * _NANO)
+    def _handle(self, message: IncomingMessage) -> None:
+        match message.items():
+            case [int(seconds), int(nanoseconds)]:
+                self._take(seconds + nanoseconds * _NANO)
+
+
+class _Wait:
+    """Somebody who waits, woken only when his time has come.
+
+    Attributes:
+        is_over: Set when the time has come.
+    """
+
+    def __init__(self, begin: float, duration: float) -> None:
+        self._begin = begin
+        self._duration = duration
+        self.is_over = threading.Event()
+
+    def look_at(self, now: float) -> None:
+        """Take the present time; one before the beginning lets the wait begin again."""
+        self._begin = min(self._begin, now)
+        if now >= self._begin + self._duration:
+            self.is_over.set()
 
 
 class NetworkClock:
@@ -44,33 +64,39 @@ class NetworkClock:
         self._local_name = local_name or f"/clock/{socket.gethostname()}/{os.getpid()}:i"
         self._time: float | None = None
         self._last_arrival = 0.0
-        self._changed = threading.Condition()
+        self._waits: list[_Wait] = []
+        self._lock = threading.Lock()
+        self._is_known = threading.Event()  # or the clock was closed
         self._closed = threading.Event()
-        self._port = _ClockPort(self)
+        self._port = _ClockPort(self.set_time)
         self._thread = threading.Thread(target=self._stay_connected, name=f"yarp clock {source}", daemon=True)
 
     def open(self) -> None:
         """Begin to follow; the source need not exist yet. Raises `MiddlewareError` if no port can be opened."""
         if not self._port.open(self._local_name):
             raise MiddlewareError(f"no port for the network clock {self.source} could be opened")
-        self._port.useCallback()
         self._thread.start()
 
     def close(self) -> None:
         """Stop following; whoever waits in `delay` goes on at once."""
         self._closed.set()
-        with self._changed:
-            self._changed.notify_all()
+        self._is_known.set()
+        with self._lock:
+            for wait in self._waits:
+                wait.is_over.set()
         self._port.close()
         if self._thread.ident is not None:
             self._thread.join(2 * _CHECK_PERIOD)
 
     def set_time(self, seconds: float) -> None:
         """Take a time from the source, [s]."""
-        with self._changed:
+        with self._lock:
             self._time = seconds
-            self._last_arrival = time.monotonic()
-            self._changed.notify_all()
+            for wait in self._waits:
+                wait.look_at(seconds)
+        self._last_arrival = time.monotonic()
+        if not self._is_known.is_set():
+            self._is_known.set()
 
     def is_valid(self) -> bool:
         """Tell whether a first time has arrived."""
@@ -82,19 +108,27 @@ class NetworkClock:
 
     def wait_until_valid(self) -> None:
         """Wait for the first time, or for `close`."""
-        with self._changed:
-            self._changed.wait_for(lambda: self.is_valid() or self._closed.is_set())
+        self._is_known.wait()
 
     def delay(self, seconds: float, stop: threading.Event | None = None) -> None:
         """Wait for simulated seconds or for ``stop``; a simulation that starts over starts the wait over, too."""
-        with self._changed:
-            begin = self.now()
-            while not self._is_over(stop) and (not self.is_valid() or self.now() < begin + seconds):
-                self._changed.wait(None if stop is None else _LOOK)
-                begin = min(begin, self.now())
+        wait = self._begin_wait(seconds)
+        try:
+            while not (stop is not None and stop.is_set()) and not wait.is_over.wait(None if stop is None else _LOOK):
+                pass
+        finally:
+            with self._lock:
+                self._waits.remove(wait)
 
-    def _is_over(self, stop: threading.Event | None) -> bool:
-        return self._closed.is_set() or (stop is not None and stop.is_set())
+    def _begin_wait(self, seconds: float) -> _Wait:
+        with self._lock:
+            wait = _Wait(self.now(), seconds)
+            if self.is_valid():
+                wait.look_at(self.now())
+            if self._closed.is_set():
+                wait.is_over.set()
+            self._waits.append(wait)
+        return wait
 
     def _stay_connected(self) -> None:
         is_missed = False
