@@ -280,13 +280,13 @@ def test_an_imu_is_left_out_while_it_says_nothing_finite_and_for_good_when_it_fr
     assert (believed, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
 
 
-def test_too_many_failed_ticks_in_a_row_are_a_finding():
-    policy = FailurePolicy(FailurePolicyConfig(max_failed_ticks=2, max_relaxed_ticks=20))
+def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():
+    policy = FailurePolicy(FailurePolicyConfig(failed_duration=0.02, relaxed_duration=0.2))
     error = NoSolutionFound("inverse kinematics", "infeasible")
-    assert policy.failed(error) == policy.failed(error) == []
+    assert policy.failed(error, 0.00) == policy.failed(error, 0.01) == []
     policy.succeeded()
-    assert policy.failed(error) == policy.failed(error) == []
-    (finding,) = policy.failed(error)
+    assert policy.failed(error, 0.03) == policy.failed(error, 0.04) == []
+    (finding,) = policy.failed(error, 0.05)
     assert finding.kind is SafetyKind.NO_SOLUTION
     assert finding.text.startswith("3 ticks failed in a row, the last one: inverse kinematics")
 
@@ -335,8 +335,8 @@ def test_responses_are_configured():
         ("fall.min_base_height", 1.0, "min_base_height=1.0"),
         ("sensors.max_age", 0.0, "max_age=0.0"),
         ("reference.max_age", 0.0, "max_age=0.0"),
-        ("failures.max_failed_ticks", 0, "max_failed_ticks=0"),
-        ("failures.max_relaxed_ticks", 0, "max_relaxed_ticks=0"),
+        ("failures.failed_duration", 0.0, "failed_duration=0.0"),
+        ("failures.relaxed_duration", 0.0, "relaxed_duration=0.0"),
     ],
 )
 def test_limits_that_cannot_work_are_refused_by_name(key, value, message):

@@ -68,7 +68,7 @@ class WalkingController(WalkingReport):
         self._preparation: Preparation | None = None
         self._standing: StandingStart | None = None
         self._held = HeldCommand(len(layers.robot.joints))
-        self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.max_relaxed_ticks)
+        self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
         self._time = 0.0
 
     # -- what can be asked -------------------------------------------------------------------------------------

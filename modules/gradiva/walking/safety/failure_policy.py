@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common import ConfigError, NoSolutionFound
+from gradiva.walking.safety.persistence import Patience
 from gradiva.walking.safety.safety_event import Finding, SafetyKind
 
 
@@ -13,35 +14,37 @@ class FailurePolicyConfig:
     """What is borne of the layers.
 
     Attributes:
-        max_failed_ticks: How many successive ticks are borne without a usable measurement or solution.
-        max_relaxed_ticks: How many successive ticks are borne in which layer 3 cannot meet feet and CoM and comes as
-            near as it can.
+        failed_duration: For so long ticks without a usable measurement or solution are borne, [s].
+        relaxed_duration: For so long ticks are borne in which layer 3 cannot meet feet and CoM and comes as near as it
+            can, [s].
     """
 
-    max_failed_ticks: int
-    max_relaxed_ticks: int
+    failed_duration: float
+    relaxed_duration: float
 
     def __post_init__(self) -> None:
-        for name in ("max_failed_ticks", "max_relaxed_ticks"):
+        for name in ("failed_duration", "relaxed_duration"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
 
 class FailurePolicy:
-    """Counts failed ticks in a row."""
+    """Counts failed ticks in a row, and how long there has been no other."""
 
     def __init__(self, config: FailurePolicyConfig) -> None:
-        self._max_failed_ticks = config.max_failed_ticks
+        self._patience = Patience(config.failed_duration)
         self._failed_ticks = 0
 
     def succeeded(self) -> None:
         """Note a tick that went well."""
-        self._failed_ticks = 0
+        if self._failed_ticks > 0:
+            self._failed_ticks = 0
+            self._patience.reset()
 
-    def failed(self, error: Exception) -> list[Finding]:
-        """Note a tick that failed; return that these are too many."""
+    def failed(self, error: Exception, time: float) -> list[Finding]:
+        """Note a tick that failed at ``time`` [s]; return, once, that it has lasted too long."""
         self._failed_ticks += 1
-        if self._failed_ticks <= self._max_failed_ticks:
+        if not self._patience.is_over(True, time):
             return []
         kind = SafetyKind.NO_SOLUTION if isinstance(error, NoSolutionFound) else SafetyKind.FAILED_TICKS
         return [Finding(kind, "", f"{self._failed_ticks} ticks failed in a row, the last one: {error}")]

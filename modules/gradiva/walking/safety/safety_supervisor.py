@@ -108,8 +108,8 @@ class SafetySupervisor:
         self._failures.succeeded()
 
     def failed(self, error: Exception, time: float) -> SafetyEvent | None:
-        """Note a tick that did not; return that these are too many, or None."""
-        return self.note(self._failures.failed(error), time)
+        """Note a tick that did not; return that it has lasted too long, or None."""
+        return self.note(self._failures.failed(error, time), time)
 
     def note(self, findings: Iterable[Finding], time: float) -> SafetyEvent | None:
         """Record what was not found before; return the gravest event among it, the first of equals, or None."""
