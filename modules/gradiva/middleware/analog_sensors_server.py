@@ -11,14 +11,17 @@ from gradiva.middleware import yarp
 from gradiva.middleware.analog_sensors import (
     Measurements,
     Metadata,
-    measurements_to_items,
+    measurements_messages,
     metadata_to_items,
+    numbers_of,
+    sizes_of,
 )
-from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError
 from gradiva.middleware.message_readers import RequestReader
+from gradiva.middleware.ready_messages import send_ready
+from gradiva.middleware.recurring_messages import RecurringMessage
 
 _log = logging.getLogger("gradiva.yarp")
 
@@ -50,6 +53,8 @@ class AnalogSensorsServer:
         self._port = yarp.BufferedPortBottle()
         self._rpc = yarp.Port()
         self._requests = RequestReader(self._answer)  # the bindings do not keep it alive
+        self._sizes = sizes_of({})  # of the last message: the next one will hardly have others
+        self._messages = measurements_messages(self._sizes)
         self._count = 0
         self._is_failing = False
         self._stopped = threading.Event()
@@ -92,14 +97,13 @@ class AnalogSensorsServer:
         Args:
             time: Of the message's Stamp, [s]; None: now.
         """
-        items = self._message()
-        if items is None:
+        message = self._message()
+        if message is None:
             return False
-        fill_bottle(self._port.prepare(), items)
         stamp = yarp.Stamp(self._count, yarp.now() if time is None else time)
         self._count = (self._count + 1) % 2**31
         self._port.setEnvelope(stamp)
-        self._port.write()
+        send_ready(self._port, message)
         return True
 
     def _close_ports(self) -> None:
@@ -107,11 +111,9 @@ class AnalogSensorsServer:
             port.interrupt()
             port.close()
 
-    def _message(self) -> list[Element] | None:
+    def _message(self) -> RecurringMessage | None:
         try:
-            measurements = self._read()
-            self._check(measurements)
-            items = measurements_to_items(measurements)
+            message = self._message_of(self._read())
         except Exception as error:
             if not self._is_failing:
                 _log.error("%s publishes nothing: %s: %s", self._name, type(error).__name__, error)
@@ -120,7 +122,14 @@ class AnalogSensorsServer:
         if self._is_failing:
             _log.warning("%s publishes again", self._name)
         self._is_failing = False
-        return items
+        return message
+
+    def _message_of(self, measurements: Measurements) -> RecurringMessage:
+        self._check(measurements)
+        sizes = sizes_of(measurements)
+        if sizes != self._sizes:
+            self._sizes, self._messages = sizes, measurements_messages(sizes)
+        return self._messages.message(numbers_of(measurements))
 
     def _check(self, measurements: Measurements) -> None:
         for kind, sensors in self._sensors.items():

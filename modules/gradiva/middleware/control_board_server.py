@@ -14,13 +14,12 @@ from gradiva.middleware.control_board.control_board_device import ControlBoardDe
 from gradiva.middleware.control_board.joint_data_message import JointDataMessage
 from gradiva.middleware.control_board.thrift_answers import PROTOCOL_VERSION, VERSION_METHOD, ThriftAnswers
 from gradiva.middleware.control_board.vocab_answers import VocabAnswers
-from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle as EmbeddedPort
-from gradiva.middleware.embedded.network.buffered_port import write_object
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.wire.elements import Element, TypedList
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError
 from gradiva.middleware.message_readers import CommandReader, RequestReader
+from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.seldom import Seldom
 
 _LARGEST_COUNT = 2**31 - 1
@@ -117,9 +116,12 @@ class ControlBoardServer:
             stamp = yarp.Stamp(self._count, time)
             self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
             if self._state.getOutputCount():
-                _send(self._state, stamp, TypedList(float, data.joint_position.tolist()))
+                self._state.setEnvelope(stamp)
+                fill_bottle(self._state.prepare(), TypedList(float, data.joint_position.tolist()))
+                self._state.write()
             if self._extended_state.getOutputCount():
-                _send(self._extended_state, stamp, JointDataMessage(data, self._family))
+                self._extended_state.setEnvelope(stamp)
+                send_ready(self._extended_state, JointDataMessage(data, self._family))
 
     @property
     def _outputs(self) -> dict[str, yarp.BufferedPortBottle]:
@@ -184,15 +186,3 @@ def _port_with(reader: yarp.PortReader) -> yarp.Port:
     port.setOutputMode(False)
     port.setReader(reader)
     return port
-
-
-def _send(port: yarp.BufferedPortBottle, stamp: yarp.Stamp, message: JointDataMessage | list[Element]) -> None:
-    """Send a message with its stamp; the embedded port takes joint data as bytes, without a Bottle in between."""
-    port.setEnvelope(stamp)
-    if isinstance(message, list):
-        fill_bottle(port.prepare(), message)
-    elif isinstance(port, EmbeddedPort):
-        return write_object(port, message)
-    else:
-        fill_bottle(port.prepare(), message.to_items())
-    return port.write()

@@ -5,7 +5,10 @@ from gradiva.middleware.analog_sensors.sensor_measurements import (
     Measurements,
     SensorMeasurement,
     measurements_from_items,
+    measurements_messages,
     measurements_to_items,
+    numbers_of,
+    sizes_of,
 )
 from gradiva.middleware.analog_sensors.sensor_metadata import (
     Metadata,
@@ -21,7 +24,10 @@ __all__ = [
     "SensorMeasurement",
     "SensorMetadata",
     "measurements_from_items",
+    "measurements_messages",
     "measurements_to_items",
     "metadata_from_items",
     "metadata_to_items",
+    "numbers_of",
+    "sizes_of",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from gradiva.middleware.analog_sensors.sensor_class import SensorClass
 from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
 from gradiva.middleware.errors import MalformedMessage
+from gradiva.middleware.recurring_messages import RecurringMessages
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,35 @@ Measurements = Mapping[SensorClass, Sequence[SensorMeasurement]]
 def measurements_to_items(measurements: Measurements) -> list[Element]:
     """Return the message of ``measures:o``: one list for each kind, of (numbers) and time each."""
     return PlainList([_listed(measurements.get(kind, ())) for kind in SensorClass])
+
+
+Sizes = list[tuple[SensorClass, int]]
+"""Kind, and how many numbers, of each sensor of a message, in its order."""
+
+
+def sizes_of(measurements: Measurements) -> Sizes:
+    """Return the kind of each sensor and how many numbers it measures."""
+    return [(kind, len(one.values)) for kind in SensorClass for one in measurements.get(kind, ())]
+
+
+def measurements_messages(sizes: Sizes) -> RecurringMessages:
+    """Return the messages of such sensors; their numbers are those of `numbers_of`."""
+
+    def layout(numbers: Sequence[float]) -> list[Element]:
+        told: dict[SensorClass, list[SensorMeasurement]] = {}
+        rest = iter(numbers)
+        for kind, size in sizes:
+            values = tuple(islice(rest, size))
+            told.setdefault(kind, []).append(SensorMeasurement(values, next(rest)))
+        return measurements_to_items(told)
+
+    return RecurringMessages(layout, sum(size + 1 for _, size in sizes))
+
+
+def numbers_of(measurements: Measurements) -> list[float]:
+    """Return values and time of each sensor, in the order in which they stand in the message."""
+    sensors = [one for kind in SensorClass for one in measurements.get(kind, ())]
+    return [float(number) for one in sensors for number in (*one.values, one.time)]
 
 
 def measurements_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple[SensorMeasurement, ...]]:

@@ -4,18 +4,35 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from gradiva.middleware import yarp
-from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.embedded.wire.elements import Element, Vocab32
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError
 from gradiva.middleware.message_readers import RequestReader
-from gradiva.middleware.vectors_collection.vectors_message import names_to_items, values_to_items
+from gradiva.middleware.ready_messages import send_ready
+from gradiva.middleware.recurring_messages import RecurringMessages
+from gradiva.middleware.vectors_collection.vectors_message import names_to_items, values_messages
 
 _OK = encode_vocab("ok")
 _FAIL = encode_vocab("fail")
 _ALL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What was sent last: the next message will hardly be another one.
+
+    Attributes:
+        sizes: Name and number of elements of each vector, sorted.
+        version: Of the names of the elements.
+        messages: Of these vectors.
+    """
+
+    sizes: list[tuple[str, int]]
+    version: int
+    messages: RecurringMessages
 
 
 class VectorsCollectionServer:
@@ -35,6 +52,7 @@ class VectorsCollectionServer:
         self._version = 0
         self._was_sent = False
         self._naming = threading.Lock()
+        self._sent: _Sent | None = None
 
     def __enter__(self) -> VectorsCollectionServer:
         """Open."""
@@ -84,11 +102,14 @@ class VectorsCollectionServer:
         with self._naming:
             self._was_sent = True
             version = self._version
-        self._check(values)
-        fill_bottle(self._port.prepare(), values_to_items(values, version))
+        sizes = [(key, len(vector)) for key, vector in sorted(values.items())]
+        if self._sent is None or (self._sent.sizes, self._sent.version) != (sizes, version):
+            self._check(values)
+            self._sent = _Sent(sizes, version, values_messages(sizes, version))
+        message = self._sent.messages.message([float(value) for key, _ in sizes for value in values[key]])
         if stamp is not None:
             self._port.setEnvelope(stamp)
-        self._port.write(strict)
+        send_ready(self._port, message, strict)
 
     def _check(self, values: Mapping[str, Sequence[float]]) -> None:
         for key, vector in values.items():

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import NoReturn
 
 from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
 from gradiva.middleware.errors import MalformedMessage
+from gradiva.middleware.recurring_messages import RecurringMessages
 
 
 def values_to_items(vectors: Mapping[str, Sequence[float]], version: int) -> list[Element]:
     """Return the elements of a message of values: a list of (name (numbers)), sorted by name, and the version."""
     return _to_items({name: TypedList(float, map(float, values)) for name, values in vectors.items()}, version)
+
+
+def values_messages(sizes: Sequence[tuple[str, int]], version: int) -> RecurringMessages:
+    """Return the messages of vectors of these names and sizes, sorted by name: all their numbers in a row."""
+    ends = list(accumulate(size for _, size in sizes))
+    parts = {name: slice(end - size, end) for (name, size), end in zip(sizes, ends, strict=True)}
+    total = ends[-1] if ends else 0
+    return RecurringMessages(
+        lambda numbers: values_to_items({name: numbers[part] for name, part in parts.items()}, version), total
+    )
 
 
 def names_to_items(vectors: Mapping[str, Sequence[str]], version: int) -> list[Element]:

@@ -61,13 +61,7 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
     def write(self, forceStrict: bool = False) -> None:
         """Send the prepared object; with ``forceStrict`` wait until all peers have taken it."""
         sent, self._prepared = self.prepare(), None
-        try:
-            if forceStrict:
-                self._core.send(sent)
-            else:
-                self._core.offer(sent)
-        except MalformedMessage as error:
-            log.error("%s: cannot write: %s", self._core.name, error)
+        write_object(self, sent, forceStrict)
 
     def writeStrict(self) -> None:
         """Send the prepared object and wait until all peers have taken it."""
@@ -180,6 +174,12 @@ class BufferedPortProperty(BufferedPort[Property]):
         return Property()
 
 
-def write_object(port: BufferedPort[T], sent: Sent) -> None:
-    """Send an object that is ready through a port, instead of the one that it would prepare; never waits."""
-    port._core.offer(sent)
+def write_object(port: BufferedPort[T], sent: Sent, is_strict: bool = False) -> None:
+    """Send an object that is ready through a port, instead of the one that it would prepare."""
+    try:
+        if is_strict:
+            port._core.send(sent)
+        else:
+            port._core.offer(sent)
+    except MalformedMessage as error:
+        log.error("%s: cannot write: %s", port._core.name, error)

@@ -1,0 +1,28 @@
+"""Messages that are ready to be sent, with the real bindings as well as with the embedded ones."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle as EmbeddedPort
+from gradiva.middleware.embedded.network.buffered_port import write_object
+from gradiva.middleware.embedded.network.transferable import Sendable
+from gradiva.middleware.embedded.wire.elements import Element
+
+
+class ReadyMessage(Sendable, Protocol):
+    """A message that knows its elements and how it travels."""
+
+    def to_items(self) -> list[Element]:
+        """Return the elements."""
+
+
+def send_ready(port: yarp.BufferedPortBottle, message: ReadyMessage, is_strict: bool = False) -> None:
+    """Send a message; the embedded port takes it as it is, without a Bottle in between."""
+    if isinstance(port, EmbeddedPort):
+        write_object(port, message, is_strict)
+        return
+    fill_bottle(port.prepare(), message.to_items())
+    port.write(is_strict)
