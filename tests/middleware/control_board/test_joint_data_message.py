@@ -9,7 +9,7 @@ import pytest
 
 from gradiva.middleware.control_board import JointData
 from gradiva.middleware.control_board.joint_data import FIELDS
-from gradiva.middleware.control_board.joint_data_message import JointDataMessage
+from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
 from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
@@ -63,3 +63,28 @@ def test_a_peer_of_the_other_family_gets_its_own_tags():
 def test_a_text_connection_gets_a_line():
     data = random_data(2)
     assert JointDataMessage(data, YARP_3).to_wire_text() == to_text(data.to_items(YARP_3))
+
+
+def everything(data: JointData) -> dict[str, list[float]]:
+    return {name: getattr(data, name).tolist() for name in FIELDS}
+
+
+@pytest.mark.parametrize("family", [YARP_3, YARP_4])
+@pytest.mark.parametrize("number_of_joints", [0, 1, 3, 32])
+@pytest.mark.parametrize("invalid", [(), ("torque", "temperature", "interaction_modes")])
+def test_bytes_say_what_their_elements_say(family, number_of_joints, invalid):
+    message = JointDataMessage(random_data(number_of_joints, invalid), family).to_wire(family)
+    slowly = JointData.from_items(decode_list(message, family).items)
+    data = joint_data_in(message, family)
+    assert everything(data) == everything(slowly)
+    assert data.invalid == slowly.invalid
+    assert [getattr(data, name).dtype for name in FIELDS] == [getattr(slowly, name).dtype for name in FIELDS]
+
+
+def test_bytes_that_are_not_as_usual_are_left_to_the_elements():
+    message = bytearray(JointDataMessage(random_data(3), YARP_3).to_wire(YARP_3))
+    assert joint_data_in(bytes(message), YARP_4) is None
+    assert joint_data_in(bytes(message[:-1]), YARP_3) is None
+    message[8] ^= 1  # the tag of the first list
+    assert joint_data_in(bytes(message), YARP_3) is None
+    assert joint_data_in(b"", YARP_3) is None

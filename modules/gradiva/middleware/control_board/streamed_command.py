@@ -6,11 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from gradiva.middleware.embedded.wire.elements import Element, TypedList
 from gradiva.middleware.embedded.wire.vocab import decode_vocab, encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
+from gradiva.middleware.recurring_messages import RecurringMessage, RecurringMessages
 
 
 class CommandKind(Enum):
@@ -94,6 +96,14 @@ class StreamedCommand:
         header: list[Element] = [encode_vocab(word) for word in words]
         return [header + self._whose(scope), TypedList(float, self.values)]
 
+    def message(self, family: WireFamily = WireFamily.YARP_3) -> RecurringMessage:
+        """Return the message, ready to be sent.
+
+        Raises:
+            MalformedMessage: Control boards of that family have no such command.
+        """
+        return _messages(self.kind, self.joints, len(self.values), family).message(self.values)
+
     @classmethod
     def from_items(cls, items: Sequence[Element]) -> StreamedCommand:
         """Return the command of a message of either family.
@@ -120,6 +130,17 @@ class StreamedCommand:
         if self.joints is None:
             return []
         return [self.joints[0]] if scope is Scope.ONE else [len(self.joints), list(self.joints)]
+
+
+@lru_cache(maxsize=256)
+def _messages(kind: CommandKind, joints: tuple[int, ...] | None, count: int, family: WireFamily) -> RecurringMessages:
+    """Return the messages of ``count`` set-points."""
+
+    def layout(numbers: Sequence[float]) -> list[Element]:
+        return StreamedCommand(kind, joints, tuple(numbers)).to_items(family)
+
+    layout([0.0] * count)  # refuses what has no words
+    return RecurringMessages(layout, count)
 
 
 def _headers(family: WireFamily) -> dict[tuple[CommandKind, Scope], Header]:

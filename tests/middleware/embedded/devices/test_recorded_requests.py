@@ -12,9 +12,11 @@ from gradiva.middleware.embedded.devices.pid import PidVector, pid_to_items
 from gradiva.middleware.embedded.devices.remote_control_board import RemoteControlBoard
 from gradiva.middleware.embedded.devices.remote_control_board_options import RemoteControlBoardOptions
 from gradiva.middleware.embedded.devices.vocab_dialect import VocabDialect
+from gradiva.middleware.embedded.network.transferable import Sendable
 from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from tests.middleware.embedded.devices.recorded_calls import make_call
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 
@@ -49,8 +51,8 @@ class ScriptedPorts:
         assert recorded.reply is not None
         return decode_list(recorded.reply).items
 
-    def send(self, items: Sequence[Element], strict: bool) -> None:
-        self.sent.append((encode_list(items), strict))
+    def send(self, message: Sendable, strict: bool) -> None:
+        self.sent.append((message.to_wire(WireFamily.YARP_3), strict))
 
 
 def opened(*expected: RecordedMessage) -> tuple[RemoteControlBoard, ScriptedPorts]:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.devices.joint_state_reader import JointStateReader
 from gradiva.middleware.embedded.devices.remote_control_board_options import RemoteControlBoardOptions
 from gradiva.middleware.embedded.devices.reply_bytes import ReplyBytes
-from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
+from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle, write_object
 from gradiva.middleware.embedded.network.contactable import speak
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.newest_message_port import NewestMessagePort
 from gradiva.middleware.embedded.network.rpc_client import RpcClient
+from gradiva.middleware.embedded.network.transferable import Sendable
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
 
@@ -72,11 +73,10 @@ class ControlBoardPorts:
         self._exchange(items, reply)
         return reply.data
 
-    def send(self, items: Sequence[Element], strict: bool) -> None:
+    def send(self, message: Sendable, strict: bool) -> None:
         """Send a command; unless ``strict``, a newer one may replace it before it left."""
         with self._sending:
-            self._command.prepare().items = list(items)
-            self._command.write(strict)
+            write_object(self._command, message, strict)
 
     def close(self) -> None:
         """Close the ports; whoever waits for a reply is woken."""

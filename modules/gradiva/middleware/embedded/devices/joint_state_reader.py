@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.middleware.control_board.joint_data import JointData
+from gradiva.middleware.control_board.joint_data_message import joint_data_in
 from gradiva.middleware.embedded.data.stamp import Stamp
 from gradiva.middleware.embedded.devices.last_message import LastMessage
 from gradiva.middleware.embedded.network.contactable import read_envelope
@@ -46,4 +47,9 @@ class JointStateReader:
     def _state(self, message: IncomingMessage) -> ReceivedState:
         stamp = Stamp()
         stamped = read_envelope(message.envelope, stamp, self._port.getName())
-        return ReceivedState(JointData.from_items(message.items()), stamp.getTime() if stamped else 0.0)
+        return ReceivedState(_joint_data(message), stamp.getTime() if stamped else 0.0)
+
+
+def _joint_data(message: IncomingMessage) -> JointData:
+    usual = joint_data_in(message.payload, message.source.family) if isinstance(message.payload, bytes) else None
+    return JointData.from_items(message.items()) if usual is None else usual

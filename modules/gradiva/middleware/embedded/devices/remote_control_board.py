@@ -81,11 +81,11 @@ class RemoteControlBoard(ControlBoard):
         strict = self._options.strict_single if isinstance(of, int) else self._options.strict_several
         joints = (of,) if isinstance(of, int) else of
         try:
-            items = StreamedCommand(kind, joints, tuple(values)).to_items(self._dialect.family)
+            message = StreamedCommand(kind, joints, tuple(values)).message(self._dialect.family)
         except MiddlewareError as error:
             _log.error("%s: %s", self._options.remote, error)
             return False
-        self._ports.send(items, strict)
+        self._ports.send(message, strict)
         return True
 
     def measured(self, field: str, of: Joints = None) -> Measured | None:
