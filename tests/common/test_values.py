@@ -19,11 +19,11 @@ def test_a_value_keeps_its_own_copy():
 
 def test_a_wrong_shape_is_named():
     with pytest.raises(ValueError, match=r"DcmReference.velocity: expected an array of shape \(2,\)"):
-        DcmReference(np.zeros(2), np.zeros(3), 4.3, 4.3)
+        DcmReference(np.zeros(2), np.zeros(3), 4.3, 4.3, np.zeros(2))
 
 
 def test_the_zmp_of_a_dcm_reference_pushes_it_away():
-    reference = DcmReference(np.array([0.1, 0.0]), np.array([0.43, 0.0]), 4.3, 4.3)
+    reference = DcmReference(np.array([0.1, 0.0]), np.array([0.43, 0.0]), 4.3, 4.3, np.zeros(2))
     np.testing.assert_allclose(reference.zmp_position, [0.0, 0.0], atol=1e-15)
 
 

@@ -12,7 +12,7 @@ def reference(stance):
     def foot(pose):
         return FootReference(*pose, np.zeros(6), np.zeros(6), True)
 
-    dcm = DcmReference(np.zeros(2), np.zeros(2), 4.3, 4.3)
+    dcm = DcmReference(np.zeros(2), np.zeros(2), 4.3, 4.3, np.zeros(2))
     feet = foot(LEFT_POSE), foot(RIGHT_POSE)
     return WalkingReference(0.0, dcm, np.zeros(3), np.zeros(3), *feet, stance, 0.0, True)
 

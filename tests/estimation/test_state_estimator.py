@@ -74,7 +74,7 @@ class Scene:
         stance = stance or self.stance
         position, rotation = foot or self.stance_pose
         planned = FootReference(position, rotation, np.zeros(6), np.zeros(6), True)
-        dcm = DcmReference(np.zeros(2), np.zeros(2), 4.3, 4.3)
+        dcm = DcmReference(np.zeros(2), np.zeros(2), 4.3, 4.3, np.zeros(2))
         return WalkingReference(0.0, dcm, np.zeros(3), np.zeros(3), planned, planned, stance, 0.0, True)
 
 

@@ -82,6 +82,20 @@ def test_velocities_are_derivatives_and_the_com_follows_the_dcm(amplitude):
 
 
 @pytest.mark.parametrize("amplitude", BOTH)
+def test_accelerations_are_derivatives_of_the_velocities(amplitude):
+    plan, step = plan_of(amplitude), 1e-6
+    for planned in plan.steps:
+        for time in (planned.lift_off + 0.0123, planned.touch_down - 0.0456, planned.touch_down + 0.0234):
+            before, (dcm, _, _), after = (plan.trajectory.at(time + k * step) for k in (-1, 0, 1))
+            np.testing.assert_allclose(
+                dcm.acceleration, (after[0].velocity - before[0].velocity) / (2 * step), atol=1e-3
+            )
+            if amplitude == 0.0:
+                moved = after[0].zmp_position - before[0].zmp_position
+                np.testing.assert_allclose(dcm.zmp_velocity, moved / (2 * step), atol=1e-6)
+
+
+@pytest.mark.parametrize("amplitude", BOTH)
 def test_the_zmp_is_continuous(amplitude):
     plan = plan_of(amplitude)
     for phase in plan.phases[1:]:

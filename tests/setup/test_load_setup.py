@@ -63,3 +63,26 @@ def test_a_file_without_a_robot_names_none(tmp_path):
 def test_an_override_that_means_nothing_is_named(override, message):
     with pytest.raises(ConfigError, match=message):
         load_setup("icub_v2_7", [override])
+
+
+def test_torque_control_brings_its_files_with_it_whoever_chooses_it(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('[walking]\ncontrol = "torque"\n')
+    plain, by_file = load_setup("talos"), load_setup("talos", files=[file])
+    assert by_file == load_setup("talos", ["walking.control=torque"])
+    assert (plain.walking.walking.period, by_file.walking.walking.period) == (0.01, 0.001)
+    assert by_file.simulation.timestep < plain.simulation.timestep
+
+
+def test_what_the_user_wants_is_laid_over_the_files_of_a_choice(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text('[walking]\ncontrol = "torque"\nperiod = 0.002\n')
+    assert load_setup("icub_v2_7", files=[file]).walking.walking.period == 0.002
+    assert load_setup("icub_v2_7", ["walking.period=0.005"], [file]).walking.walking.period == 0.005
+
+
+def test_gains_that_fall_with_motion_servos_are_refused_for_these_alone():
+    with pytest.raises(ConfigError, match="zmp=0, a robot that does not answer to its ZMP falls"):
+        load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 0.0})
+    gains = load_setup("icub_v2_7", {"walking.control": "torque"}).walking.zmp_com_controller.walking
+    assert (gains.zmp, gains.com) == (0.0, 0.0)

@@ -17,7 +17,7 @@ DT = 0.01
 
 
 def reference(position=(0.0, 0.0), velocity=(0.0, 0.0)) -> DcmReference:
-    return DcmReference(np.array(position), np.array(velocity), SIGMA, SIGMA)
+    return DcmReference(np.array(position), np.array(velocity), SIGMA, SIGMA, np.zeros(2))
 
 
 def integrating(gain: float = 0.2, limit: float = 0.02) -> DcmController:

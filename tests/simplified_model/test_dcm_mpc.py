@@ -15,6 +15,7 @@ from .stepping import GRID, SIGMA, SOLE, SteppingPlan
 CONFIG = DcmMpcConfig(
     horizon=2.0,
     period=0.02,
+    decision_period=0.01,
     dcm_weight=7500.0,
     zmp_rate_weight=3.6,
     polygon_margin=0.005,

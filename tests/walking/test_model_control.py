@@ -23,7 +23,7 @@ PERIOD = 0.01
 
 def reference(dcm=(0.0, 0.0), dcm_velocity=(0.0, 0.0), is_walking=True, height=0.5):
     return SimpleNamespace(
-        dcm=DcmReference(np.array(dcm), np.array(dcm_velocity), 4.3, 4.3),
+        dcm=DcmReference(np.array(dcm), np.array(dcm_velocity), 4.3, 4.3, np.zeros(2)),
         com_position=np.array([0.0, 0.0, height]),
         com_velocity=np.array([0.1, 0.0, 0.02]),
         is_walking=is_walking,

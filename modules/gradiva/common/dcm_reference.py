@@ -20,17 +20,24 @@ class DcmReference:
         velocity: World, [m/s], shape (2,).
         natural_frequency: 1/η, turns a CoM velocity into its share of the DCM, [rad/s].
         divergence_rate: σ, links the DCM to the ZMP, [rad/s].
+        acceleration: World, [m/s²], shape (2,).
     """
 
     position: NDArray
     velocity: NDArray
     natural_frequency: float
     divergence_rate: float
+    acceleration: NDArray
 
     def __post_init__(self) -> None:
-        freeze_arrays(self, position=(2,), velocity=(2,))
+        freeze_arrays(self, position=(2,), velocity=(2,), acceleration=(2,))
 
     @property
     def zmp_position(self) -> NDArray:
         """The zero moment point that goes with it (world, [m], shape (2,))."""
         return self.position - self.velocity / self.divergence_rate
+
+    @property
+    def zmp_velocity(self) -> NDArray:
+        """Its velocity while σ stays as it is (world, [m/s], shape (2,))."""
+        return self.velocity - self.acceleration / self.divergence_rate

@@ -96,7 +96,9 @@ class PendulumTrajectory:
         growth = math.exp(self._rate_list[index] * (tau - self._duration_list[index]))
         row = np.array([1.0, tau, square, square * tau, growth, math.exp(-self.frequency * tau)])
         values = row @ self.matrices[index]
-        dcm = DcmReference(values[:2], values[2:4], self.frequency, self.frequency)
+        rate = self._rate_list[index] * growth
+        acceleration = np.array([0.0, 1.0, 2.0 * tau, 3.0 * square, rate]) @ self.matrices[index, :5, 2:4]
+        dcm = DcmReference(values[:2], values[2:4], self.frequency, self.frequency, acceleration)
         x, y, vx, vy = values[4:].tolist()
         return dcm, np.array([x, y, self.height]), np.array([vx, vy, 0.0])
 

@@ -91,7 +91,8 @@ class VaryingHeightTrajectory:
         value = v0 + s * (r0 + s * (a2 + s * a3))
         rate = (r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step
         eta = float(value[5])
-        dcm = DcmReference(value[:2], rate[:2], 1.0 / eta, (float(rate[5]) + 1.0) / eta)
+        acceleration = (2.0 * a2[:2] + 6.0 * s * a3[:2]) / step**2
+        dcm = DcmReference(value[:2], rate[:2], 1.0 / eta, (float(rate[5]) + 1.0) / eta, acceleration)
         return dcm, value[2:5], rate[2:5]
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:

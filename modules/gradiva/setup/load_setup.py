@@ -10,14 +10,13 @@ from typing import Any, TypeVar, get_type_hints
 
 from gradiva.common import ConfigError, from_table, merge, nearest_name
 from gradiva.robot_model import RobotDescription
-from gradiva.setup.folders import data_folder
 from gradiva.setup.robots import load_robot, read_toml
+from gradiva.setup.shipped_tables import PRESETS, merged_tables
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
 
 T = TypeVar("T")
 
-_OVERLAYS = ("noise.toml", "first_run.toml")  # laid over the others only when asked for
 # Of the modules on a robot, which read them by Setup.part.
 _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
@@ -55,7 +54,9 @@ def load_setup(
     noise: bool = False,
     first_run: bool = False,
 ) -> Setup:
-    """Return the configuration of a robot: ``config/`` ← ``robots/<name>/`` ← ``files`` ← ``overrides``.
+    """Return the configuration of a robot: ``config/`` ← ``robots/<name>/`` ← presets ← ``files`` ← ``overrides``.
+
+    Torque control and soft ground bring more files with them, see ``shipped_tables``.
 
     Args:
         robot: Name of a folder below ``robots/``.
@@ -69,22 +70,9 @@ def load_setup(
         ModelError: The robot's model package is not installed.
     """
     description = load_robot(robot)
-    shipped = data_folder("config")
-    tables: dict[str, Any] = {}
-    for path in sorted(shipped.glob("*.toml")):
-        if path.name not in _OVERLAYS:
-            tables = merge(tables, read_toml(path))
-    for path in sorted((data_folder("robots") / robot).glob("*.toml")):
-        if path.name != "robot.toml":
-            tables = merge(tables, read_toml(path))
-    for overlay, is_wanted in zip(_OVERLAYS, (noise, first_run), strict=True):
-        if is_wanted:
-            tables = merge(tables, read_toml(shipped / overlay))
-    for path in files:
-        tables = merge(tables, _read_overlay(Path(path), robot))
-    for table in _override_tables(overrides):
-        tables = merge(tables, table)
-    return _typed(description, tables)
+    presets = [name for name, is_wanted in zip(PRESETS, (noise, first_run), strict=True) if is_wanted]
+    wanted = [*(_read_overlay(Path(path), robot) for path in files), *_override_tables(overrides)]
+    return _typed(description, merged_tables(robot, presets, wanted))
 
 
 def robot_of(files: Iterable[Path]) -> str | None:

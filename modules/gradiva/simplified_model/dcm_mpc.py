@@ -23,6 +23,7 @@ class DcmMpcConfig:
     Attributes:
         horizon: Time looked ahead, [s].
         period: Length of a sample, [s].
+        decision_period: How often the problem is solved where the controller ticks faster, [s].
         dcm_weight: Λ_ξ of the DCM error, [1/m²].
         zmp_rate_weight: Λ_Z of the ZMP velocity, [s²/m²].
         polygon_margin: Distance that the ZMP keeps from the edges of each sole, [m].
@@ -35,13 +36,14 @@ class DcmMpcConfig:
 
     horizon: float
     period: float
+    decision_period: float
     dcm_weight: float
     zmp_rate_weight: float
     polygon_margin: float
     max_iterations: int
 
     def __post_init__(self) -> None:
-        for name in ("horizon", "period", "dcm_weight", "zmp_rate_weight", "max_iterations"):
+        for name in ("horizon", "period", "decision_period", "dcm_weight", "zmp_rate_weight", "max_iterations"):
             if not 0.0 < getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite")
         if not 0.0 <= self.polygon_margin < math.inf:

@@ -20,15 +20,17 @@ class ZmpComControllerConfig:
     Attributes:
         walking: While the plan walks.
         standing: While it stands.
-
-    Raises:
-        ConfigError: The walking set cannot walk.
     """
 
     walking: ZmpComGains
     standing: ZmpComGains
 
-    def __post_init__(self) -> None:
+    def check_for_motion_servos(self) -> None:
+        """Pass when the walking set can walk with servos of position or velocity; those of torque need no gains.
+
+        Raises:
+            ConfigError: It cannot.
+        """
         if self.walking.zmp == 0.0:
             raise ConfigError("walking: zmp=0, a robot that does not answer to its ZMP falls")
         if self.walking.com > _LARGEST_RATIO * self.walking.zmp:

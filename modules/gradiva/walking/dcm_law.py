@@ -37,7 +37,10 @@ class DcmSituation:
 class DcmLaw(Protocol):
     """Keeps the DCM on its reference."""
 
-    failures: int
+    @property
+    def failures(self) -> int:
+        """How often it had no solution of its own."""
+        ...
 
     @property
     def memory(self) -> LawMemory:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, NDArray
+from gradiva.common import ControlMode, JointCommand, Measurement, NDArray
 
 
 class HeldCommand:
@@ -14,8 +14,9 @@ class HeldCommand:
         last: None before the first command.
     """
 
-    def __init__(self, joints: int) -> None:
-        self._joints = joints
+    def __init__(self, stiffness: NDArray) -> None:
+        """Take the stiffness of the position servos, [N·m/rad], shape (n,)."""
+        self._stiffness = stiffness
         self.last: JointCommand | None = None
 
     @property
@@ -23,11 +24,21 @@ class HeldCommand:
         """Of the last command where it was one of positions, [rad], shape (n,)."""
         return self.last.values if self.last is not None and self.last.mode is ControlMode.POSITION else None
 
+    def taken_over(self, measurement: Measurement) -> NDArray:
+        """Return the positions with which position servos take the joints over, [rad], shape (n,).
+
+        After torques, those in which the servos bear what the joints bear; else where the joints are.
+        """
+        positions, torques = measurement.joint_positions, measurement.joint_torques
+        if self.last is None or self.last.mode is not ControlMode.TORQUE or torques.shape != positions.shape:
+            return positions
+        return positions + np.nan_to_num(torques) / self._stiffness
+
     def frozen(self, *known_positions: NDArray | None) -> JointCommand:
         """Return the command that stops the joints.
 
-        They stay where they were last told to be; in velocity control at the first of the positions that are known;
-        where none is, at rest.
+        They stay where they were last told to be; in velocity and torque control at the first of the positions that
+        are known; where none is, at rest.
 
         Args:
             known_positions: The best first, [rad], shape (n,).
@@ -35,6 +46,6 @@ class HeldCommand:
         if self.last is not None and self.last.mode is ControlMode.POSITION:
             return self.last
         for positions in known_positions:
-            if positions is not None and positions.shape == (self._joints,) and np.isfinite(positions).all():
+            if positions is not None and positions.shape == self._stiffness.shape and np.isfinite(positions).all():
                 return JointCommand(ControlMode.POSITION, positions)
-        return JointCommand(ControlMode.VELOCITY, np.zeros(self._joints))
+        return JointCommand(ControlMode.VELOCITY, np.zeros(len(self._stiffness)))

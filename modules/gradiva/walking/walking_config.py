@@ -20,6 +20,30 @@ class SimplifiedModel(StrEnum):
     DCM_MPC = "dcm_mpc"
 
 
+class GroundModel(StrEnum):
+    """What torque control takes the ground to be."""
+
+    RIGID = "rigid"
+    COMPLIANT = "compliant"
+
+
+@dataclass(frozen=True, slots=True)
+class TorqueControlConfig:
+    """Layer 3 where it commands torques.
+
+    Attributes:
+        ground: Which of its controllers it is.
+        torque_rate: By which the commanded torques change at most, [N·m/s].
+    """
+
+    ground: GroundModel
+    torque_rate: float
+
+    def __post_init__(self) -> None:
+        if self.torque_rate <= 0.0:
+            raise ConfigError(f"torque_rate={self.torque_rate}, must be positive")
+
+
 @dataclass(frozen=True, slots=True)
 class TickConfig:
     """What belongs to no single layer.
@@ -46,8 +70,6 @@ class TickConfig:
         for name in ("period", "prepare_duration", "prepare_speed", "replan_margin"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        if self.control is ControlMode.TORQUE:
-            raise ConfigError("control=torque: this version controls positions and velocities")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +85,7 @@ class WalkingConfig:
         gain_schedule: Between standing and walking.
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
+        torque_control: Layer 3, torque control.
         state_estimator: Estimation.
         swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
         safety: What is borne, and what is done beyond it.
@@ -76,6 +99,11 @@ class WalkingConfig:
     gain_schedule: GainScheduleConfig
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
+    torque_control: TorqueControlConfig
     state_estimator: StateEstimatorConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
+
+    def __post_init__(self) -> None:
+        if self.walking.control is not ControlMode.TORQUE:
+            self.zmp_com_controller.check_for_motion_servos()

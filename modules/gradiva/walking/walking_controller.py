@@ -14,17 +14,21 @@ from gradiva.common import (
     NDArray,
     PlanarPose,
     PlanningError,
+    RobotState,
     StateError,
     WalkingError,
+    WalkingReference,
 )
 from gradiva.planner import Command
 from gradiva.walking.held_command import HeldCommand
+from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
 from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
 from gradiva.walking.standing_start import StandingStart
+from gradiva.walking.torque_ramp import TorqueRamp
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_report import WalkingReport
@@ -67,7 +71,8 @@ class WalkingController(WalkingReport):
         self._plan_origin = PlanarPose()
         self._preparation: Preparation | None = None
         self._standing: StandingStart | None = None
-        self._held = HeldCommand(len(layers.robot.joints))
+        self._held = HeldCommand(layers.robot.per_joint("stiffness"))
+        self._torques = TorqueRamp(layers.config.torque_control.torque_rate)
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
         self._time = 0.0
 
@@ -169,7 +174,7 @@ class WalkingController(WalkingReport):
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        layers, period, told = self._layers, self._tick.period, self._layers.told_motion()
+        layers, told = self._layers, self._layers.told_motion()
         reference = self._follower.present_plan.at(time)
         measurement = layers.safety.believable(measurement, told, time)
         state = layers.estimator.update(measurement, reference)
@@ -178,22 +183,28 @@ class WalkingController(WalkingReport):
         self._obey(layers.safety.check(measurement, told, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        plan = self._follower.present_plan
-        desired = layers.model_control.update(
+        desired = self._desired_pendulum(state, reference, time)
+        self._obey(layers.safety.note(layers.model_control.findings, time))
+        self._lap("model_control")
+        lead = layers.reference_lead
+        ahead = self._follower.present_plan.at(time + lead) if lead else reference
+        body = layers.body_references.reference(ahead, desired)
+        command = self._whole_body.command(state, body, self._tick.period)
+        command = self._torques.limited(command, measurement.joint_torques, self._tick.period)
+        self._lap("whole_body")
+        return self._log(time, command, reference, state, desired)
+
+    def _desired_pendulum(self, state: RobotState, reference: WalkingReference, time: float) -> DesiredPendulum:
+        layers, plan = self._layers, self._follower.present_plan
+        return layers.model_control.update(
             state,
             reference,
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
-            period,
+            self._tick.period,
             layers.swing_momentum.zmp_shift(reference),
             layers.zmp_without_foot.zmp(state, reference, layers.safety.untrusted_feet),
         )
-        self._obey(layers.safety.note(layers.model_control.findings, time))
-        self._lap("model_control")
-        body = layers.body_references.reference(plan.at(time + period), desired)
-        command = self._whole_body.command(state, body, period)
-        self._lap("whole_body")
-        return self._log(time, command, reference, state, desired)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
@@ -231,7 +242,8 @@ class WalkingController(WalkingReport):
             raise EstimationError("joint_positions are not finite")
         if self._preparation is None:
             held = self._held.positions
-            self._preparation = self._layers.preparation(time, measurement.joint_positions if held is None else held)
+            start = self._held.taken_over(measurement) if held is None else held
+            self._preparation = self._layers.preparation(time, start)
         if self._preparation.is_over(time):
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
@@ -245,6 +257,7 @@ class WalkingController(WalkingReport):
         self._follower.stand(time, standing.at(time) if standing else None)
         self._plan_origin = PlanarPose()
         self._whole_body.reset()
+        self._torques.reset()
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
 
@@ -269,4 +282,4 @@ class WalkingController(WalkingReport):
         return self._log(time, self._held.last or self._frozen(measurement))
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
-        return self._held.frozen(measurement.joint_positions, self._layers.safety.joint_positions)
+        return self._held.frozen(self._held.taken_over(measurement), self._layers.safety.joint_positions)

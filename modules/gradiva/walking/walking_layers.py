@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ControlMode, NDArray
+from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray
 from gradiva.estimation import StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
+from gradiva.walking.held_law import HeldLaw
 from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
@@ -40,6 +41,8 @@ class WalkingLayers:
         joint_limits: Lower and upper joint positions, [rad], each of shape (n,).
         torso_rotation: Reference of the torso when facing x, shape (3, 3).
         start_posture: Where walking begins.
+        reference_lead: How far ahead of the measurement layer 3 wants its references, [s]: a command of motion is meant
+            for the end of the period, a command of forces for now.
         standing_offset: What the position servos need on top of it to stand there, [rad], shape (n,).
         planner: Layer 1.
         model_control: Layer 2; another one, behind ports, may take its place.
@@ -65,6 +68,7 @@ class WalkingLayers:
         self.config = config
         self.mass = model.mass
         self.joint_limits = model.joint_limits()
+        self.reference_lead = 0.0 if config.walking.control is ControlMode.TORQUE else config.walking.period
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)
         self.start_posture = solve_start_posture(model, inverse_kinematics, com_offset, upright)
@@ -115,6 +119,8 @@ class WalkingLayers:
         return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
 
     def _whole_body(self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward) -> WholeBodyController:
+        if self.config.walking.control is ControlMode.TORQUE:
+            raise ConfigError("control=torque: this version controls positions and velocities")
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
@@ -125,7 +131,7 @@ def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelCon
     instantaneous = InstantaneousLaw(DcmController(config.dcm_controller))
     law: DcmLaw = instantaneous
     if config.walking.model is SimplifiedModel.DCM_MPC:
-        law = PredictiveLaw(DcmMpc(config.dcm_mpc, robot.sole), instantaneous)
+        law = HeldLaw(PredictiveLaw(DcmMpc(config.dcm_mpc, robot.sole), instantaneous), config.dcm_mpc.decision_period)
     zmp_com = config.zmp_com_controller
     gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
     return ModelControl(law, ZmpComController(), gains)
