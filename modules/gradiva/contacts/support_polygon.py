@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly
+from gradiva.contacts.half_plane import Point, clip
 
 _SMALLEST_AREA = 1e-12  # [m²] corners that turn by less are on a straight edge
 
-Point = tuple[float, float]
 Vector = NDArray | Sequence[float]
 
 
@@ -85,7 +85,7 @@ class SupportPolygon:
             raise ValueError(f"margin={margin} m: a support polygon shrinks by a margin of zero or more")
         corners = self._corners
         for nx, ny, b in self._edges:
-            corners = _clip(corners, nx, ny, b - margin)
+            corners = clip(corners, nx, ny, b - margin)
         if len(corners) < 3:
             raise ValueError(f"margin={margin} m: nothing is left of the support polygon")
         return SupportPolygon(corners)
@@ -157,20 +157,6 @@ def _chain(ordered: list[Point]) -> list[Point]:
 def _turn(a: Point, b: Point, c: Point) -> float:
     """Return twice the area of the triangle, positive where the path a, b, c turns left."""
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
-
-
-def _clip(corners: list[Point], nx: float, ny: float, b: float) -> list[Point]:
-    """Cut off what lies outside one half-plane."""
-    kept: list[Point] = []
-    for start, end in _consecutive(corners):
-        outside_start = nx * start[0] + ny * start[1] - b
-        outside_end = nx * end[0] + ny * end[1] - b
-        if outside_start <= 0.0:
-            kept.append(start)
-        if outside_start * outside_end < 0.0:
-            ratio = outside_start / (outside_start - outside_end)
-            kept.append((start[0] + ratio * (end[0] - start[0]), start[1] + ratio * (end[1] - start[1])))
-    return kept
 
 
 def _edge(start: Point, end: Point) -> tuple[float, float, float]:

@@ -1,0 +1,163 @@
+r"""The equations of a sole on a continuum of springs and dampers, in plain numbers.
+
+Each point :math:`x = p + r` of the loaded part of the sole feels :math:`\rho = k (\bar x - x) - b \dot x` per area of
+ground, its rest place being :math:`\bar x = \bar p + \bar r`. With :math:`r = R \varepsilon` and
+:math:`\bar r = \bar R \varepsilon` of the same point :math:`\varepsilon` of the sole frame, the integrals over the sole
+need no more than the moments of its loaded part:
+
+.. math::
+    s = \int r, \quad \bar s = \int \bar r, \quad C = \int r r^\top, \quad N = \int r \bar r^\top, \quad
+    Q = \mathrm{tr}(C) I - C = \int S(r)^\top S(r).
+
+For :math:`a = |e_3^\top R e_3|`, :math:`d = \bar p - p` and a twist :math:`v, \omega` of the sole frame,
+
+.. math::
+    f &= a [k (A d + \bar s - s) - b (A v + \omega \times s)], \\
+    \mu &= a [k (s \times d + \mathrm{ax} N) - b (s \times v + Q \omega)],
+
+with :math:`\mathrm{ax} N = \int r \times \bar r`. The moments are taken about the origin of the sole frame, wherever
+that is. About the centre of a fully loaded rectangle these are the thesis' equations (8.1.7).
+
+**Rate.** :math:`[\dot f; \dot \mu] = h + g\, [\ddot p; \dot \omega]`, the loaded part held:
+
+.. math::
+    h_f &= \dot a f / a - a [k (A v + \omega \times s) + b\, \omega \times (\omega \times s)], \\
+    h_\mu &= \dot a \mu / a + a [(\omega \times s) \times (k d - b v)
+             + k (N \omega - \mathrm{tr}(N) \omega - s \times v) - b\, C \omega \times \omega], \\
+    g &= -a \beta \begin{bmatrix} A I & -S(s) \\ S(s) & Q \end{bmatrix}, \qquad \beta = b + k\, \Delta t / 2.
+
+The edge of the loaded part moves, but where it does the pressure is zero: the normal force has no further term. What
+the shear at that edge adds is left out, for where the pressure vanishes friction lets no shear be.
+:math:`\Delta t = 0` gives the derivative. A controller that chooses the acceleration once in :math:`\Delta t` and
+holds it changes the wrench by :math:`\Delta t` times this rate with :math:`\beta` as above. With :math:`\beta = b`
+instead, the velocity of the foot gets a pole at :math:`1 - k \Delta t / b`: unstable for
+:math:`b \le k \Delta t / 2`.
+"""
+
+from __future__ import annotations
+
+from gradiva.contacts.plain_vectors import Matrix, Vector, axial, combination, cross, times, trace
+from gradiva.contacts.sole_moments import SoleMoments
+
+
+class ViscoElasticEquations:
+    """The integrals of one sole at one instant, and what follows from them.
+
+    Numbers may be floats or the scalars of a symbolic library; results are lists of the same.
+    """
+
+    __slots__ = (
+        "_area",
+        "_displaced",
+        "_lever",
+        "_offset",
+        "_omega",
+        "_product",
+        "_projection",
+        "_projection_rate",
+        "_spread",
+        "_swept",
+        "_velocity",
+    )
+
+    def __init__(
+        self,
+        moments: SoleMoments,
+        position: Vector,
+        rotation: Matrix,
+        twist: Vector,
+        rest_position: Vector,
+        rest_rotation: Matrix,
+    ) -> None:
+        """Integrate.
+
+        Args:
+            moments: Of the loaded part of the sole.
+            position: p of the sole frame, world, [m].
+            rotation: R, three rows.
+            twist: v and ω, six numbers, [m/s, rad/s].
+            rest_position: p̄, where the ground exerts no force, [m].
+            rest_rotation: R̄, three rows.
+
+        Raises:
+            ZeroDivisionError: The sole stands upright on its edge.
+        """
+        area, x, y, xx, xy, yy, z = moments
+        first = (x, y, z * area)
+        second = ((xx, xy, z * x), (xy, yy, z * y), (z * x, z * y, z * z * area))
+        rows = [times(second, row) for row in rotation]
+        self._area = area
+        self._velocity, self._omega = twist[:3], twist[3:]
+        self._lever = times(rotation, first)  # s
+        self._spread = [times(rotation, row) for row in rows]  # C
+        self._product = [times(rest_rotation, row) for row in rows]  # N
+        self._offset = combination(1.0, rest_position, -1.0, position)  # d
+        lift = combination(1.0, times(rest_rotation, first), -1.0, self._lever)  # s̄ − s
+        self._displaced = combination(area, self._offset, 1.0, lift)
+        self._swept = combination(area, self._velocity, 1.0, cross(self._omega, self._lever))  # A v + ω × s
+        upright = rotation[2][2]
+        self._projection = abs(upright)  # a
+        turning = self._omega[0] * rotation[1][2] - self._omega[1] * rotation[0][2]
+        self._projection_rate = turning * upright / self._projection  # ȧ
+
+    def regressor(self) -> tuple[list[float], list[float]]:
+        """Return the wrenches of k = 1, b = 0 and of k = 0, b = 1, six numbers each."""
+        a = self._projection
+        spring, damper = (*self._displaced, *self._spring_moment()), (*self._swept, *self._damper_moment())
+        return [a * value for value in spring], [-a * value for value in damper]
+
+    def wrench(self, stiffness: float, damping: float) -> list[float]:
+        """Return f and μ of the ground on the sole, about the origin of the sole frame, world axes, [N, N·m]."""
+        k, b = self._projection * stiffness, -self._projection * damping
+        force = combination(k, self._displaced, b, self._swept)
+        return force + combination(k, self._spring_moment(), b, self._damper_moment())
+
+    def drift(self, stiffness: float, damping: float) -> list[float]:
+        """Return h, the rate of the wrench while the sole frame does not accelerate, [N/s, N·m/s]."""
+        a, rate = self._projection, self._projection_rate / self._projection
+        wrench = self.wrench(stiffness, damping)
+        force, moment = self._force_drift(stiffness, damping), self._moment_drift(stiffness, damping)
+        return combination(rate, wrench[:3], a, force) + combination(rate, wrench[3:], a, moment)
+
+    def gain(self, stiffness: float, damping: float, period: float = 0.0) -> list[list[float]]:
+        """Return g, how the rate of the wrench depends on the sole's acceleration, six rows.
+
+        Args:
+            stiffness: k, [N/m³].
+            damping: b, [N·s/m³].
+            period: Δt for which the acceleration is held, 0 for the derivative, [s].
+        """
+        factor = -self._projection * (damping + 0.5 * stiffness * period)
+        area, (x, y, z) = factor * self._area, (factor * lever for lever in self._lever)
+        (cxx, cxy, cxz), (_, cyy, cyz), (_, _, czz) = ([factor * value for value in row] for row in self._spread)
+        return [
+            [area, 0.0, 0.0, 0.0, z, -y],
+            [0.0, area, 0.0, -z, 0.0, x],
+            [0.0, 0.0, area, y, -x, 0.0],
+            [0.0, -z, y, cyy + czz, -cxy, -cxz],
+            [z, 0.0, -x, -cxy, cxx + czz, -cyz],
+            [-y, x, 0.0, -cxz, -cyz, cxx + cyy],
+        ]
+
+    def _spring_moment(self) -> list[float]:
+        """s × d + ax N."""
+        return combination(1.0, cross(self._lever, self._offset), 1.0, axial(self._product))
+
+    def _damper_moment(self) -> list[float]:
+        """s × v + Q ω."""
+        spun = combination(trace(self._spread), self._omega, -1.0, times(self._spread, self._omega))
+        return combination(1.0, cross(self._lever, self._velocity), 1.0, spun)
+
+    def _force_drift(self, stiffness: float, damping: float) -> list[float]:
+        """−k (A v + ω × s) − b ω × (ω × s)."""
+        centripetal = cross(self._omega, cross(self._omega, self._lever))
+        return combination(-stiffness, self._swept, -damping, centripetal)
+
+    def _moment_drift(self, stiffness: float, damping: float) -> list[float]:
+        """(ω × s) × (k d − b v) + k (N ω − tr N ω − s × v) − b C ω × ω."""
+        omega = self._omega
+        turned = cross(cross(omega, self._lever), combination(stiffness, self._offset, -damping, self._velocity))
+        twisted = combination(1.0, times(self._product, omega), -trace(self._product), omega)
+        sprung = combination(stiffness, twisted, -stiffness, cross(self._lever, self._velocity))
+        spun = cross(times(self._spread, omega), omega)
+        return combination(1.0, combination(1.0, turned, 1.0, sprung), -damping, spun)
