@@ -13,7 +13,6 @@ def problem():
         rows=np.array([[1.0, 1.0]]),
         lower=np.array([-1.0, 2.0]),
         upper=np.array([1.0, 2.0]),
-        equalities=1,
     )
 
 

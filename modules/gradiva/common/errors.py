@@ -26,12 +26,20 @@ class PlanningError(WalkingError):
 
 
 class NoSolutionFound(WalkingError):  # noqa: N818 (it reads as the sentence it is)
-    """An optimisation problem has no usable solution; carries the solver's status and the problem's name."""
+    """An optimisation problem has no usable solution.
 
-    def __init__(self, problem: str, status: str) -> None:
-        super().__init__(f"{problem}: the solver answered '{status}'")
+    Attributes:
+        problem: Its name.
+        status: The solver's answer.
+        task: What is the hardest to meet; None where that is not known.
+    """
+
+    def __init__(self, problem: str, status: str, task: str | None = None) -> None:
+        hardest = "" if task is None else f", the hardest to meet is '{task}'"
+        super().__init__(f"{problem}: the solver answered '{status}'{hardest}")
         self.problem = problem
         self.status = status
+        self.task = task
 
 
 class EstimationError(WalkingError):

@@ -70,6 +70,12 @@ class IdynTreeModel:
         of_urdf = [joint.getVelocityLimit(0) if joint.hasVelocityLimits() else np.inf for joint in joints]
         return np.minimum(of_urdf, self.description.per_joint("velocity_limit"))
 
+    def torque_limits(self) -> NDArray:
+        """Return the joint torque limits: the lower of the URDF's and the description's, [N·m], shape (n,)."""
+        joints = [self.model.getJoint(i) for i in range(self.model.getNrOfJoints())]
+        of_urdf = [joint.getEffortLimit(0) if joint.hasEffortLimits() else np.inf for joint in joints]
+        return np.minimum(of_urdf, self.description.per_joint("torque_limit"))
+
     def kinematics_and_dynamics(self) -> idyn.KinDynComputations:
         """Return a fresh iDynTree computation object in mixed representation, for what is not in the tick.
 

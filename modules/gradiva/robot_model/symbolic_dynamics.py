@@ -53,6 +53,7 @@ class SymbolicDynamics:
         joint_positions: Symbol, [rad], (n, 1).
         joint_velocities: Symbol, [rad/s], (n, 1).
         mass: [kg].
+        gravity: Acceleration, constant, world, [m/s²], (3, 1).
     """
 
     def __init__(self, model: IdynTreeModel, gravity: float = GRAVITY, floating: bool = True) -> None:
@@ -71,7 +72,7 @@ class SymbolicDynamics:
         self.base_twist = cs.SX.sym("base_twist", 6) if floating else cs.SX(6, 1)
         self.joint_positions = cs.SX.sym("joint_positions", self.joints)
         self.joint_velocities = cs.SX.sym("joint_velocities", self.joints)
-        self._gravity = cs.DM([0.0, 0.0, -gravity])
+        self.gravity = cs.DM([0.0, 0.0, -gravity])
         self._links = links_from_base(model)
         self._link_of_joint = {link.joint: link for link in self._links if link.joint is not None}
         self._propagate()
@@ -120,7 +121,7 @@ class SymbolicDynamics:
     @cached_property
     def com_bias_acceleration(self) -> cs.SX:
         """CoM acceleration at ν̇ = 0, (3, 1)."""
-        return self._base_bias_force / self.mass + self._gravity
+        return self._base_bias_force / self.mass + self.gravity
 
     @cached_property
     def mass_matrix(self) -> cs.SX:
@@ -226,7 +227,7 @@ class SymbolicDynamics:
             alpha = self._angular_acceleration[link.index]
             acceleration = self._acceleration[link.index] + _point_acceleration(alpha, omega, lever)
             inertia = self._inertia_in_world(link)
-            force[link.index] = link.mass * (acceleration - self._gravity)
+            force[link.index] = link.mass * (acceleration - self.gravity)
             about_com = inertia @ alpha + cs.cross(omega, inertia @ omega)
             moment[link.index] = cs.cross(self._origin[link.index] + lever, force[link.index]) + about_com
         for link in reversed(self._links):

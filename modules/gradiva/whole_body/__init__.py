@@ -7,6 +7,7 @@ from gradiva.whole_body.kinematic_controllers import (
     WholeBodyController,
 )
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.rigid_problem import RigidTorqueControlConfig
 from gradiva.whole_body.servo_feedforward import ServoFeedforward, ServoFeedforwardConfig
 from gradiva.whole_body.start_posture import (
     forward_base_rotation,
@@ -16,6 +17,7 @@ from gradiva.whole_body.start_posture import (
     upright_torso,
 )
 from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
+from gradiva.whole_body.torque_controllers import RigidTorqueController
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 __all__ = [
@@ -23,6 +25,8 @@ __all__ = [
     "InverseKinematicsConfig",
     "PositionController",
     "QuadraticProgram",
+    "RigidTorqueControlConfig",
+    "RigidTorqueController",
     "ServoFeedforward",
     "ServoFeedforwardConfig",
     "SolverName",

@@ -114,6 +114,8 @@ class InverseKinematics:
         self.upper_limits = upper - config.position_margin
         self._velocity_limits = model.velocity_limits()
         self.problem = self._make_problem()
+        self._relaxed_prices = np.full(len(self.problem.lower), _RELAXED_PRICE)
+        self._relaxed_prices[: self._joints] = np.inf
         self._solver = make_solver(config.solver, "inverse kinematics", self.problem)
 
     def solve(
@@ -133,7 +135,7 @@ class InverseKinematics:
         self._evaluate(state, reference)
         self._update_bounds(state.joint_positions, period)
         if relaxed:
-            solution = DaqpSolver("relaxed inverse kinematics", self.problem.relaxed(_RELAXED_PRICE)).solve()
+            solution = DaqpSolver("relaxed inverse kinematics", self.problem.relaxed(self._relaxed_prices)).solve()
         else:
             solution = self._solver.solve()
         return np.concatenate((solution[self._joints :], solution[: self._joints]))
@@ -178,7 +180,6 @@ class InverseKinematics:
             rows=out["transposed_rows"].T,
             lower=np.zeros(self._joints + rows),
             upper=np.zeros(self._joints + rows),
-            equalities=rows,
         )
 
     def _update_bounds(self, joint_positions: NDArray, period: float) -> None:

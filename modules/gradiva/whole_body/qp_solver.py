@@ -1,23 +1,27 @@
 r"""Quadratic programs in one form, behind one interface.
 
 Variables: :math:`x`. Objective: :math:`\tfrac12 x^\top H x + g^\top x`. Constraints: bounds on the first variables,
-equalities, and inequalities.
+then rows, :math:`l \le (x, A x) \le u`; where both bounds are the same it is an equality. A constraint with a price may
+be missed: each square of what is missing costs half of it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
 
 import daqp
 import numpy as np
+import numpy.typing as npt
 import osqp
 import scipy.sparse
 
 from gradiva.common import NDArray, NoSolutionFound
 
 _DAQP_EQUALITY = 5
+_DAQP_SOFT = 8
+_DAQP_TOLERANCE = 1e-9
 _DAQP_STATUS = {
     -1: "infeasible",
     -2: "cycling",
@@ -42,10 +46,11 @@ class QuadraticProgram:
     Attributes:
         hessian: H, (n, n), symmetric.
         gradient: g, (n,).
-        rows: A, (m, n): equalities first.
+        rows: A, (m, n).
         lower: Bounds of the first variables, then of the rows.
-        upper: The same.
-        equalities: How many of the first rows have equal bounds.
+        upper: The same; equal bounds make an equality.
+        prices: Of each constraint's missed square, infinite where it must not be missed; None: all must be met.
+        pattern: Which entries of A are ever used, (m, n); None: all.
     """
 
     hessian: NDArray
@@ -53,31 +58,29 @@ class QuadraticProgram:
     rows: NDArray
     lower: NDArray
     upper: NDArray
-    equalities: int
+    prices: NDArray | None = None
+    pattern: npt.NDArray[np.bool_] | None = None
 
     @property
     def bounded_variables(self) -> int:
         """How many variables, from the first, have bounds."""
         return len(self.lower) - len(self.rows)
 
-    def relaxed(self, price: float) -> QuadraticProgram:
-        """Return the problem that pays ``price`` per square for each equality that is not met; copies the data."""
-        assert self.equalities == len(self.rows), "only equalities can be bought"
-        rows, wanted = self.rows, self.upper[self.bounded_variables :]
-        first = self.bounded_variables
-        return QuadraticProgram(
-            hessian=self.hessian + price * rows.T @ rows,
-            gradient=self.gradient - price * rows.T @ wanted,
-            rows=np.zeros((0, len(self.gradient))),
-            lower=self.lower[:first].copy(),
-            upper=self.upper[:first].copy(),
-            equalities=0,
-        )
+    def relaxed(self, prices: NDArray) -> QuadraticProgram:
+        """Return the problem on the same data with other prices."""
+        return replace(self, prices=prices)
+
+    def excess(self, solution: NDArray) -> NDArray:
+        """Return by how much ``solution`` misses each constraint, (bounded + m,); negative where there is room."""
+        values = np.concatenate((solution[: self.bounded_variables], self.rows @ solution))
+        return np.maximum(self.lower - values, values - self.upper)
 
     def violation(self, solution: NDArray) -> float:
-        """Return by how much ``solution`` breaks its worst constraint."""
-        values = np.concatenate((solution[: self.bounded_variables], self.rows @ solution))
-        return float(max(np.max(self.lower - values), np.max(values - self.upper), 0.0))
+        """Return by how much ``solution`` misses its worst constraint, those with a price not counted."""
+        excess = self.excess(solution)
+        if self.prices is not None:
+            excess = excess[np.isinf(self.prices)]
+        return float(np.max(excess, initial=0.0))
 
 
 class QpSolver(Protocol):
@@ -98,21 +101,39 @@ class DaqpSolver:
     def __init__(self, name: str, problem: QuadraticProgram) -> None:
         self._name = name
         self._problem = problem
-        self._sense = np.zeros(len(problem.lower), dtype=np.int32)
-        first = problem.bounded_variables
-        self._sense[first : first + problem.equalities] = _DAQP_EQUALITY
+        self._model: daqp.Model | None = None
+        count = len(problem.lower)
+        prices = np.full(count, np.inf) if problem.prices is None else problem.prices
+        self._kind = np.where(np.isfinite(prices), _DAQP_SOFT, 0).astype(np.int32)
+        self._softness = np.where(np.isfinite(prices), 1.0 / prices, 1.0)
 
     def solve(self) -> NDArray:
         """See ``QpSolver.solve``."""
         p = self._problem
-        solution, _, flag, _ = daqp.solve(p.hessian, p.gradient, p.rows, p.upper, p.lower, self._sense, primal_tol=1e-9)
+        sense = np.where(p.lower == p.upper, self._kind | _DAQP_EQUALITY, self._kind)
+        if self._model is None:
+            self._model = self._set_up(sense)
+        else:
+            self._model.update(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
+        solution, _, flag, _ = self._model.solve()
         if flag <= 0:
             raise NoSolutionFound(self._name, _DAQP_STATUS.get(flag, f"exit flag {flag}"))
         return solution
 
+    def _set_up(self, sense: npt.NDArray[np.int32]) -> daqp.Model:
+        p, model = self._problem, daqp.Model()
+        model.setup(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
+        model.settings = {"primal_tol": _DAQP_TOLERANCE}
+        if p.prices is not None:
+            model.soft_weights(self._softness, self._softness)
+        return model
+
 
 class OsqpSolver:
-    """The operator splitting method: for large, sparse problems; here with the polish of a tight tolerance."""
+    """The operator splitting method: for large, sparse problems; here with the polish of a tight tolerance.
+
+    What may be missed gets a variable for what is missing, counted so that each square of it costs a half.
+    """
 
     def __init__(self, name: str, problem: QuadraticProgram, tolerance: float = 1e-7) -> None:
         self._name = name
@@ -120,9 +141,12 @@ class OsqpSolver:
         self._tolerance = tolerance
         self._solver: osqp.OSQP | None = None
         size = len(problem.gradient)
+        self._size = size
+        self._slack = _slack_columns(problem)
         self._upper_triangle = np.nonzero(np.triu(np.ones((size, size))).T)[::-1]
-        self._rows = np.vstack([np.eye(problem.bounded_variables, size), np.ones_like(problem.rows)])
-        columns, rows = np.nonzero(self._rows.T)
+        self._rows = np.vstack([np.eye(problem.bounded_variables, size), np.zeros_like(problem.rows)])
+        used = np.ones_like(problem.rows) if problem.pattern is None else problem.pattern
+        columns, rows = np.nonzero(np.vstack([self._rows[: problem.bounded_variables], used]).T)
         self._pattern = (rows, columns)
 
     def solve(self) -> NDArray:
@@ -132,23 +156,28 @@ class OsqpSolver:
         if self._solver is None:
             self._solver = self._set_up()
         else:
-            self._solver.update(Px=p.hessian[self._upper_triangle], Ax=self._rows[self._pattern])
-            self._solver.update(q=p.gradient, l=p.lower, u=p.upper)
+            slack = len(self._slack.data)
+            values = np.concatenate((p.hessian[self._upper_triangle], np.ones(slack)))
+            rows = np.concatenate((self._rows[self._pattern], self._slack.data))
+            self._solver.update(Px=values, Ax=rows)
+            self._solver.update(q=self._gradient(), l=p.lower, u=p.upper)
         result = self._solver.solve(raise_error=False)
         if result.info.status != "solved":
             raise NoSolutionFound(self._name, result.info.status)
-        return np.array(result.x)
+        return np.array(result.x[: self._size])
+
+    def _gradient(self) -> NDArray:
+        return np.concatenate((self._problem.gradient, np.zeros(self._slack.shape[1])))
 
     def _set_up(self) -> osqp.OSQP:
-        p = self._problem
-        size = len(p.gradient)
+        p, size = self._problem, self._size
         hessian = scipy.sparse.csc_matrix((p.hessian[self._upper_triangle], self._upper_triangle), (size, size))
         rows = scipy.sparse.csc_matrix((self._rows[self._pattern], self._pattern), self._rows.shape)
         solver = osqp.OSQP()
         solver.setup(
-            hessian,
-            p.gradient,
-            rows,
+            scipy.sparse.block_diag((hessian, scipy.sparse.eye(self._slack.shape[1])), format="csc"),
+            self._gradient(),
+            scipy.sparse.hstack((rows, self._slack), format="csc"),
             p.lower,
             p.upper,
             verbose=False,
@@ -158,6 +187,15 @@ class OsqpSolver:
             max_iter=4000,
         )
         return solver
+
+
+def _slack_columns(problem: QuadraticProgram) -> scipy.sparse.csc_matrix:
+    """One column a constraint with a price: what a missed unit of cost is worth in it."""
+    prices = np.full(len(problem.lower), np.inf) if problem.prices is None else problem.prices
+    for_sale = np.flatnonzero(np.isfinite(prices))
+    worth = 1.0 / np.sqrt(prices[for_sale])
+    shape = (len(prices), len(for_sale))
+    return scipy.sparse.csc_matrix((worth, (for_sale, np.arange(len(for_sale)))), shape)
 
 
 def make_solver(solver: SolverName, name: str, problem: QuadraticProgram) -> QpSolver:

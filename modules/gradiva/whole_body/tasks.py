@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import casadi as cs
 
-from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
+from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
 from gradiva.robot_model.symbolic_so3 import symbolic_log
 
 
@@ -29,6 +29,11 @@ class Task:
     parameters: dict[str, cs.SX] = field(default_factory=dict)
 
 
+def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:
+    r"""Return the rotation that is missing to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
+    return symbolic_log(rotation @ body.rotation.T)
+
+
 def se3_task(dynamics: SymbolicDynamics, frame: str, name: str, linear_gain: cs.SX, angular_gain: cs.SX) -> Task:
     r"""Pose of a frame: :math:`\dot p^* = \dot p_r + k (p_r - p)`, :math:`\omega^* = \omega_r + k Log(R_r R^T)`.
 
@@ -39,7 +44,7 @@ def se3_task(dynamics: SymbolicDynamics, frame: str, name: str, linear_gain: cs.
     rotation = cs.SX.sym(f"{name}_rotation", 3, 3)
     twist = cs.SX.sym(f"{name}_twist", 6)
     linear = twist[:3] + linear_gain * (position - body.position)
-    angular = twist[3:] + angular_gain * symbolic_log(rotation @ body.rotation.T)
+    angular = twist[3:] + angular_gain * rotation_error(body, rotation)
     parameters = {f"{name}_position": position, f"{name}_rotation": rotation, f"{name}_twist": twist}
     return Task(body.jacobian, cs.vertcat(linear, angular), parameters)
 
@@ -48,7 +53,7 @@ def so3_task(dynamics: SymbolicDynamics, frame: str, name: str, angular_velocity
     r"""Orientation of a frame: :math:`\omega^* = \omega_r + k Log(R_r R^T)`, thesis equation (7.1.10)."""
     body = dynamics.frame(frame)
     rotation = cs.SX.sym(f"{name}_rotation", 3, 3)
-    target = angular_velocity + gain * symbolic_log(rotation @ body.rotation.T)
+    target = angular_velocity + gain * rotation_error(body, rotation)
     return Task(body.jacobian[3:, :], target, {f"{name}_rotation": rotation})
 
 

@@ -1,0 +1,74 @@
+r"""Limits of the joints, as bounds of accelerations and torques.
+
+The joint position after a horizon h stays within its limits (thesis equation 7.2.29, with the velocity's share
+written as :math:`h \dot s`):
+
+.. math:: 2 (s^- - s - h \dot s) / h^2 \le \ddot s \le 2 (s^+ - s - h \dot s) / h^2
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as cs
+
+from gradiva.common import ConfigError
+from gradiva.robot_model import SymbolicDynamics
+from gradiva.whole_body.parameters import Parameters
+from gradiva.whole_body.task_config import Priority
+
+
+@dataclass(frozen=True, slots=True)
+class JointLimitConfig:
+    """Of the joint positions.
+
+    Attributes:
+        priority: How binding.
+        weight: Of each (rad/s²)² of violation, when soft, [-].
+        horizon: After which a joint may have reached its limit, [s].
+        margin: Kept from each limit, [rad].
+    """
+
+    priority: Priority
+    weight: float
+    horizon: float
+    margin: float
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "horizon"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if self.margin < 0.0:
+            raise ConfigError(f"margin={self.margin}, must not be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class TorqueLimitConfig:
+    """Of the joint torques; the limits are those of the robot.
+
+    Attributes:
+        priority: How binding.
+        weight: Of each (N·m)² of violation, when soft, [-].
+        rate: By which a torque may change, [N·m/s].
+    """
+
+    priority: Priority
+    weight: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "rate"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+def acceleration_bounds(
+    config: JointLimitConfig, dynamics: SymbolicDynamics, parameters: Parameters
+) -> tuple[cs.SX, cs.SX]:
+    """Return the lower and upper bound of each joint's acceleration, [rad/s²], (n, 1) each."""
+    lower, upper = dynamics.model.joint_limits()
+    horizon = parameters.constant("joint_limit_horizon", config.horizon)
+    reached = dynamics.joint_positions + horizon * dynamics.joint_velocities
+    least = parameters.constant("lowest_joint_positions", lower + config.margin)
+    most = parameters.constant("highest_joint_positions", upper - config.margin)
+    return 2.0 * (least - reached) / horizon**2, 2.0 * (most - reached) / horizon**2

@@ -1,0 +1,117 @@
+"""A problem of whole-body control by torque while it is put together; what rigid and soft ground have in common."""
+
+from __future__ import annotations
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import Side
+from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
+from gradiva.whole_body.acceleration_tasks import frame_acceleration, orientation_law, pose_law
+from gradiva.whole_body.joint_limits import JointLimitConfig, TorqueLimitConfig, acceleration_bounds
+from gradiva.whole_body.parameters import Parameters
+from gradiva.whole_body.qp_composer import UNBOUNDED, QpComposer
+from gradiva.whole_body.reference_symbols import ReferenceSymbols
+from gradiva.whole_body.task_config import (
+    OrientationTaskConfig,
+    PoseTaskConfig,
+    PostureTaskConfig,
+    Priority,
+)
+from gradiva.whole_body.unknowns import Unknowns
+from gradiva.whole_body.wrench_cone import WrenchConeConfig, cone_bounds, cone_matrix, in_axes_of
+
+
+class ProblemDraft:
+    """Robot, references, unknowns, and what has been asked of them so far.
+
+    Attributes:
+        dynamics: The robot.
+        feet: Sole frames.
+        parameters: All inputs.
+        references: What the body should do.
+        unknowns: What is solved for.
+        composer: Collects costs and constraints.
+    """
+
+    def __init__(
+        self,
+        dynamics: SymbolicDynamics,
+        feet: dict[Side, SymbolicFrame],
+        parameters: Parameters,
+        references: ReferenceSymbols,
+        unknowns: Unknowns,
+    ) -> None:
+        self.dynamics = dynamics
+        self.feet = feet
+        self.parameters = parameters
+        self.references = references
+        self.unknowns = unknowns
+        self.composer = QpComposer(unknowns.variables, unknowns.bounded)
+
+    def task(
+        self, name: str, residual: cs.SX, priority: Priority, weight: float, activity: cs.SX | float = 1.0
+    ) -> None:
+        """Ask for a residual of zero; see ``QpComposer.task``."""
+        symbol = self.parameters.constant(f"{name}.weight", weight)
+        self.composer.task(name, residual, priority, symbol, weight, activity)
+
+    def foot(self, name: str, side: Side, config: PoseTaskConfig, activity: cs.SX) -> None:
+        """Ask one sole to follow its reference while ``activity`` is 1."""
+        name = f"{side} {name} foot"
+        linear = self._gains(f"{name}.linear", config.linear_stiffness, config.linear_damping)
+        angular = self._gains(f"{name}.angular", config.angular_stiffness, config.angular_damping)
+        wanted = pose_law(self.feet[side], self.references.feet[side], linear, angular)
+        reached = frame_acceleration(self.feet[side], self.unknowns.acceleration)
+        self.task(name, reached - wanted, config.priority, config.weight, activity)
+
+    def trunk(self, torso: OrientationTaskConfig, pelvis: OrientationTaskConfig) -> None:
+        """Ask torso and pelvis to be turned as their references."""
+        description = self.dynamics.model.description
+        self._orientation("torso", description.torso_frame, self.references.torso_rotation, torso)
+        self._orientation("pelvis", description.base_link, self.references.pelvis_rotation, pelvis)
+
+    def posture(self, config: PostureTaskConfig) -> None:
+        r"""Ask joints towards their references: :math:`\ddot s^* = k_p (s_r - s) - k_d \dot s`, as a cost."""
+        description = self.dynamics.model.description
+        stiffness = description.spread(config.stiffness, "[posture.stiffness]")
+        spring = self.parameters.constant("posture.stiffness", stiffness)
+        damper = self.parameters.constant("posture.damping", 2.0 * np.sqrt(stiffness))
+        weights = self.parameters.constant("posture.weights", description.spread(config.weights, "[posture.weights]"))
+        missing = self.references.posture - self.dynamics.joint_positions
+        wanted = spring * missing - damper * self.dynamics.joint_velocities
+        self.composer.cost(self.unknowns.acceleration[6:] - wanted, weights)
+
+    def joint_limits(self, config: JointLimitConfig) -> None:
+        """Keep the joints within their positions."""
+        lower, upper = acceleration_bounds(config, self.dynamics, self.parameters)
+        self.composer.bound("joint positions", 0, lower, upper, config.priority, config.weight)
+
+    def torque_limits(self, config: TorqueLimitConfig) -> None:
+        """Keep the torques between ``lowest_torques`` and ``highest_torques``, inputs."""
+        n = self.dynamics.joints
+        lowest, highest = self.parameters.symbol("lowest_torques", n), self.parameters.symbol("highest_torques", n)
+        self.composer.limit("joint torques", self.unknowns.torques, lowest, highest, config.priority, config.weight)
+
+    def cone(self, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
+        """Keep the wrench of one foot to what the ground can exert, while it is loaded."""
+        description = self.dynamics.model.description
+        matrix = cs.DM(cone_matrix(config, description.sole, side))
+        value = cs.sparsify(matrix) @ in_axes_of(self.feet[side].rotation, wrench)
+        bounds = cs.DM(cone_bounds(config)) + UNBOUNDED * (1.0 - self.references.feet[side].is_loaded)
+        name = f"{side} foot's wrench"
+        self.composer.limit(name, value, -UNBOUNDED * cs.SX.ones(11), bounds, config.priority, config.weight)
+
+    def _orientation(self, name: str, frame: str, rotation: cs.SX, config: OrientationTaskConfig) -> None:
+        body = self.dynamics.frame(frame)
+        gains = self._gains(name, config.stiffness, config.damping)
+        references = self.references
+        wanted = orientation_law(
+            body, rotation, references.trunk_angular_velocity, references.trunk_angular_acceleration, gains
+        )
+        reached = frame_acceleration(body, self.unknowns.acceleration)[3:]
+        self.task(name, reached - wanted, config.priority, config.weight)
+
+    def _gains(self, name: str, stiffness: float, damping: float) -> tuple[cs.SX, cs.SX]:
+        constant = self.parameters.constant
+        return constant(f"{name}.stiffness", stiffness), constant(f"{name}.damping", damping)

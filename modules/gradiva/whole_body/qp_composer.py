@@ -1,0 +1,154 @@
+r"""Composes what is asked of a problem's variables into H, g, A and bounds, in the solver's order.
+
+Every demand is an expression that is affine in the variables. As a cost it is
+:math:`\tfrac12 \| r(x) \|^2_\Lambda`, as a constraint :math:`l \le r(x) \le u`. A constraint may have a price: then it
+may be missed, and each square of what is missing costs half of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import NDArray
+from gradiva.whole_body.task_config import Priority
+
+UNBOUNDED = 1e30  # both solvers take it for infinity
+_REGULARISATION = 1e-6  # [-] keeps H positive definite
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintGroup:
+    """Constraints that belong together.
+
+    Attributes:
+        name: For people.
+        span: Where they are among all constraints: bounds of variables first, then rows.
+        price: Of a violation's square where it may or has to be missed, [-].
+        priority: Hard or soft; dynamics are hard and never relaxed.
+        is_law: Whether it is a law of nature.
+    """
+
+    name: str
+    span: slice
+    price: float
+    priority: Priority
+    is_law: bool
+
+
+class QpComposer:
+    """Collects costs and constraints of one problem."""
+
+    def __init__(self, variables: cs.SX, bounded: int) -> None:
+        """Begin with nothing but a trace of regularisation.
+
+        Args:
+            variables: x, in the solver's order.
+            bounded: How many of the first have bounds.
+        """
+        size = variables.numel()
+        self._variables = variables
+        self._bounded = bounded
+        self._hessian = _REGULARISATION * cs.SX.eye(size)
+        self._gradient = cs.SX(size, 1)
+        self._lower = -UNBOUNDED * cs.SX.ones(bounded)
+        self._upper = UNBOUNDED * cs.SX.ones(bounded)
+        self._rows = cs.SX(0, size)
+        self.groups: list[ConstraintGroup] = []
+
+    def cost(self, residual: cs.SX, weight: cs.SX) -> None:
+        """Ask softly for a residual of zero; ``weight`` is a number, or one an entry, [-]."""
+        rows, offset = self._affine(residual)
+        weighted = cs.diag(weight * cs.SX.ones(residual.numel())) @ rows
+        self._hessian += weighted.T @ rows
+        self._gradient += weighted.T @ offset
+
+    def law(self, name: str, residual: cs.SX) -> None:
+        """Ask for a residual of zero in every case."""
+        self._constrain(name, residual, cs.SX.zeros(residual.numel()), 0.0, Priority.HARD, 0.0, is_law=True)
+
+    def task(
+        self, name: str, residual: cs.SX, priority: Priority, weight: cs.SX, price: float, activity: cs.SX | float = 1.0
+    ) -> None:
+        """Ask for a residual of zero, as binding as configured.
+
+        Args:
+            name: For people.
+            residual: What is missing.
+            priority: Hard or soft; nothing happens when off.
+            weight: When soft; a number, or one an entry.
+            price: The same as a number, where a hard task has to be missed.
+            activity: 1 or 0; at 0 the task is not asked for.
+        """
+        if priority is Priority.SOFT:
+            self.cost(residual, activity * weight)
+        elif priority is Priority.HARD:
+            slack = UNBOUNDED * (1.0 - activity)
+            self._constrain(name, residual, -slack * cs.SX.ones(residual.numel()), slack, priority, price)
+
+    def limit(self, name: str, value: cs.SX, lower: cs.SX, upper: cs.SX, priority: Priority, price: float) -> None:
+        """Keep values between bounds, as binding as configured."""
+        if priority is not Priority.OFF:
+            self._constrain(name, value, lower, upper, priority, price)
+
+    def bound(
+        self, name: str, first: int, lower: cs.SX, upper: cs.SX, priority: Priority, price: float, is_law: bool = False
+    ) -> None:
+        """Keep the variables from ``first`` on between bounds, as binding as configured."""
+        if priority is Priority.OFF:
+            return
+        span = slice(first, first + lower.numel())
+        assert span.stop <= self._bounded, f"{name}: only {self._bounded} variables may have bounds"
+        self._lower[span], self._upper[span] = lower, upper
+        self.groups.append(ConstraintGroup(name, span, price, priority, is_law))
+
+    def outputs(self) -> dict[str, cs.SX]:
+        """Return the expressions of the problem: hessian, gradient, transposed_rows, lower and upper."""
+        triangle = cs.tril(self._hessian)
+        return {
+            "hessian": triangle + cs.tril(self._hessian, False).T,  # one triangle is computed, both are read
+            "gradient": self._gradient,
+            "transposed_rows": self._rows.T,
+            "lower": self._lower,
+            "upper": self._upper,
+        }
+
+    def prices(self) -> NDArray:
+        """Return the price of each constraint, infinite for hard ones, shape (bounded + rows,)."""
+        prices = np.full(self._lower.numel(), np.inf)
+        for group in self.groups:
+            if group.priority is Priority.SOFT:
+                prices[group.span] = group.price
+        return prices
+
+    def relaxed_prices(self) -> NDArray:
+        """Return the same with every constraint for sale that is no law of nature."""
+        prices = np.full(self._lower.numel(), np.inf)
+        for group in self.groups:
+            if not group.is_law:
+                prices[group.span] = group.price
+        return prices
+
+    def _constrain(
+        self,
+        name: str,
+        value: cs.SX,
+        lower: cs.SX,
+        upper: cs.SX | float,
+        priority: Priority,
+        price: float,
+        is_law: bool = False,
+    ) -> None:
+        rows, offset = self._affine(value)
+        first = self._lower.numel()
+        self._rows = cs.vertcat(self._rows, rows)
+        self._lower = cs.vertcat(self._lower, lower - offset)
+        self._upper = cs.vertcat(self._upper, upper - offset)
+        self.groups.append(ConstraintGroup(name, slice(first, self._lower.numel()), price, priority, is_law))
+
+    def _affine(self, expression: cs.SX) -> tuple[cs.SX, cs.SX]:
+        """Return rows and offset of ``expression`` = rows · x + offset."""
+        rows = cs.jacobian(expression, self._variables)
+        return rows, cs.substitute(expression, self._variables, cs.SX.zeros(self._variables.numel()))

@@ -1,0 +1,103 @@
+"""A composed problem of whole-body control by torque, made to run: one function call and one QP a tick."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import casadi as cs
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import NDArray, NoSolutionFound
+from gradiva.robot_model import Compiler, FlatFunction
+from gradiva.whole_body.problem_draft import ProblemDraft
+from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
+
+
+class TorqueProblem:
+    """Accelerations and torques of one tick.
+
+    Attributes:
+        quadratic_program: The data of the last solution.
+    """
+
+    def __init__(self, name: str, draft: ProblemDraft, solver: SolverName, compiler: Compiler) -> None:
+        """Build, and compile, the function; ``name`` appears in errors."""
+        self._name = name
+        unknowns, composer = draft.unknowns, draft.composer
+        dynamics, parameters = draft.dynamics, draft.parameters
+        rows = cs.jacobian(unknowns.torques, unknowns.variables)
+        offset = cs.substitute(unknowns.torques, unknowns.variables, cs.SX.zeros(unknowns.variables.numel()))
+        self._function = FlatFunction(
+            f"{name.replace(' ', '_')}_{dynamics.model.description.name}",
+            inputs={
+                "base_position": dynamics.base_position,
+                "base_rotation": dynamics.base_rotation,
+                "base_twist": dynamics.base_twist,
+                "joint_positions": dynamics.joint_positions,
+                "joint_velocities": dynamics.joint_velocities,
+                **parameters.symbols,
+            },
+            outputs=_shared({**composer.outputs(), "transposed_torque_rows": rows.T, "torque_offset": offset}),
+            compiler=compiler,
+        )
+        self._function.set(**parameters.constants)
+        self._joints = dynamics.joints
+        self._groups = composer.groups
+        self._relaxed_prices = composer.relaxed_prices()
+        out = self._function.outputs
+        self._torque_rows, self._torque_offset = out["transposed_torque_rows"].T, out["torque_offset"]
+        self.quadratic_program = QuadraticProgram(
+            hessian=out["hessian"].T,  # symmetric, and C-ordered when transposed
+            gradient=out["gradient"],
+            rows=out["transposed_rows"].T,
+            lower=out["lower"],
+            upper=out["upper"],
+            prices=composer.prices(),
+        )
+        self._solver = make_solver(solver, name, self.quadratic_program)
+
+    def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:
+        """Return the variables at the optimum.
+
+        Args:
+            values: Of the function's inputs; those not named keep their last value.
+            relaxed: Come as near as the laws of nature allow to what contradicts.
+
+        Raises:
+            NoSolutionFound: What is hard contradicts; the error names what was the hardest to meet.
+        """
+        self._function.set(**values)
+        self._function()
+        if relaxed:
+            return self._relaxed_solution()
+        try:
+            return self._solver.solve()
+        except NoSolutionFound as error:
+            raise self._named(error) from None
+
+    def acceleration(self, solution: NDArray) -> NDArray:
+        """Return ν̇ of a solution, shape (6 + n,)."""
+        return np.concatenate((solution[-6:], solution[: self._joints]))
+
+    def torques(self, solution: NDArray) -> NDArray:
+        """Return τ of a solution, [N·m], shape (n,)."""
+        return self._torque_rows @ solution + self._torque_offset
+
+    def _relaxed_solution(self) -> NDArray:
+        return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()
+
+    def _named(self, error: NoSolutionFound) -> NoSolutionFound:
+        """Return the error with the name of the task that costs most where all may be missed."""
+        try:
+            solution = self._relaxed_solution()
+        except NoSolutionFound:
+            return error
+        excess = np.maximum(self.quadratic_program.excess(solution), 0.0)
+        costs = {group.name: group.price * float(np.sum(excess[group.span] ** 2)) for group in self._groups}
+        return NoSolutionFound(error.problem, error.status, max(costs, key=lambda name: costs[name]))
+
+
+def _shared(outputs: Mapping[str, cs.SX]) -> dict[str, cs.SX]:
+    """Return the expressions with what occurs twice in them computed once."""
+    return dict(zip(outputs, cs.cse(list(outputs.values())), strict=True))
