@@ -45,3 +45,9 @@ def test_yaw_and_tilt_read_a_rotation():
 @pytest.mark.parametrize(("angle", "wrapped"), [(0.0, 0.0), (4.0, 4.0 - 2 * np.pi), (np.pi, np.pi), (-np.pi, np.pi)])
 def test_wrap_angle_stays_within_half_a_turn(angle, wrapped):
     assert so3.wrap_angle(angle) == pytest.approx(wrapped)
+
+
+def test_roll_pitch_and_yaw_turn_about_x_then_y_then_z():
+    roll, pitch = so3.exp(np.array([0.3, 0.0, 0.0])), so3.exp(np.array([0.0, -0.2, 0.0]))
+    angles = so3.roll_pitch_yaw(so3.rotation_z(0.7) @ pitch @ roll)
+    np.testing.assert_allclose(angles, [0.3, -0.2, 0.7], atol=1e-12)

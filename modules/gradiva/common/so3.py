@@ -77,6 +77,12 @@ def yaw(rotation: NDArray) -> float:
     return math.atan2(rotation[1, 0], rotation[0, 0])
 
 
+def roll_pitch_yaw(rotation: NDArray) -> NDArray:
+    """Return the angles of R = R_z(yaw) R_y(pitch) R_x(roll), [rad], shape (3,)."""
+    (r00, _, _), (r10, _, _), (r20, r21, r22) = rotation.tolist()
+    return np.array([math.atan2(r21, r22), math.atan2(-r20, math.hypot(r21, r22)), math.atan2(r10, r00)])
+
+
 def wrap_angle(angle: float) -> float:
     """Return the angle in (−π, π]."""
     return math.pi - (math.pi - angle) % (2.0 * math.pi)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy.typing as npt
 
-from gradiva.common import Measurement, Side
+from gradiva.common import Measurement, Side, so3
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
-from gradiva.walking import WalkingLog, roll_pitch_yaw, walking_signals
+from gradiva.walking import WalkingLog, walking_signals
 
 
 class WalkingRecorder:
@@ -41,12 +41,12 @@ def _signals(
 ) -> dict[str, float | npt.ArrayLike]:
     signals = walking_signals(log, measurement)
     signals["simulation::root_link::position"] = truth.base_position
-    signals["simulation::root_link::orientation"] = roll_pitch_yaw(truth.base_rotation)
+    signals["simulation::root_link::orientation"] = so3.roll_pitch_yaw(truth.base_rotation)
     signals["simulation::joint_positions"] = truth.joint_positions
     signals["simulation::com::position"] = truth.com_position
     for side in Side:
         signals[f"simulation::{side}_foot::position"] = truth.foot_position(side)
-        signals[f"simulation::{side}_foot::orientation"] = roll_pitch_yaw(truth.foot_rotation(side))
+        signals[f"simulation::{side}_foot::orientation"] = so3.roll_pitch_yaw(truth.foot_rotation(side))
     for part, duration in laps.items():
         signals[f"tick::{part}"] = duration
     return signals

@@ -13,7 +13,7 @@ from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingC
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
-from gradiva.walking.walking_signals import Signals, element_names, roll_pitch_yaw, walking_signals
+from gradiva.walking.walking_signals import Signals, element_names, walking_signals
 from gradiva.walking.walking_state import WalkingState
 
 __all__ = [
@@ -35,7 +35,6 @@ __all__ = [
     "WalkingState",
     "answered",
     "element_names",
-    "roll_pitch_yaw",
     "standing_at",
     "walking_signals",
 ]

@@ -45,7 +45,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
         "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]
         "joints_state::torques::measured": measurement.joint_torques,
         "root_link::position::measured": state.base_position,
-        "root_link::orientation::measured": roll_pitch_yaw(state.base_rotation),
+        "root_link::orientation::measured": so3.roll_pitch_yaw(state.base_rotation),
         "odometry::root_link::position": _by_odometry(state),
         "stance_foot::is_left": float(reference.stance_foot is Side.LEFT),
         "walking::is_double_support": float(reference.is_double_support),
@@ -55,8 +55,8 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
         foot, wrench = reference.foot(side), state.foot_wrench(side)
         signals[f"{side}_foot::position::measured"] = state.foot_position(side)
         signals[f"{side}_foot::position::desired"] = foot.position
-        signals[f"{side}_foot::orientation::measured"] = roll_pitch_yaw(state.foot_rotation(side))
-        signals[f"{side}_foot::orientation::desired"] = roll_pitch_yaw(foot.rotation)
+        signals[f"{side}_foot::orientation::measured"] = so3.roll_pitch_yaw(state.foot_rotation(side))
+        signals[f"{side}_foot::orientation::desired"] = so3.roll_pitch_yaw(foot.rotation)
         signals[f"{side}_foot::linear_force::measured"] = wrench[:3]
         signals[f"{side}_foot::angular_torque::measured"] = wrench[3:]
     return signals
@@ -71,12 +71,6 @@ def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
     if "::orientation" in signal:
         return _ANGLES
     return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
-
-
-def roll_pitch_yaw(rotation: NDArray) -> NDArray:
-    """Return the angles of Rz(yaw) Ry(pitch) Rx(roll), [rad], shape (3,)."""
-    pitch = np.arctan2(-rotation[2, 0], np.hypot(rotation[2, 1], rotation[2, 2]))
-    return np.array([np.arctan2(rotation[2, 1], rotation[2, 2]), pitch, so3.yaw(rotation)])
 
 
 def _by_odometry(state: RobotState) -> NDArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import Measurement
 from gradiva.middleware import yarp
@@ -45,7 +46,7 @@ class WalkingLoggerPort:
         if log.desired is None or not (self._server.is_heard or not self._known):  # the names are told in any case
             return
         signals = walking_signals(log, measurement) | {f"tick::{part}": value for part, value in tick_times.items()}
-        values = {name: np.atleast_1d(np.asarray(value, dtype=float)).tolist() for name, value in signals.items()}
+        values = {name: _listed(value) for name, value in signals.items()}
         for name in values.keys() - self._known:
             self._introduce(name)
         self._stamp.update(log.time)
@@ -57,3 +58,10 @@ class WalkingLoggerPort:
         )
         self._server.populate_metadata(name, elements)
         self._known.add(name)
+
+
+def _listed(value: float | npt.ArrayLike) -> list[float]:
+    if isinstance(value, float):
+        return [value]
+    numbers: list[float] = np.asarray(value, dtype=float).ravel().tolist()
+    return numbers

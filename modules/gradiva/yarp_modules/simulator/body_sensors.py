@@ -117,7 +117,7 @@ class BodySensors:
             rotation, rate, acceleration = self._inertial_unit(sensor, measurement)
             rates.append(_said(scale * rate, time))
             accelerations.append(_said(acceleration, time))
-            attitudes.append(_said(scale * roll_pitch_yaw(rotation), time))
+            attitudes.append(_said(scale * so3.roll_pitch_yaw(rotation), time))
         return dict(zip(_INERTIAL, (rates, accelerations, attitudes), strict=True))
 
     def _inertial_unit(self, sensor: InertialPort, measurement: Measurement) -> tuple[NDArray, NDArray, NDArray]:
@@ -126,13 +126,6 @@ class BodySensors:
             return truth.rotation, truth.angular_velocity, truth.acceleration
         turn = self._imu_turn
         return measurement.imu.rotation @ turn.T, turn @ measurement.imu.angular_velocity, truth.acceleration
-
-
-def roll_pitch_yaw(rotation: NDArray) -> NDArray:
-    """Return the angles of R = R_z(yaw) R_y(pitch) R_x(roll), [rad], shape (3,)."""
-    roll = math.atan2(rotation[2, 1], rotation[2, 2])
-    pitch = math.atan2(-rotation[2, 0], math.hypot(rotation[2, 1], rotation[2, 2]))
-    return np.array([roll, pitch, math.atan2(rotation[1, 0], rotation[0, 0])])
 
 
 def _said(values: NDArray, time: float) -> SensorMeasurement:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, Measurement, NDArray, RobotPosture
+from gradiva.common import ConfigError, Measurement, NDArray, RobotPosture, so3
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.robot_model import RobotDescription, RobotPorts
 from gradiva.simulation import Fall, JointRanges, MujocoRobot, Push, SimulatedState, SimulationConfig, joint_ranges
-from gradiva.yarp_modules.simulator.body_sensors import BodySensors, roll_pitch_yaw
+from gradiva.yarp_modules.simulator.body_sensors import BodySensors
 from gradiva.yarp_modules.simulator.joint_settings import joint_settings
 from gradiva.yarp_modules.simulator.simulated_joints import SimulatedJoints
 from gradiva.yarp_modules.simulator.simulated_part import SimulatedPart
@@ -180,5 +180,5 @@ class SimulatedWorld:
         if self._last_base is not None and time > self._last_base[0]:
             accelerations = (truth.base_twist - self._last_base[1]) / (time - self._last_base[0])
         self._last_base = (time, truth.base_twist)
-        angles = roll_pitch_yaw(truth.base_rotation)
+        angles = so3.roll_pitch_yaw(truth.base_rotation)
         return np.concatenate([truth.base_position, angles, truth.base_twist, accelerations])
