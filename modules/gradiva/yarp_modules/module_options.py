@@ -124,7 +124,8 @@ def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse
     add("--set", action="append", metavar="TABLE.KEY=VALUE", help="one value, after --from; may be repeated")
     add("--context", default="gradiva", help="where ResourceFinder looks for --from")
     add("--clock", default="", metavar="/PORT", help="port of a simulated clock, usually /clock")
-    add("--lockstep", action="store_true", help="tick once for each new sample of the simulator")
+    both = argparse.BooleanOptionalAction  # so that --no-lockstep, added behind what an application says, is real time
+    add("--lockstep", action=both, default=False, help="tick once for each new sample of the simulator")
     add("--dry-run", action="store_true", dest="dry_run", help="do everything but write to the motors")
     add("--first-run", action="store_true", dest="first_run", help="low ceilings of gains and speeds")
     add("--quiet", action="store_true", help="tell warnings alone")

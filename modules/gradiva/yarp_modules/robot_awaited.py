@@ -30,7 +30,7 @@ class ReachableRobot(RobotInterface, Protocol):
         ...
 
     def rearm(self) -> None:
-        """Let the next command take the motors anew."""
+        """Take the motors anew."""
         ...
 
     def sample_time(self) -> float:

@@ -27,6 +27,7 @@ from gradiva.yarp_modules.planning_worker import PlanningWorker
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
 from gradiva.yarp_modules.robot_awaited import RobotAwaited
+from gradiva.yarp_modules.sample_watch import SampleWatch
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import WalkingSession
 
@@ -67,7 +68,7 @@ class WalkingModule(GradivaModule):
         self._robot: YarpRobot | None = None
         self._awaited: RobotAwaited | None = None
         self._dry_run: DryRunRobot | None = None
-        self._last_sample = -float("inf")
+        self._samples = SampleWatch()
 
     # -- what whole_body does otherwise ------------------------------------------------------------------------
 
@@ -184,15 +185,13 @@ class WalkingModule(GradivaModule):
         assert self._robot is not None, "there is a session"
         patience = machine_time.monotonic() + _LOCKSTEP_PATIENCE
         while not self.isStopping() and machine_time.monotonic() < patience:
-            sample = self._robot.sample_time()
-            if sample > self._last_sample or sample < self._last_sample - 1.0:  # or the simulation began anew
-                self._last_sample = sample
+            if self._samples.is_new(self._robot.sample_time()):
                 return True
             machine_time.sleep(_POLL)
         return False
 
     def _tick_time(self) -> float:
-        return self._last_sample if self.options.lockstep and self._session is not None else float(yarp.now())
+        return self._samples.time if self.options.lockstep and self._session is not None else float(yarp.now())
 
     def _more_status(self) -> list[Element]:
         base: list[Element] = [*self._ports.robot_base]

@@ -109,7 +109,7 @@ class WalkingSession:
         """Let a robot that begins to be prepared switch its motors anew, whoever had them."""
         begins = self.controller.state is WalkingState.PREPARING and before is not WalkingState.PREPARING
         if begins and isinstance(self._robot, Rearmable):
-            self._robot.rearm()
+            self._guarded("take the motors", self._robot.rearm)
 
     def _command(self, command: JointCommand) -> None:
         try:

@@ -65,7 +65,7 @@ def reached_robot(running_robot) -> Iterator[YarpRobot]:
 @pytest.fixture
 def robot(fake, reached_robot) -> YarpRobot:
     """Hand out the robot behind its ports, all sources fresh, the motors not taken."""
-    reached_robot.rearm()
+    reached_robot._modes.rearm()
     wait_until(lambda: reached_robot.read() is not None and not reached_robot.late, "all sources")
     return reached_robot
 

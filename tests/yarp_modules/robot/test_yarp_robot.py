@@ -110,6 +110,12 @@ def test_a_joint_that_leaves_the_mode_is_told_at_every_tick_and_the_others_go_on
     wait_until(lambda: np.isclose(fake.joint_positions()[joint], 0.2), "the other joints")
 
 
+def test_rearming_switches_the_joints_before_the_first_command(fake, robot):
+    robot.rearm()
+    wait_until(lambda: set(fake.modes()) == {BoardMode.POSITION_DIRECT}, "the modes")
+    drive(robot, np.full(23, 0.1))
+
+
 def test_after_rearming_the_joint_is_switched_again(fake, robot):
     drive(robot, np.zeros(23))
     fake.set_mode("r_hip_roll", BoardMode.IDLE)

@@ -94,6 +94,15 @@ def test_a_command_from_before_the_sample_does_not_count():
     assert gate.wait(go_on) == ["leg"]
 
 
+def test_a_board_that_begins_to_be_streamed_to_is_waited_for_from_the_next_sample_on():
+    leg = part("leg", streamed=False)
+    gate = LockstepGate([leg], patience=0.02)
+    leg.is_streamed_to = True
+    assert gate.wait(go_on) == []
+    gate.note_sample()
+    assert gate.wait(go_on) == ["leg"]
+
+
 def test_a_silent_board_is_given_up_until_its_next_command():
     leg = part("leg")
     gate = LockstepGate([leg], patience=0.02)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradiva.middleware import yarp
+from gradiva.middleware.asking import ask
 from gradiva.middleware.bottles import as_items
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.yarp_modules.command_reply import is_ok, word
@@ -22,16 +23,16 @@ class ApplicationNetwork:
 
     def replies(self, port: str, request: str, reply: str) -> bool:
         """Tell whether a port answers ``request``, and by ``reply`` if that is not empty."""
-        answer = self._ask(port, yarp.Bottle(request), _ANSWER_PATIENCE)
+        answer = ask(port, yarp.Bottle(request), _ANSWER_PATIENCE)
         return answer is not None and (not reply or answer.toString() == yarp.Bottle(reply).toString())
 
     def quit(self, prefix: str) -> bool:
         """Tell the module at ``prefix`` to quit; False if there is no answer."""
-        return self._ask(f"{prefix}/rpc", yarp.Bottle("quit"), _ANSWER_PATIENCE) is not None
+        return ask(f"{prefix}/rpc", yarp.Bottle("quit"), _ANSWER_PATIENCE) is not None
 
     def health(self, prefix: str) -> dict[str, Element]:
         """Return what the module at ``prefix`` tells of itself; empty if it does not."""
-        answer = self._ask(f"{prefix}/rpc", yarp.Bottle("getHealth"), _GLANCE)
+        answer = ask(f"{prefix}/rpc", yarp.Bottle("getHealth"), _GLANCE)
         items = [] if answer is None else as_items(answer)
         if not is_ok(items):
             return {}
@@ -51,12 +52,6 @@ class ApplicationNetwork:
         for name in dead:
             yarp.Network.unregisterName(name)
         return dead
-
-    def _ask(self, port: str, command: yarp.Bottle, patience: float) -> yarp.Bottle | None:
-        contact, reply = yarp.Network.queryName(port), yarp.Bottle()
-        if not contact.isValid() or not yarp.Network.write(contact, command, reply, False, True, patience):
-            return None
-        return reply
 
 
 def _names_of(items: list[Element]) -> Iterable[str]:

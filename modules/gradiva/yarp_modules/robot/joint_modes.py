@@ -39,7 +39,7 @@ class Rearmable(Protocol):
     """A robot whose motors can be taken anew."""
 
     def rearm(self) -> None:
-        """Let the next command switch all joints to its mode."""
+        """Switch all joints to position direct, whatever mode they are in."""
         ...
 
 
@@ -91,32 +91,35 @@ class JointModes:
         """Forget the mode: the next command switches all joints anew."""
         self._mode: ControlMode | None = None
         self._hold: JointCommand | None = None
+        self._is_waiting = False
         self._requested_at = 0.0
         self._lost: dict[str, str] = {}
 
     @property
     def is_engaged(self) -> bool:
         """Whether all joints have reported the mode of the commands."""
-        return self._mode is not None and self._hold is None
+        return self._mode is not None and not self._is_waiting
 
-    def engage(self, command: JointCommand, now: float) -> None:
-        """Order the mode of a command, unless that has been done."""
-        if command.mode is self._mode:
+    def engage(self, mode: ControlMode, now: float) -> None:
+        """Order the mode of the commands that come, unless that has been done."""
+        if mode is self._mode:
             return
         self.rearm()
-        self._mode, self._requested_at, self._hold = command.mode, now, _holding(command)
+        self._mode, self._requested_at, self._is_waiting = mode, now, True
         self._make_stiff()
-        if command.mode is ControlMode.VELOCITY:
+        if mode is ControlMode.VELOCITY:
             accelerations = yarp.DVector(len(self._joints), self._velocity_acceleration)
             self._velocity.setRefAccelerations(accelerations)
-        self.order(_VOCABS[command.mode])
+        self.order(_VOCABS[mode])
 
     def admitted(self, command: JointCommand) -> JointCommand:
         """Return the command, or what holds the joints while not all of them are in its mode."""
-        if self._hold is not None and not self._astray():
+        if self._is_waiting and not self._astray():
             _LOGGER.info("all joints are in mode %s", MODE_NAMES[_VOCABS[command.mode]])
-            self._hold = None
-        return command if self._hold is None else self._hold
+            self._is_waiting, self._hold = False, None
+        if self._is_waiting and self._hold is None:
+            self._hold = _holding(command)
+        return self._hold or command
 
     def check(self, now: float) -> None:
         """Pass while all joints are in the mode of the commands, or may still be on their way.
@@ -127,10 +130,10 @@ class JointModes:
         if self._lost:
             raise self._error("are not")
         astray = self._astray()
-        if not astray or (self._hold is not None and now - self._requested_at <= self._timeout):
+        if not astray or (self._is_waiting and now - self._requested_at <= self._timeout):
             return
         self._lost = astray
-        raise self._error("did not get" if self._hold is not None else "are no longer")
+        raise self._error("did not get" if self._is_waiting else "are no longer")
 
     def order(self, vocab: int) -> bool:
         """Order a mode of all joints; False, and a line, where a board refuses."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradiva.common import (
     ConfigError,
+    ControlMode,
     JointCommand,
     Measurement,
     NDArray,
@@ -162,7 +163,7 @@ class YarpRobot:
         if command.values.shape != (len(self._joints.joints),) or not np.isfinite(command.values).all():
             raise RobotInterfaceError(f"a command must be {len(self._joints.joints)} finite numbers: {command.values}")
         now = float(yarp.now())
-        self._modes.engage(command, now)
+        self._modes.engage(command.mode, now)
         self._last_command = command
         self._joints.stream(self._modes.admitted(command))
         self._modes.check(now)
@@ -180,8 +181,12 @@ class YarpRobot:
         return self._modes.is_engaged
 
     def rearm(self) -> None:
-        """Let the next command switch all joints to its mode anew; to be called when the robot is prepared."""
+        """Switch all joints to position direct anew, in which they hold; to be called when the robot is prepared.
+
+        That is ordered before the first set-point, so that in lockstep the simulator waits for it.
+        """
         self._modes.rearm()
+        self._modes.engage(ControlMode.POSITION, float(yarp.now()))
 
     def sample_time(self) -> float:
         """Return of when there are samples of all sources, [s]; −∞ before. A cheap look, for lockstep."""
