@@ -34,6 +34,7 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._core.only_stores = True
         self._mailbox: Mailbox[tuple[T, str]] = Mailbox()
         self._replier: Reads | None = None
         self._callback_thread: CallbackThread | None = None
@@ -74,6 +75,7 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
     def setStrict(self, strict: bool = True) -> None:
         """Keep every message until it is read; senders wait when there are too many."""
         self._mailbox.is_strict = strict
+        self._note_purpose()
 
     def read(self, shouldWait: bool = True) -> T | None:
         """Return the next message; None if there is none and one is not waited for, or when interrupted or closed."""
@@ -100,6 +102,7 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
     def setReplier(self, reader: Reads) -> None:
         """Have a PortReader answer the messages whose sender wants a reply; they are not read otherwise."""
         self._replier = reader
+        self._note_purpose()
 
     def useCallback(self, callback: TypedReaderCallback[T] | None = None) -> None:
         """Call ``callback.onRead``, or this port's own, with every message instead of having them read."""
@@ -145,6 +148,10 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
         self._mailbox.most = self._core.settings.limits.strict_queue
         self._mailbox.put((datum, message.envelope), message.source.is_alive)
         return None
+
+    def _note_purpose(self) -> None:
+        """Say whether messages are only stored: at a strict mailbox that is full they wait."""
+        self._core.only_stores = self._reader is None and self._replier is None and not self._mailbox.is_strict
 
     def _stop(self) -> None:
         self._mailbox.stop()

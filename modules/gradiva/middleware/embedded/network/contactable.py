@@ -111,6 +111,7 @@ class Contactable:
     def setReader(self, reader: Reads) -> None:
         """Have a PortReader called with every message, on the thread of its connection."""
         self._reader = reader
+        self._core.only_stores = False
 
     def _handle(self, message: IncomingMessage) -> Sent | None:
         """Take a message on the thread of its connection and return the reply."""

@@ -37,21 +37,39 @@ class DatagramChannel:
         self.port_number = int(self._socket.getsockname()[1])
         self._assembler = DatagramAssembler(largest)
         self._buffer = bytearray(_LARGEST_UDP)
+        self._arrived: tuple[PortCommand, bytes] | None = None
+
+    @property
+    def is_within_message(self) -> bool:
+        """Tell nothing: a message that misses a piece is forgotten when the next one comes."""
+        return False
+
+    def fileno(self) -> int:
+        """Return the file descriptor of the UDP socket."""
+        return self._socket.fileno()
 
     def next(self) -> tuple[PortCommand, bytes]:
         """Return the next message of which all pieces have arrived; what is none is left out.
 
         Anybody can send here, and a sender that is turned away would never hear of it.
         """
-        while True:
-            payload = self._assembler.add(self._datagram())
-            if payload is None:
-                continue
-            with contextlib.suppress(MalformedMessage):
-                command, start = decode_command(payload)
-                return command, payload[start:]
+        while (message := self.arrived()) is None:
+            self._receive(0)
+        return message
+
+    def receive_at_once(self) -> None:
+        """Take in a piece, if one has come."""
+        self._receive(socket.MSG_DONTWAIT)
+
+    def arrived(self) -> tuple[PortCommand, bytes] | None:
+        """Return the message that the last piece has completed, None if it has not."""
+        message, self._arrived = self._arrived, None
+        return message
 
     def answer(self, reply: Sent | None, family: WireFamily) -> None:
+        """Do nothing: the sender does not listen."""
+
+    def answer_at_once(self, reply: Sent | None, family: WireFamily) -> None:
         """Do nothing: the sender does not listen."""
 
     def tell(self, lines: list[str]) -> None:
@@ -68,11 +86,17 @@ class DatagramChannel:
         self._closed.set()
         self._socket.close()
 
-    def _datagram(self) -> memoryview:
+    def _receive(self, flags: int) -> None:
         try:
-            size = self._socket.recv_into(self._buffer)
+            size = self._socket.recv_into(self._buffer, 0, flags)
+        except BlockingIOError:
+            return
         except OSError as error:
             raise PeerGone(f"the UDP socket is broken: {error}") from error
         if self._closed.is_set():
             raise PeerGone("the connection was closed")
-        return memoryview(self._buffer)[:size]
+        payload = self._assembler.add(memoryview(self._buffer)[:size])
+        if payload is not None:
+            with contextlib.suppress(MalformedMessage):
+                command, start = decode_command(payload)
+                self._arrived = command, payload[start:]

@@ -1,4 +1,4 @@
-"""A connection by which messages come to a port, and the thread that waits for them."""
+"""A connection by which messages come to a port."""
 
 from __future__ import annotations
 
@@ -6,50 +6,33 @@ import contextlib
 import socket
 import threading
 import time
-from typing import Protocol
+from collections.abc import Callable
 
 from gradiva.middleware.embedded.network.byte_stream import ByteStream, PeerGone, PeerStalled, set_timeout
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.datagram_channel import DatagramChannel
+from gradiva.middleware.embedded.network.input_owner import InputOwner
 from gradiva.middleware.embedded.network.introduction import Introduction, answer_introduction, read_introduction
-from gradiva.middleware.embedded.network.line_connection import LineConnection, LineProtocol
+from gradiva.middleware.embedded.network.line_connection import LineConnection
 from gradiva.middleware.embedded.network.log import log
-from gradiva.middleware.embedded.network.message_channel import BinaryChannel, MessageChannel, TextChannel
+from gradiva.middleware.embedded.network.message_channel import (
+    BinaryChannel,
+    MessageChannel,
+    TextChannel,
+)
 from gradiva.middleware.embedded.network.open_socket import accept_authenticated
-from gradiva.middleware.embedded.network.settings import NetworkSettings
-from gradiva.middleware.embedded.network.transferable import Sent
+from gradiva.middleware.embedded.network.shared_input import SharedInput
+from gradiva.middleware.embedded.network.shared_receiver import shared_receiver
 from gradiva.middleware.embedded.wire.carriers import HEADER_SIZE
 from gradiva.middleware.embedded.wire.port_command import PortCommand
 from gradiva.middleware.errors import MalformedMessage, PeerUnreachable
-from gradiva.middleware.seldom import Seldom
-
-
-class InputOwner(Protocol):
-    """The port that a connection belongs to."""
-
-    settings: NetworkSettings
-    name: str
-    complaint: Seldom
-
-    @property
-    def port_number(self) -> int:
-        """Return the TCP port where it listens."""
-
-    def line_protocol(self, header: bytes) -> LineProtocol | None:
-        """Return who serves connections that begin with these 8 bytes, None for YARP's carriers."""
-
-    def introduced(self, connection: InputConnection) -> None:
-        """Take notice of who is at the other end."""
-
-    def handle(self, command: PortCommand, payload: bytes | str, connection: InputConnection) -> Sent | None:
-        """Do what a message wants and return the reply."""
-
-    def forget(self, connection: InputConnection) -> None:
-        """Drop a connection that has ended."""
 
 
 class InputConnection:
-    """One connection and its daemon thread, which ends with it.
+    """One connection. A daemon thread of its own shakes hands, and then waits for messages.
+
+    Where messages are only stored, the shared receiver waits instead, until one comes that may take time; then a thread
+    of the connection's own goes on.
 
     Attributes:
         sender: Name of who is at the other end, empty until it has introduced itself.
@@ -70,10 +53,12 @@ class InputConnection:
         self.remote = Contact("", "", *self._peer)
         self._stream = ByteStream(sock)
         self._channel: MessageChannel | None = None
+        self._shared: SharedInput | None = None  # what the shared receiver may be given
         self._datagrams: DatagramChannel | None = None
         self._closed = False
         self._is_last = False
-        self._thread = threading.Thread(target=self._run, name=f"yarp input of {owner.name}", daemon=True)
+        self._ended = threading.Event()
+        self._thread = self._new_thread(self._begin)
 
     @property
     def is_rooted(self) -> bool:
@@ -85,7 +70,7 @@ class InputConnection:
         self._thread.start()
 
     def close(self) -> None:
-        """End the connection from any thread; its own thread closes the sockets."""
+        """End the connection from any thread; the one that waits for messages closes the sockets."""
         self._closed = True
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -97,9 +82,9 @@ class InputConnection:
         self._is_last = True
 
     def join(self, timeout: float) -> None:
-        """Wait until the thread has ended, unless it is the caller's."""
+        """Wait until the connection has ended, unless its thread is the caller's."""
         if self._thread is not threading.current_thread() and self._thread.ident is not None:
-            self._thread.join(timeout)
+            self._ended.wait(timeout)
 
     def is_alive(self) -> bool:
         """Tell whether the connection is open at both ends, as far as can be seen without speaking."""
@@ -123,9 +108,10 @@ class InputConnection:
         if self._datagrams is None:
             self._socket.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, value)
 
-    def _run(self) -> None:
+    def goes_on(self, step: Callable[[], bool]) -> bool:
+        """Do a step and return what it returns; False, and a line that says why, if it fails."""
         try:
-            self._serve()
+            return step()
         except PeerGone:
             pass
         except (MalformedMessage, PeerStalled, PeerUnreachable, OSError) as error:
@@ -134,11 +120,33 @@ class InputConnection:
                 self._owner.complaint.warning(line, self._owner.name, self._who(), error)
         except Exception:
             log.exception("%s: connection from %s failed", self._owner.name, self._who())
-        finally:
-            self._owner.forget(self)
-            self._close_sockets()
+        return False
 
-    def _serve(self) -> None:
+    def serve_alone(self, command: PortCommand, payload: bytes) -> None:
+        """Serve in a thread of its own again, beginning with a message; raises RuntimeError if there is none."""
+        self._thread = self._new_thread(lambda: self._serve(command, payload) and self._serve_messages())
+        self._thread.start()
+
+    def end(self) -> None:
+        """Close the sockets; for whoever waits for messages."""
+        self._owner.forget(self)
+        self._closed = True
+        if self._datagrams is not None:
+            self._datagrams.close()
+        with contextlib.suppress(OSError):
+            self._socket.close()
+        self._ended.set()
+
+    def _new_thread(self, serve: Callable[[], bool]) -> threading.Thread:
+        """Return a thread that serves and, unless the shared receiver goes on, ends the connection."""
+
+        def run() -> None:
+            if not self.goes_on(serve):
+                self.end()
+
+        return threading.Thread(target=run, name=f"yarp input of {self._owner.name}", daemon=True)
+
+    def _begin(self) -> bool:
         accept_authenticated(self._socket, self._owner.settings)
         self._socket.settimeout(None)
         limits = self._owner.settings.limits
@@ -149,11 +157,13 @@ class InputConnection:
             self._introduce()
         self._stream.set_deadline(None)
         self._stream.set_patience(limits.stall_timeout)
-        if serve_lines is not None:
-            self.is_introduced = True
-            serve_lines(LineConnection(self._socket, self._stream, self._peer[0]))
-        elif self._channel is not None:
-            self._serve_messages(self._channel)
+        if serve_lines is None:
+            if self._datagrams is not None:
+                self._socket.close()
+            return self._serve_messages()
+        self.is_introduced = True
+        serve_lines(LineConnection(self._socket, self._stream, self._peer[0]))
+        return False
 
     def _introduce(self) -> None:
         introduction = read_introduction(self._stream, self._socket)
@@ -172,19 +182,29 @@ class InputConnection:
         if carrier.is_text:
             return TextChannel(self._socket, self._stream, carrier, min(largest, settings.limits.largest_text))
         if carrier.is_datagram:
-            self._datagrams = DatagramChannel(settings.listen_host, largest)
-            return self._datagrams
-        return BinaryChannel(self._socket, self._stream, carrier, largest)
+            channel = self._datagrams = DatagramChannel(settings.listen_host, largest)
+            self._shared = SharedInput(self, self._owner, channel)
+            return channel
+        binary = BinaryChannel(self._socket, self._stream, carrier, largest)
+        self._shared = SharedInput(self, self._owner, binary)
+        return binary
 
-    def _serve_messages(self, channel: MessageChannel) -> None:
-        if self._datagrams is not None:
-            self._socket.close()
+    def _serve_messages(self) -> bool:
+        """Serve until the end, or until the shared receiver can do so; True then."""
+        assert self._channel is not None, "hands have been shaken"
         while not self._closed:
-            command, payload = channel.next()
-            reply = self._owner.handle(command, payload, self)
-            channel.answer(reply, self.family)
-            if command.character == "q" or self._is_last:
-                return
+            if self._shared is not None and self._shared.is_possible:
+                shared_receiver.add(self._shared)
+                return True
+            if not self._serve(*self._channel.next()):
+                break
+        return False
+
+    def _serve(self, command: PortCommand, payload: bytes | str) -> bool:
+        """Handle one message, and return whether others may follow."""
+        assert self._channel is not None, "hands have been shaken"
+        self._channel.answer(self._owner.handle(command, payload, self), self.family)
+        return command.character != "q" and not self._is_last
 
     def tell(self, lines: list[str]) -> None:
         """Say lines to the other end, if it speaks text."""
@@ -193,10 +213,3 @@ class InputConnection:
 
     def _who(self) -> str:
         return self.sender or "{}:{}".format(*self._peer)
-
-    def _close_sockets(self) -> None:
-        self._closed = True
-        if self._datagrams is not None:
-            self._datagrams.close()
-        with contextlib.suppress(OSError):
-            self._socket.close()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from typing import Protocol
 
 from gradiva.middleware.embedded.network.byte_stream import ByteStream, PeerStalled
-from gradiva.middleware.embedded.network.send_bytes import send_all
+from gradiva.middleware.embedded.network.send_bytes import send_all, send_at_once
 from gradiva.middleware.embedded.network.transferable import Sent, encoded, encoded_text
 from gradiva.middleware.embedded.wire.carriers import Carrier
 from gradiva.middleware.embedded.wire.framing import (
@@ -35,6 +36,26 @@ class MessageChannel(Protocol):
         """Say lines to whoever reads them: only text connections do."""
 
 
+class SharedChannel(MessageChannel, Protocol):
+    """A channel that can be taken from without ever waiting."""
+
+    def fileno(self) -> int:
+        """Return the file descriptor of the socket that messages arrive at."""
+
+    @property
+    def is_within_message(self) -> bool:
+        """Tell whether a message has begun to arrive."""
+
+    def receive_at_once(self) -> None:
+        """Take in what has come, if anything has."""
+
+    def arrived(self) -> tuple[PortCommand, bytes] | None:
+        """Return the next message of which all has been taken in, None if there is none."""
+
+    def answer_at_once(self, reply: Sent | None, family: WireFamily) -> None:
+        """Answer; raise `PeerStalled` if the peer has no room for it."""
+
+
 class BinaryChannel:
     """Messages with an index on tcp and fast_tcp."""
 
@@ -44,30 +65,54 @@ class BinaryChannel:
         self._acknowledgement = ACKNOWLEDGEMENT if carrier.has_ack else b""
         self._largest = largest
 
+    def fileno(self) -> int:
+        """Return the file descriptor of the connection."""
+        return self._socket.fileno()
+
+    @property
+    def is_within_message(self) -> bool:
+        """Tell whether a message has begun to arrive."""
+        return len(self._stream) > 0
+
     def next(self) -> tuple[PortCommand, bytes]:
         """Return the next command and the bytes of its object."""
-        payload = self._payload()
+        if not len(self._stream):
+            _wait_for_message(self._stream)
+        while (message := self.arrived()) is None:
+            self._stream.receive()
+        return message
+
+    def receive_at_once(self) -> None:
+        """Take in what has come, if anything has."""
+        with contextlib.suppress(PeerStalled):
+            self._stream.receive(socket.MSG_DONTWAIT)
+
+    def arrived(self) -> tuple[PortCommand, bytes] | None:
+        """Return the next message of which all has been taken in, None if there is none."""
+        extent = message_extent(self._stream.view(), self._largest)
+        if extent is None or len(self._stream) < sum(extent):
+            return None
+        header_size, size = extent
+        self._stream.skip(header_size)
+        payload = self._stream.take(size)
         command, start = decode_command(payload)
         return command, payload[start:]
 
     def answer(self, reply: Sent | None, family: WireFamily) -> None:
         """Send the bare reply and the acknowledgement."""
-        data = self._acknowledgement if reply is None else encoded(reply, family) + self._acknowledgement
-        if data:
+        if data := self._answer(reply, family):
             send_all(self._socket, data)
+
+    def answer_at_once(self, reply: Sent | None, family: WireFamily) -> None:
+        """Answer; raise `PeerStalled` if the peer has no room for it."""
+        if data := self._answer(reply, family):
+            send_at_once(self._socket, data)
 
     def tell(self, lines: list[str]) -> None:
         """Say nothing: binary peers read only the acknowledgement."""
 
-    def _payload(self) -> bytes:
-        stream = self._stream
-        if not len(stream):
-            _wait_for_message(stream)
-        while (extent := message_extent(stream.view(), self._largest)) is None:
-            stream.receive()
-        header_size, size = extent
-        stream.skip(header_size)
-        return stream.take(size)
+    def _answer(self, reply: Sent | None, family: WireFamily) -> bytes:
+        return self._acknowledgement if reply is None else encoded(reply, family) + self._acknowledgement
 
 
 class TextChannel:

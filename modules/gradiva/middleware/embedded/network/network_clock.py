@@ -25,6 +25,7 @@ class _ClockPort(Contactable):
 
     def __init__(self, take: Callable[[float], None]) -> None:
         super().__init__()
+        self._core.only_stores = True
         self._take = take
 
     def _handle(self, message: IncomingMessage) -> None:

@@ -34,6 +34,7 @@ class NewestMessagePort(Contactable):
 
     def __init__(self) -> None:
         super().__init__()
+        self._core.only_stores = True
         self.newest: ArrivedMessage | None = None
 
     def _handle(self, message: IncomingMessage) -> None:

@@ -47,6 +47,7 @@ class PortCore:
         name: Full name; empty while the port is closed.
         contact: Name and address; invalid while the port is closed.
         handler: Takes the messages; without one they are left unread.
+        only_stores: Whether the handler does nothing but store, at once: one thread then serves all such ports.
         allows_inputs: Whether data is taken.
         allows_outputs: Whether connections to other ports may be added.
         is_rpc: Whether at most one of them.
@@ -66,6 +67,7 @@ class PortCore:
         self.name = ""
         self.contact = Contact()
         self.handler = handler
+        self.only_stores = False
         self.allows_inputs = True
         self.allows_outputs = True
         self.is_rpc = False

@@ -25,3 +25,9 @@ def send_some(sock: socket.socket, data: bytes | memoryview, flags: int = 0) -> 
         return 0
     except OSError as error:
         raise PeerGone(f"the connection is broken: {error}") from error
+
+
+def send_at_once(sock: socket.socket, data: bytes) -> None:
+    """Send everything without waiting; raises `PeerStalled` if the peer has no room for it."""
+    if send_some(sock, data, socket.MSG_DONTWAIT) < len(data):
+        raise PeerStalled("the peer does not take what it is sent")
