@@ -10,7 +10,12 @@ from gradiva.estimation import StateEstimatorConfig
 from gradiva.planner import PlannerConfig
 from gradiva.simplified_model import DcmControllerConfig, DcmMpcConfig, GainScheduleConfig, ZmpComControllerConfig
 from gradiva.walking.safety import SafetyConfig
-from gradiva.whole_body import InverseKinematicsConfig, ServoFeedforwardConfig, SwingMomentumConfig
+from gradiva.whole_body import (
+    InverseKinematicsConfig,
+    RigidTorqueControlConfig,
+    ServoFeedforwardConfig,
+    SwingMomentumConfig,
+)
 
 
 class SimplifiedModel(StrEnum):
@@ -86,6 +91,7 @@ class WalkingConfig:
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         torque_control: Layer 3, torque control.
+        rigid_torque_control: The same for rigid ground.
         state_estimator: Estimation.
         swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
         safety: What is borne, and what is done beyond it.
@@ -100,6 +106,7 @@ class WalkingConfig:
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     torque_control: TorqueControlConfig
+    rigid_torque_control: RigidTorqueControlConfig
     state_estimator: StateEstimatorConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig

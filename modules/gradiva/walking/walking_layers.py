@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray
+from gradiva.common import GRAVITY, ControlMode, NDArray
 from gradiva.estimation import StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
@@ -21,6 +21,7 @@ from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
 from gradiva.whole_body import (
     InverseKinematics,
     PositionController,
+    RigidTorqueController,
     ServoFeedforward,
     SwingMomentum,
     VelocityController,
@@ -76,7 +77,7 @@ class WalkingLayers:
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
         self.model_control: PendulumLayer = model_control_of(robot, config)
-        self.whole_body = self._whole_body(inverse_kinematics, feedforward)
+        self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
         self.estimator = StateEstimator(model, config.state_estimator, compiler)
         self.swing_momentum = SwingMomentum(
             config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
@@ -118,9 +119,13 @@ class WalkingLayers:
         rest = np.zeros(6 + len(self.robot.joints))
         return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
 
-    def _whole_body(self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward) -> WholeBodyController:
+    def _whole_body(
+        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, compiler: Compiler
+    ) -> WholeBodyController:
         if self.config.walking.control is ControlMode.TORQUE:
-            raise ConfigError("control=torque: this version controls positions and velocities")
+            rate = self.config.torque_control.torque_rate
+            rigid = self.config.rigid_torque_control
+            return RigidTorqueController(self._model, rigid, rate, self.start_posture, compiler)
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)

@@ -44,22 +44,19 @@ class JointLimitConfig:
 
 @dataclass(frozen=True, slots=True)
 class TorqueLimitConfig:
-    """Of the joint torques; the limits are those of the robot.
+    """Of the joint torques and their rate; the limits themselves are those of the robot.
 
     Attributes:
         priority: How binding.
         weight: Of each (N·m)² of violation, when soft, [-].
-        rate: By which a torque may change, [N·m/s].
     """
 
     priority: Priority
     weight: float
-    rate: float
 
     def __post_init__(self) -> None:
-        for name in ("weight", "rate"):
-            if getattr(self, name) <= 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if self.weight <= 0.0:
+            raise ConfigError(f"weight={self.weight}, must be positive")
 
 
 def acceleration_bounds(

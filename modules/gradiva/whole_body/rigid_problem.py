@@ -62,7 +62,7 @@ class RigidTorqueControlConfig:
         torque_weight: Of each (N·m)², [-].
         wrench_cone: What the ground can exert.
         joint_limits: Positions.
-        torque_limits: Torques and their rate.
+        torque_limits: Torques.
     """
 
     form: Form

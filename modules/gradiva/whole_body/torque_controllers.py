@@ -20,10 +20,18 @@ class RigidTorqueController:
         self,
         model: IdynTreeModel,
         config: RigidTorqueControlConfig,
+        torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
     ) -> None:
         """Build the problem.
+
+        Args:
+            model: The robot.
+            config: Tasks and limits.
+            torque_rate: By which a torque may change, [N·m/s].
+            posture: Where the robot begins.
+            compiler: How the problem's function becomes fast.
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown.
@@ -31,7 +39,7 @@ class RigidTorqueController:
         draft = draft_rigid_problem(SymbolicDynamics(model), config)
         self._problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
         self._limits = model.torque_limits()
-        self._rate = config.torque_limits.rate
+        self._rate = torque_rate
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:
