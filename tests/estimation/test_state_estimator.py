@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import (
+    BaseMeasurement,
     DcmReference,
     EstimationError,
     FootReference,
@@ -15,7 +16,7 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.estimation import StateEstimator, StateEstimatorConfig
+from gradiva.estimation import BaseSource, StateEstimator, StateEstimatorConfig
 from gradiva.robot_model import as_array, as_pose
 from gradiva.setup import GccCompiler, cache_folder
 from tests.conftest import ROBOTS, model_of
@@ -24,8 +25,8 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
 @lru_cache
-def estimator_of(name, use_imu=False, blend=0.2, zmp_filter=0.0):
-    config = StateEstimatorConfig(use_imu, blend, zmp_filter, 0.0, 20.0)
+def estimator_of(name, use_imu=False, blend=0.2, zmp_filter=0.0, base=BaseSource.ODOMETRY):
+    config = StateEstimatorConfig(base, use_imu, blend, zmp_filter, 0.0, 20.0)
     return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
 
 
@@ -58,11 +59,11 @@ class Scene:
         self.base_twist = -np.linalg.solve(jacobian[:, :6], jacobian[:, 6:] @ self.rates)
         k.setRobotState(pose, self.joints, self.base_twist, self.rates, GRAVITY)
 
-    def measurement(self, time=0.0, wrenches=None, imu=None):
+    def measurement(self, time=0.0, wrenches=None, imu=None, base=None):
         sensors = len(self.model.description.force_torque_sensors)
         wrenches = np.zeros((sensors, 6)) if wrenches is None else wrenches
         zero = np.zeros(len(self.joints))
-        return Measurement(time, self.joints, self.rates, zero, wrenches, imu)
+        return Measurement(time, self.joints, self.rates, zero, wrenches, imu, base)
 
     def imu(self, heading_error=0.0):
         frame = self.model.description.imu_frame
@@ -96,6 +97,37 @@ def test_the_base_hangs_on_the_stance_sole(model, stance, use_imu):
     for side in Side:
         twist = as_array(scene.kinematics.getFrameVel(model.description.foot_frame(side)))
         np.testing.assert_allclose(state.foot_twist(side), twist, atol=1e-10)
+
+
+def test_a_measured_base_is_believed_whatever_the_plan_says(model):
+    scene = Scene(model)
+    estimator = estimator_of(model.description.name, use_imu=True, base=BaseSource.MEASURED)
+    estimator.reset()
+    base = BaseMeasurement(scene.base_position, scene.base_rotation, scene.base_twist)
+    elsewhere = scene.reference(foot=(np.array([3.0, 2.0, 0.0]), so3.rotation_z(-1.0)))
+    state = estimator.update(scene.measurement(imu=scene.imu(), base=base), elsewhere)
+    np.testing.assert_array_equal(state.base_position, base.position)
+    np.testing.assert_array_equal(state.base_rotation, base.rotation)
+    np.testing.assert_array_equal(state.base_twist, base.twist)
+    np.testing.assert_allclose(state.left_foot_position, scene.stance_pose[0], atol=1e-12)
+    np.testing.assert_allclose(state.left_foot_twist, 0.0, atol=1e-10)
+    np.testing.assert_allclose(state.com_position, as_array(scene.kinematics.getCenterOfMassPosition()), atol=1e-12)
+    assert state.plan_origin == PlanarPose()
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        (None, 'state_estimator.base="odometry" needs no such measurement'),
+        (BaseMeasurement(np.zeros(3), np.eye(3), np.full(6, np.nan)), "the measured base is not finite at 0.000 s"),
+    ],
+)
+def test_a_base_that_is_not_measured_is_told(icub, base, message):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", base=BaseSource.MEASURED)
+    estimator.reset()
+    with pytest.raises(EstimationError, match=message):
+        estimator.update(scene.measurement(base=base), scene.reference())
 
 
 def test_a_tilted_imu_tilts_the_robot_about_its_stance_sole(icub):

@@ -55,6 +55,19 @@ def test_the_zmp_of_the_readings_is_the_ground_projection_of_the_com(description
     np.testing.assert_allclose(zmp, truth.com_position[:2], atol=1e-4)
 
 
+def test_the_base_is_measured_where_it_is(description: RobotDescription) -> None:
+    posture = standing_posture(description)
+    robot = MujocoRobot(description, configured(), posture)
+    robot.push(Push(link=description.base_link, force=(30.0, 20.0, 0.0), start=0.0, duration=0.1))
+    robot.advance(0.1)
+    base, truth = robot.read().base, robot.truth()
+    assert base is not None
+    np.testing.assert_allclose(base.position, truth.base_position, atol=1e-15)
+    np.testing.assert_allclose(base.rotation, truth.base_rotation, atol=1e-12)
+    np.testing.assert_allclose(base.twist, truth.base_twist, atol=1e-12)
+    assert np.abs(base.twist[:3]).max() > 1e-3
+
+
 def test_the_soles_start_loaded_and_still(description: RobotDescription) -> None:
     robot = MujocoRobot(description, configured(), standing_posture(description))
     assert robot.time == 0.0

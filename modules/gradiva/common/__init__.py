@@ -20,7 +20,7 @@ from gradiva.common.foot_reference import FootReference
 from gradiva.common.gravity import GRAVITY
 from gradiva.common.joint_command import ControlMode, JointCommand
 from gradiva.common.low_pass import LowPass
-from gradiva.common.measurement import ImuMeasurement, Measurement
+from gradiva.common.measurement import BaseMeasurement, ImuMeasurement, Measurement
 from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
 from gradiva.common.planar_pose import PlanarPose
 from gradiva.common.robot_interface import RobotInterface
@@ -33,6 +33,7 @@ from gradiva.common.walking_reference import WalkingReference
 
 __all__ = [
     "GRAVITY",
+    "BaseMeasurement",
     "ConfigError",
     "ControlMode",
     "DcmPreview",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 
 from gradiva.common.arrays import NDArray, freeze_arrays
@@ -30,3 +31,10 @@ class FootContact:
 
     def __post_init__(self) -> None:
         freeze_arrays(self, rest_position=(3,), rest_rotation=(3, 3))
+
+    def with_ground(self, stiffness: float, damping: float) -> FootContact:
+        """Return the same contact on other ground; its arrays are read-only and therefore shared."""
+        contact = copy.copy(self)
+        object.__setattr__(contact, "stiffness", stiffness)
+        object.__setattr__(contact, "damping", damping)
+        return contact

@@ -25,6 +25,24 @@ class ImuMeasurement:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class BaseMeasurement:
+    """Pose and twist of the base link, as a simulator or a motion capture sees them; world, mixed representation.
+
+    Attributes:
+        position: [m], shape (3,).
+        rotation: Shape (3, 3).
+        twist: Linear then angular velocity, [m/s, rad/s], shape (6,).
+    """
+
+    position: NDArray
+    rotation: NDArray
+    twist: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, position=(3,), rotation=(3, 3), twist=(6,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Measurement:
     """One sample of all sensors; joints in the order of the robot's description.
 
@@ -37,6 +55,7 @@ class Measurement:
             the ground exerts on the foot, in the axes and about the origin of the sensor's frame, [N, N·m],
             shape (sensors, 6), averaged over the time since the last sample where the sensor runs faster.
         imu: The inertial unit, or None where the robot has none.
+        base: The base link, or None where nothing measures it.
         motor_temperatures: [°C], shape (n,), NaN for a motor without sensor; None where the robot gives none.
     """
 
@@ -46,6 +65,7 @@ class Measurement:
     joint_torques: NDArray
     contact_wrenches: NDArray
     imu: ImuMeasurement | None = None
+    base: BaseMeasurement | None = None
     motor_temperatures: NDArray | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,8 @@ its pose :math:`p_S, R_S` in world known and constant:
 
 With an IMU on a frame :math:`M` of the robot, roll, pitch and :math:`\omega_B` come from the IMU and only the
 heading from the stance sole. What the IMU's own heading tells beyond that is how the sole turned on the ground.
-Feet, CoM, DCM and foot wrenches follow. The ZMP merges both feet,
+Where pose and twist of the base are measured, none of this is needed. Feet, CoM, DCM and foot wrenches follow. The
+ZMP merges both feet,
 :math:`z = \sum_k (f_{z,k} p_k + [-\mu_{y,k}, \mu_{x,k}]) / \sum_k f_{z,k}` (thesis equation 7.2.21).
 """
 
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 import casadi as cs
 
 from gradiva.common import Side
+from gradiva.estimation.base_source import BaseSource
 from gradiva.robot_model.flat_function import Compiler, FlatFunction
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
@@ -48,13 +50,21 @@ class _Base:
         return cs.vertcat(velocity, self.angular_velocity + self.rotation @ frame.twist[3:])
 
 
-def state_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
-    """Return the function; its inputs and outputs are named as in ``StateEstimator``."""
+def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler) -> FlatFunction:
+    """Return the function; its inputs and outputs are named as in ``StateEstimator`` and ``BaseEstimate``."""
     description = model.description
     robot = SymbolicDynamics(model, floating=False)
     feet = {side: robot.frame(description.foot_frame(side)) for side in Side}
-    inputs = _inputs(robot, len(description.force_torque_sensors))
-    base = _base(inputs, feet, robot.frame(description.imu_frame))
+    inputs = {
+        "joint_positions": robot.joint_positions,
+        "joint_velocities": robot.joint_velocities,
+        "contact_wrenches": cs.SX.sym("contact_wrenches", len(description.force_torque_sensors), 6),
+    }
+    if source is BaseSource.MEASURED:
+        base, of_base = _measured_base()
+    else:
+        base, of_base = _base_by_stance(feet, robot.frame(description.imu_frame))
+    inputs |= of_base
     com_velocity = base.point_velocity(robot.com_position, robot.com_velocity)
     com_position = base.point(robot.com_position)
     wrenches = {side: _foot_wrench(robot, base, inputs["contact_wrenches"], side, feet[side]) for side in Side}
@@ -79,11 +89,17 @@ def state_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     return FlatFunction(f"state_estimate_{description.name}", inputs, outputs, compiler)
 
 
-def _inputs(robot: SymbolicDynamics, sensors: int) -> dict[str, cs.SX]:
-    return {
-        "joint_positions": robot.joint_positions,
-        "joint_velocities": robot.joint_velocities,
-        "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
+def _measured_base() -> tuple[_Base, dict[str, cs.SX]]:
+    """Return the base and the inputs that place it."""
+    position, rotation = cs.SX.sym("measured_position", 3), cs.SX.sym("measured_rotation", 3, 3)
+    twist = cs.SX.sym("measured_twist", 6)
+    base = _Base(position, rotation, twist[:3], twist[3:], heading_over_imu=cs.SX(1, 1))
+    return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": twist}
+
+
+def _base_by_stance(feet: dict[Side, SymbolicFrame], imu: SymbolicFrame) -> tuple[_Base, dict[str, cs.SX]]:
+    """Return the base and the inputs that place it."""
+    inputs = {
         "left_is_stance": cs.SX.sym("left_is_stance"),
         "stance_position": cs.SX.sym("stance_position", 3),
         "stance_rotation": cs.SX.sym("stance_rotation", 3, 3),
@@ -91,9 +107,10 @@ def _inputs(robot: SymbolicDynamics, sensors: int) -> dict[str, cs.SX]:
         "imu_rotation": cs.SX.sym("imu_rotation", 3, 3),
         "imu_angular_velocity": cs.SX.sym("imu_angular_velocity", 3),
     }
+    return _hanging_on_stance(inputs, feet, imu), inputs
 
 
-def _base(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame], imu: SymbolicFrame) -> _Base:
+def _hanging_on_stance(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame], imu: SymbolicFrame) -> _Base:
     left = inputs["left_is_stance"]
 
     def of_stance(quantity: str) -> cs.SX:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from gradiva.common import NDArray, PlanarPose, Side, WalkingReference, minimum_jerk, so3
@@ -41,7 +43,7 @@ class StanceAnchor:
         self._sole_by_odometry = PlanarPose(sole.x, sole.y, wrap_angle(yaw + self._anchor.yaw))
 
     def update(
-        self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]
+        self, time: float, reference: WalkingReference, feet: Mapping[Side, tuple[NDArray, NDArray]]
     ) -> tuple[Side, NDArray, NDArray]:
         """Return the stance side and the position (3,) and rotation (3, 3) of its sole in world.
 
@@ -59,7 +61,7 @@ class StanceAnchor:
         self._anchor = PlanarPose.of(position, rotation)
         return reference.stance_foot, position, rotation
 
-    def _switch(self, time: float, reference: WalkingReference, feet: dict[Side, tuple[NDArray, NDArray]]) -> None:
+    def _switch(self, time: float, reference: WalkingReference, feet: Mapping[Side, tuple[NDArray, NDArray]]) -> None:
         stance = reference.stance_foot
         planned = reference.foot(stance)
         if self._stance is None:

@@ -17,10 +17,9 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
-    so3,
 )
+from gradiva.estimation.base_source import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.floating_base_kinematics import state_function
-from gradiva.estimation.stance_anchor import StanceAnchor
 from gradiva.robot_model.flat_function import Compiler, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 
@@ -30,6 +29,7 @@ class StateEstimatorConfig:
     """Filters of the estimate.
 
     Attributes:
+        base: Where pose and twist of the base come from.
         use_imu: Take roll, pitch and angular velocity of the base from the IMU where there is one.
         anchor_blend_time: In which the stance sole's offset from its plan fades after a switch, [s].
         zmp_time_constant: Of the low pass on the measured ZMP, [s].
@@ -37,6 +37,7 @@ class StateEstimatorConfig:
         minimum_load: Below it the feet give no ZMP and the last one holds, [N].
     """
 
+    base: BaseSource
     use_imu: bool
     anchor_blend_time: float
     zmp_time_constant: float
@@ -55,6 +56,8 @@ class StateEstimatorConfig:
 class StateEstimator:
     """Estimates the floating-base state from encoders, foot wrenches and, where there is one, an IMU.
 
+    Or from a measurement of the base, where it is configured so.
+
     The equations stand in ``floating_base_kinematics``.
     """
 
@@ -62,21 +65,20 @@ class StateEstimator:
         self._config = config
         self._joints = len(model.description.joints)
         self._sensors = len(model.description.force_torque_sensors)
-        self._function = state_function(model, compiler)
-        self._anchor = StanceAnchor(config.anchor_blend_time)
+        self._function = state_function(model, config.base, compiler)
+        self._base = self._base_estimate()
         self._zmp_filter = LowPass(config.zmp_time_constant)
         self._com_velocity_filter = LowPass(config.com_velocity_time_constant)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the next update takes the stance sole on its planned pose."""
-        self._anchor.reset()
+        self._base.reset()
         self._zmp_filter.reset()
         self._com_velocity_filter.reset()
         self._time: float | None = None
         self._zmp: NDArray | None = None
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
-        self._first_heading_over_imu: float | None = None
 
     def update(self, measurement: Measurement, reference: WalkingReference) -> RobotState:
         """Return the state at the measurement.
@@ -90,10 +92,9 @@ class StateEstimator:
         """
         self._check(measurement)
         period = 0.0 if self._time is None else measurement.time - self._time
-        self._time = measurement.time
         outputs = self._evaluate(measurement, reference)
-        if self._uses_imu(measurement):
-            self._follow_heading_of_imu(float(outputs["heading_over_imu"][0]))
+        self._time = measurement.time
+        self._base.learn(outputs, measurement)
         for side in Side:
             position, rotation = outputs[f"{side}_foot_position"], outputs[f"{side}_foot_rotation"]
             self._feet[side] = (position.copy(), rotation.copy())
@@ -117,37 +118,22 @@ class StateEstimator:
             right_foot_twist=outputs["right_foot_twist"],
             left_foot_wrench=outputs["left_foot_wrench"],
             right_foot_wrench=outputs["right_foot_wrench"],
-            plan_origin=self._anchor.plan_origin,
+            plan_origin=self._base.plan_origin,
         )
 
+    def _base_estimate(self) -> BaseEstimate:
+        if self._config.base is BaseSource.MEASURED:
+            return MeasuredBase()
+        return OdometryBase(self._config.anchor_blend_time, self._config.use_imu)
+
     def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
-        stance, position, rotation = self._anchor.update(measurement.time, reference, self._feet)
-        function = self._function
-        function.set(
+        self._function.set(
             joint_positions=measurement.joint_positions,
             joint_velocities=measurement.joint_velocities,
             contact_wrenches=measurement.contact_wrenches,
-            left_is_stance=float(stance is Side.LEFT),
-            stance_position=position,
-            stance_rotation=rotation,
-            use_imu=0.0,
+            **self._base.inputs(measurement, reference, self._feet),
         )
-        if self._uses_imu(measurement) and measurement.imu is not None:
-            function.set(
-                use_imu=1.0,
-                imu_rotation=measurement.imu.rotation,
-                imu_angular_velocity=measurement.imu.angular_velocity,
-            )
-        return function()
-
-    def _uses_imu(self, measurement: Measurement) -> bool:
-        return self._config.use_imu and measurement.imu is not None
-
-    def _follow_heading_of_imu(self, heading_over_imu: float) -> None:
-        """Let the odometry turn with the IMU: a stance sole that slips about the vertical is seen by it alone."""
-        if self._first_heading_over_imu is None:
-            self._first_heading_over_imu = heading_over_imu
-        self._anchor.turn_plan(so3.wrap_angle(self._first_heading_over_imu - heading_over_imu))
+        return self._function()
 
     def _filtered_zmp(self, outputs: Mapping[str, NDArray], period: float) -> NDArray:
         load = float(outputs["load"][0])
@@ -173,6 +159,3 @@ class StateEstimator:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
             if not np.isfinite(value).all():
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
-        imu = measurement.imu
-        if imu is not None and not (np.isfinite(imu.rotation).all() and np.isfinite(imu.angular_velocity).all()):
-            raise EstimationError(f"the IMU is not finite at {measurement.time:.3f} s")

@@ -261,4 +261,5 @@ class MujocoRobot:
             joint_torques=sample.torques,
             contact_wrenches=self._mean_wrenches,
             imu=self._reader.imu(sample),
+            base=self._reader.base(sample),
         )

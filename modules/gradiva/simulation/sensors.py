@@ -83,6 +83,7 @@ class Sensors:
             joint_torques=truth.joint_torques,
             contact_wrenches=self._wrenches(truth.contact_wrenches),
             imu=None if truth.imu is None else self._imu(truth.imu, truth.time),
+            base=truth.base,
         )
 
     def _positions(self, true_positions: NDArray) -> NDArray:

@@ -144,5 +144,6 @@ class SensorBridge:
             joint_velocities=told_velocities,
             joint_torques=np.full_like(last.joint_torques, np.nan),
             imu=None,
+            base=None,
         )
         return self._last
