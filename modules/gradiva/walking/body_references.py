@@ -48,19 +48,18 @@ class BodyReferences:
         force = self._pendulum_force(plan, desired)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
         left, right = self._foot_wrenches(plan, force, zmp)
-        turn = 0.5 * (plan.left_foot.twist[5] + plan.right_foot.twist[5])
         return WholeBodyReference(
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
             com_acceleration=force / self._mass - [0.0, 0.0, GRAVITY],
-            com_jerk=np.zeros(3),
+            com_jerk=_jerk(plan),
             zmp=zmp,
             torso_rotation=heading @ self._torso_rotation,
             pelvis_rotation=heading @ self._start_posture.base_rotation,
-            trunk_angular_velocity=np.array([0.0, 0.0, turn]),
-            trunk_angular_acceleration=np.zeros(3),
+            trunk_angular_velocity=_turn(plan.left_foot.twist, plan.right_foot.twist),
+            trunk_angular_acceleration=_turn(plan.left_foot.acceleration, plan.right_foot.acceleration),
             posture=self._start_posture.joint_positions,
             left_foot_wrench=left,
             right_foot_wrench=right,
@@ -73,3 +72,15 @@ class BodyReferences:
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
         points = np.array([foot_pose(plan, side).zmp_point(side, self._zmp_offset) for side in Side])
         return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)
+
+
+def _jerk(plan: WalkingReference) -> NDArray:
+    """Return the jerk of the planned CoM, ω² (ẋ − ż): feedback has no part in it, which would not be smooth."""
+    dcm = plan.dcm
+    way = plan.com_velocity[:2] - dcm.zmp_velocity
+    return np.array([*(dcm.natural_frequency * dcm.divergence_rate * way), 0.0])
+
+
+def _turn(left: NDArray, right: NDArray) -> NDArray:
+    """Return the mean about the vertical of two twists, or of their rates, shape (3,)."""
+    return np.array([0.0, 0.0, 0.5 * (left[5] + right[5])])
