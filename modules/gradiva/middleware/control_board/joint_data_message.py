@@ -1,14 +1,15 @@
-"""Joint data as the bytes of its message, written many times a second."""
+"""Joint data as the bytes of its message, written and read many times a second."""
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from gradiva.middleware.control_board.joint_data import ELEMENT_TYPES, FAIL, JointData, fields_of
+from gradiva.middleware.control_board.joint_data import ELEMENT_TYPES, FAIL, FIELDS, OK, JointData
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.elements import Element, Float32
 from gradiva.middleware.embedded.wire.text import to_text
@@ -17,8 +18,10 @@ from gradiva.middleware.errors import MalformedMessage
 
 _NUMBER_TYPES: dict[type, np.dtype[Any]] = {int: np.dtype("<i4"), float: np.dtype("<f8"), Float32: np.dtype("<f4")}
 _MOST_JOINTS = 256  # [-] of a part whose messages are read by their places: templates of any size would fill the memory
-_LIST_HEADER, _TAG, _VOCAB = 8, 4, 4  # [bytes]
-_FAIL = int(FAIL).to_bytes(_VOCAB, "little")
+_LIST_HEAD, _TAG, _VOCAB = 8, 4, 4  # [bytes]
+_CONSTANTS = (slice(0, 1), slice(1, None, 4), slice(3, None, 4))  # among the parts of a template
+_NUMBERS, _VALIDITIES = slice(2, None, 4), slice(4, None, 4)
+_OK, _FAIL = (int(word).to_bytes(_VOCAB, "little") for word in (OK, FAIL))
 _FALSE = (_FAIL, bytes(_VOCAB))
 
 
@@ -47,14 +50,12 @@ class JointDataMessage:
             return encode_list(self.to_items(), family)
         data = self._data
         template = _template(family, data.number_of_joints)
-        message = bytearray(template.at_rest)
-        for name, numbers, number_type in template.places:
-            message[numbers] = np.asarray(getattr(data, name), number_type).tobytes()
-        for name in data.invalid.intersection(template.validities):
-            message[template.validities[name]] = _FAIL
-        if len(message) != len(template.at_rest):
+        parts = list(template.at_rest)
+        parts[_NUMBERS] = [np.asarray(getattr(data, name), travels).tobytes() for name, travels, _ in template.fields]
+        parts[_VALIDITIES] = [_FAIL if name in data.invalid else _OK for name, _, _ in template.fields]
+        if list(map(len, parts)) != template.sizes:
             raise MalformedMessage(f"joint data of {data.number_of_joints} joints has fields of other lengths")
-        return bytes(message)
+        return b"".join(parts)
 
     def to_wire_text(self) -> str:
         """Return the line for a text connection."""
@@ -63,64 +64,61 @@ class JointDataMessage:
 
 def joint_data_in(message: bytes, family: WireFamily) -> JointData | None:
     """Return what the bytes of a message say, without taking its elements apart; None where they are not as usual."""
-    joints, rest = divmod(len(message) - _size_at_rest(family, 0), _size_at_rest(family, 1) - _size_at_rest(family, 0))
-    if rest or not 0 <= joints <= _MOST_JOINTS:
+    template = _template_of_size(family, len(message))
+    if template is None:
         return None
-    template = _template(family, joints)
-    if any(message[part] != template.at_rest[part] for part in template.constants):
+    parts = template.layout.unpack(message)
+    if any(parts[constant] != template.at_rest[constant] for constant in _CONSTANTS):
         return None
-    said = {name: message[place] for name, place in template.validities.items()}
-    invalid = {name for name, word in said.items() if word in _FALSE}
     values: dict[str, Any] = {
-        name: np.frombuffer(message, number_type, joints, numbers.start).astype(_own(number_type), copy=False)
-        for name, numbers, number_type in template.places
+        name: np.asarray(np.frombuffer(numbers, travels), own)
+        for (name, travels, own), numbers in zip(template.fields, parts[_NUMBERS], strict=True)
     }
-    if "temperature" not in values:  # does not travel in the 3.x family
-        values["temperature"] = np.zeros(joints)
-        invalid.add("temperature")
-    return JointData(**values, invalid=frozenset(invalid))
-
-
-def _size_at_rest(family: WireFamily, joints: int) -> int:
-    return len(_template(family, joints).at_rest)
-
-
-def _own(number_type: np.dtype[Any]) -> type:
-    return np.int32 if number_type.kind == "i" else np.float64
+    invalid = {name for (name, _, _), word in zip(template.fields, parts[_VALIDITIES], strict=True) if word in _FALSE}
+    for name in template.untold:
+        values[name] = np.zeros(template.joints)
+    return JointData(**values, invalid=frozenset(invalid | template.untold))
 
 
 @dataclass(frozen=True, slots=True)
 class _Template:
-    """The message of a part at rest, and where in it what can change stands.
+    """The message of a part at rest, cut at its numbers.
 
     Attributes:
-        at_rest: All bytes; every field is zeros and valid.
-        places: Of the numbers of each field, with their type.
-        validities: Of the vocab that says whether a field means anything.
-        constants: Of all other bytes.
+        joints: Of the part.
+        at_rest: The head of the list; then for each field the head of its list, its numbers, a tag, its validity.
+            Every field is zeros and valid.
+        layout: Cuts a message so.
+        sizes: Of the parts, [bytes].
+        fields: Name of each, the type of its numbers on the way, and in memory.
+        untold: Fields that do not travel.
     """
 
-    at_rest: bytes
-    places: tuple[tuple[str, slice, np.dtype[Any]], ...]
-    validities: dict[str, slice]
-    constants: tuple[slice, ...]
+    joints: int
+    at_rest: tuple[bytes, ...]
+    layout: struct.Struct
+    sizes: list[int]
+    fields: tuple[tuple[str, np.dtype[Any], np.dtype[Any]], ...]
+    untold: frozenset[str]
 
 
 @lru_cache(maxsize=64)
-def _template(family: WireFamily, number_of_joints: int) -> _Template:
-    zeros = np.zeros(number_of_joints)
-    at_rest = JointData.of(zeros, **dict.fromkeys(fields_of(family)[1:], zeros))
-    places: list[tuple[str, slice, np.dtype[Any]]] = []
-    validities: dict[str, slice] = {}
-    constants = [slice(0, _LIST_HEADER)]
-    end = _LIST_HEADER
-    for name, element_type in ELEMENT_TYPES[family]:
-        number_type = _NUMBER_TYPES[element_type]
-        start = end + _LIST_HEADER
-        stop = start + number_of_joints * number_type.itemsize
-        end = stop + _TAG + _VOCAB
-        places.append((name, slice(start, stop), number_type))
-        validities[name] = slice(stop + _TAG, end)
-        constants += [slice(start - _LIST_HEADER, start), slice(stop, stop + _TAG)]
-    message = encode_list(at_rest.to_items(family), family)
-    return _Template(message, tuple(places), validities, tuple(constants))
+def _template(family: WireFamily, joints: int) -> _Template:
+    zeros = np.zeros(joints)
+    at_rest = JointData.of(zeros, **dict.fromkeys(FIELDS[1:], zeros))
+    travels = [(name, _NUMBER_TYPES[element_type]) for name, element_type in ELEMENT_TYPES[family]]
+    sizes = [_LIST_HEAD]
+    for _, number_type in travels:
+        sizes += [_LIST_HEAD, joints * number_type.itemsize, _TAG, _VOCAB]
+    layout = struct.Struct("<" + "".join(f"{size}s" for size in sizes))
+    message = layout.unpack(encode_list(at_rest.to_items(family), family))
+    fields = tuple((name, number_type, getattr(at_rest, name).dtype) for name, number_type in travels)
+    return _Template(joints, message, layout, sizes, fields, frozenset(FIELDS) - {name for name, _ in travels})
+
+
+@lru_cache(maxsize=64)
+def _template_of_size(family: WireFamily, size: int) -> _Template | None:
+    """Return the template of the messages of so many bytes; None where a part has none."""
+    nobody, one = (_template(family, joints).layout.size for joints in (0, 1))
+    joints, rest = divmod(size - nobody, one - nobody)
+    return None if rest or not 0 <= joints <= _MOST_JOINTS else _template(family, joints)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from gradiva.middleware.embedded.data import time_source
 from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
@@ -11,6 +13,7 @@ from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
 
 _LARGEST_COUNT = 2**31 - 1
+_USUAL = re.compile(r"([0-9]{1,9}) ([0-9]+\.[0-9]+)").fullmatch  # nearly all envelopes, one a message
 
 
 class Stamp(Portable):
@@ -60,6 +63,9 @@ class Stamp(Portable):
 
     def from_wire_text(self, text: str) -> None:
         """Take over an envelope, or any text of a list of number and time."""
+        if usual := _USUAL(text):
+            self._count, self._time = int(usual[1]), float(usual[2])
+            return
         items = from_text(text)
         self._take(items[0] if len(items) == 1 and isinstance(items[0], list) else items)
 

@@ -19,12 +19,16 @@ class StandardVector(ABC, Generic[Number]):
         if isinstance(size, int):
             self.resize(size, value)
         else:
-            self._numbers = [self._checked(number) for number in size]
+            self._numbers = self._all_checked(size)
 
     @staticmethod
     @abstractmethod
     def _checked(number: object) -> Number:
         """Return a number of the vector's type, or raise TypeError."""
+
+    @classmethod
+    def _all_checked(cls, numbers: Iterable[object]) -> list[Number]:
+        return [cls._checked(number) for number in numbers]
 
     @staticmethod
     @abstractmethod
@@ -51,7 +55,7 @@ class StandardVector(ABC, Generic[Number]):
 
     def __setitem__(self, index: int | slice, value: Number | Iterable[Number]) -> None:
         if isinstance(index, slice):
-            self._numbers[index] = list(type(self)(value))  # type: ignore[arg-type]
+            self._numbers[index] = self._all_checked(value)  # type: ignore[arg-type]
         else:
             self._numbers[index] = self._checked(value)
 
@@ -125,6 +129,13 @@ class DVector(StandardVector[float]):
     @staticmethod
     def _checked(number: object) -> float:
         return checked_float(number)
+
+    @classmethod
+    def _all_checked(cls, numbers: Iterable[object]) -> list[float]:
+        listed = list(numbers)
+        if set(map(type, listed)) == {float}:  # as nearly always, many times a tick
+            return listed  # type: ignore[return-value]
+        return super()._all_checked(listed)
 
     @staticmethod
     def _zero() -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 from gradiva.middleware.control_board.feature import Feature
@@ -65,7 +66,7 @@ class ControlBoardView:
         if len(data) < wanted:
             _log.error("%d joints were given %d values", wanted, len(data))
             return None
-        return [float(data[index]) for index in range(wanted)]
+        return [float(number) for number in islice(data, wanted)]
 
 
 def _numbers(feature: Feature, answer: Sequence[Element] | None, place: int) -> list[Any] | None:

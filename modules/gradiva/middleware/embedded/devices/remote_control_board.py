@@ -111,8 +111,10 @@ class RemoteControlBoard(ControlBoard):
         return str(self._answer(Request(Verb.GET, Feature.AXIS_NAME, joint))[0])
 
     def _chosen(self, values: list[float], of: Joints, time: float) -> Measured | None:
-        joints = range(len(values)) if of is None else (of,) if isinstance(of, int) else of
-        if not all(0 <= joint < len(values) for joint in joints):
+        if of is None:
+            return Measured(values, [time] * len(values))
+        joints = (of,) if isinstance(of, int) else of
+        if joints and not (min(joints) >= 0 and max(joints) < len(values)):
             _log.error("%s has %d joints, there is no %s", self._options.remote, len(values), of)
             return None
         return Measured([values[joint] for joint in joints], [time] * len(joints))
