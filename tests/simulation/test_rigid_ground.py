@@ -6,25 +6,15 @@ import pytest
 
 from gradiva.common import Side, so3
 from gradiva.robot_model import RobotDescription
+from gradiva.simulation.ground_config import GroundConfig, GroundKind
 from gradiva.simulation.plant import build_plant, load_tree
-from gradiva.simulation.rigid_ground import GroundConfig, RigidGround
+from gradiva.simulation.rigid_ground import RigidGround
 from gradiva.simulation.sole_box import sole_boxes
 from gradiva.simulation.spec_tools import quaternion
 
 from .standing import configured, standing_posture
 
-FLAT = GroundConfig(friction=1.0, contact_time=2.0, gravity=9.81, slope_forward=0.0, slope_left=0.0)
-
-
-def test_gravity_pulls_backwards_where_the_floor_rises_forward() -> None:
-    slope = GroundConfig(1.0, 2.0, 9.81, slope_forward=0.1, slope_left=0.0)
-    np.testing.assert_allclose(slope.gravity_vector, -9.81 * np.array([np.sin(0.1), 0.0, np.cos(0.1)]))
-    np.testing.assert_allclose(FLAT.gravity_vector, [0.0, 0.0, -9.81])
-
-
-def test_gravity_pulls_to_the_right_where_the_floor_rises_to_the_left() -> None:
-    slope = GroundConfig(1.0, 2.0, 9.81, slope_forward=0.0, slope_left=0.1)
-    np.testing.assert_allclose(slope.gravity_vector, -9.81 * np.array([0.0, np.sin(0.1), np.cos(0.1)]))
+FLAT = GroundConfig(GroundKind.RIGID, 1.0, 2.0, 9.81, slope_forward=0.0, slope_left=0.0)
 
 
 def test_the_boxes_of_a_foot_tile_the_sole_rectangle(description: RobotDescription) -> None:

@@ -22,6 +22,18 @@ class Ground(Protocol):
         """Add floor, soles and sensors to the robot's model; a step will take ``timestep`` [s]."""
         ...
 
+    def bind(self, model: mujoco.MjModel) -> None:
+        """Find the soles in the compiled model; once, before all that follows."""
+        ...
+
+    def deepest_rest(self, weight: float) -> float:
+        """Return a depth [m] that soles which stand still surely do not reach under a weight [N]."""
+        ...
+
+    def forward(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Compute accelerations and contact wrenches of the present state, in which no time passes."""
+        ...
+
     def step(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Advance the physics by one step."""
         ...

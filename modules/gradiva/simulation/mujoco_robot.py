@@ -17,16 +17,17 @@ from gradiva.common import (
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.body_probes import BodyProbes
+from gradiva.simulation.choose_ground import choose_ground
 from gradiva.simulation.delay_line import DelayLine
 from gradiva.simulation.engine_warnings import silence_engine
 from gradiva.simulation.fall_detector import Fall, FallDetector
 from gradiva.simulation.fault import Fault, FaultKind
+from gradiva.simulation.ground import Ground
 from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.motor_faults import MotorFaults
 from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.push import Push
 from gradiva.simulation.pusher import Pusher
-from gradiva.simulation.rigid_ground import RigidGround
 from gradiva.simulation.sensor_faults import SensorFaults
 from gradiva.simulation.sensors import Sensors
 from gradiva.simulation.servo_bank import ServoBank
@@ -36,10 +37,10 @@ from gradiva.simulation.slip_meter import SlipMeter
 from gradiva.simulation.snapshot import Snapshot
 from gradiva.simulation.spec_tools import quaternion
 from gradiva.simulation.state_reader import StateReader
-from gradiva.simulation.static_equilibrium import sink_to_weight, standing_torques
+from gradiva.simulation.static_equilibrium import sink_to_weight, standing_torques, weight_of
 
 _WATCH_PERIOD = 0.01  # [s] falls and slips are looked for this often
-_DEEPEST_START = 0.005  # [m] a sole that starts deeper in the floor would be shot out of it
+_DEEPEST_START = 0.005  # [m] a sole that starts deeper in a floor that is not soft would be shot out of it
 
 
 class MujocoRobot:
@@ -67,7 +68,7 @@ class MujocoRobot:
         self._joints = len(description.joints)
         self._description = description
         self._tree = tree = load_tree(description)
-        self._ground = RigidGround(config.ground, description.sole.z)
+        self._ground = choose_ground(config, description.sole.z, seed)
         self._model = build_plant(
             description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep
         )
@@ -174,6 +175,11 @@ class MujocoRobot:
         return self._reader.truth(self._snapshot(), self.time, self._slip)
 
     @property
+    def ground(self) -> Ground:
+        """What the robot stands on; reading it never changes a run."""
+        return self._ground
+
+    @property
     def position_targets(self) -> NDArray:
         """Where the position servos pull, [rad], shape (n,); means nothing for joints in other modes."""
         return self._servos.position_targets
@@ -202,13 +208,14 @@ class MujocoRobot:
             raise ConfigError("the start posture is not finite")
         mujoco.mj_forward(model, data)
         feet = (description.left_foot_frame, description.right_foot_frame)
+        deepest = max(_DEEPEST_START, self._ground.deepest_rest(weight_of(model)))
         for side, foot in zip(Side, feet, strict=True):
-            if data.site(foot).xpos[2] < -_DEEPEST_START:
+            if data.site(foot).xpos[2] < -deepest:
                 raise ConfigError(f"the {side} sole starts {-data.site(foot).xpos[2]:.3f} m below the floor")
         torques = standing_torques(model, data, feet, 0.0, self._reader.joint_velocities)
         self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
-        sink_to_weight(model, data)
+        sink_to_weight(model, data, self._ground, feet)
         self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
         self._wrench_sum = np.zeros_like(self._wrenches)
         self._arrived = self._last_read = self._snapshot()

@@ -96,7 +96,9 @@ def build_plant(
         spec.body(body.name).add_site(name=frame, pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
     for joint, limit in zip(description.joints, torque_limits(description, tree), strict=True):
         _add_actuator(spec, joint, float(limit))
-    return spec.compile()
+    model = spec.compile()
+    ground.bind(model)
+    return model
 
 
 def _set_options(spec: mujoco.MjSpec, gravity: NDArray, timestep: float) -> None:

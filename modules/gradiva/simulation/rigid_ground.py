@@ -2,57 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import mujoco
-import numpy as np
 
-from gradiva.common import ConfigError, NDArray, so3
+from gradiva.common import NDArray
+from gradiva.simulation.ground_config import GroundConfig
+from gradiva.simulation.sole_body import add_sole_body
 from gradiva.simulation.sole_box import SoleBox
 from gradiva.simulation.spec_tools import quaternion
 
 _SOLE, _FLOOR = 1, 1  # collision bits: soles meet the floor, and nothing else
-
-
-@dataclass(frozen=True, slots=True)
-class GroundConfig:
-    """The floor; on a slope the world is tilted with it, so that the floor stays z = const.
-
-    Attributes:
-        friction: Coulomb coefficient, [-].
-        contact_time: Time constant of the contact, in physics steps, [-].
-        gravity: [m/s²].
-        slope_forward: By which the floor rises towards x, [rad].
-        slope_left: By which the floor rises towards y, [rad].
-    """
-
-    friction: float
-    contact_time: float
-    gravity: float
-    slope_forward: float
-    slope_left: float
-
-    def __post_init__(self) -> None:
-        if self.friction <= 0.0:
-            raise ConfigError(f"friction={self.friction}: must be positive")
-        if self.gravity < 0.0:
-            raise ConfigError(f"gravity={self.gravity}: must not be negative")
-        if self.contact_time < 2.0:
-            raise ConfigError(f"contact_time={self.contact_time}: below 2 steps the contact is unstable")
-        if max(abs(self.slope_forward), abs(self.slope_left)) >= math.pi / 4:
-            raise ConfigError("slopes must stay below 45° (0.785 rad)")
-
-    @property
-    def world_rotation(self) -> NDArray:
-        """Of the world, whose xy plane is the floor, in level axes; shape (3, 3)."""
-        return so3.exp(np.array([0.0, -self.slope_forward, 0.0])) @ so3.exp(np.array([self.slope_left, 0.0, 0.0]))
-
-    @property
-    def gravity_vector(self) -> NDArray:
-        """World, [m/s²], shape (3,)."""
-        return self.world_rotation.T @ np.array([0.0, 0.0, -self.gravity])
+_DEEPEST = 0.001  # [m] more than any robot here sinks in
 
 
 class RigidGround:
@@ -85,10 +46,7 @@ class RigidGround:
             **contact,
         )
         for sole in soles:
-            body = spec.body(sole.body).add_body(
-                name=f"sole:{sole.sensor}", pos=sole.pose[:3, 3], quat=quaternion(sole.pose[:3, :3])
-            )
-            body.add_geom(
+            add_sole_body(spec, sole).add_geom(
                 type=mujoco.mjtGeom.mjGEOM_BOX,
                 size=sole.half_size,
                 pos=sole.centre,
@@ -98,7 +56,18 @@ class RigidGround:
                 conaffinity=0,
                 **contact,
             )
-            _add_sensor(spec, body, sole.sensor)
+            _add_sensor(spec, sole.sensor)
+
+    def bind(self, model: mujoco.MjModel) -> None:
+        """Do nothing: the engine knows its contacts."""
+
+    def deepest_rest(self, weight: float) -> float:
+        """Return a depth [m] that soles which stand still surely do not reach, whatever the weight."""
+        return _DEEPEST
+
+    def forward(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Compute accelerations and contact wrenches of the present state."""
+        mujoco.mj_forward(model, data)
 
     def step(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Advance the physics by one step."""
@@ -109,7 +78,6 @@ class RigidGround:
         return -data.sensordata.reshape(-1, 6)
 
 
-def _add_sensor(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str) -> None:
-    site = body.add_site(name=f"sensor:{name}")
+def _add_sensor(spec: mujoco.MjSpec, name: str) -> None:
     for kind in (mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtSensor.mjSENS_TORQUE):
-        spec.add_sensor(type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=site.name)
+        spec.add_sensor(type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, objname=f"sensor:{name}")

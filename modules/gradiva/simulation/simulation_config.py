@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common import ConfigError
+from gradiva.contacts import PenaltyConfig
 from gradiva.simulation.fall_detector import FallConfig
 from gradiva.simulation.fault import Fault
+from gradiva.simulation.ground_config import GroundConfig
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.push import Push
-from gradiva.simulation.rigid_ground import GroundConfig
 from gradiva.simulation.sensors import SensorConfig
 from gradiva.simulation.servo import ServoConfig
 from gradiva.simulation.slip_meter import SlipConfig
+from gradiva.simulation.viscoelastic_config import ViscoElasticGroundConfig
 
 _WHOLE = 1e-6  # [-] how far a delay may be from a whole number of steps
 
@@ -26,6 +28,8 @@ class SimulationConfig:
         plant: How the robot differs from its model.
         servo: Servos of the joints.
         ground: The floor.
+        viscoelastic: The floor where it is of this kind.
+        penalty: The floor where it is of this kind.
         sensors: Faults of the sensors.
         fall: When the robot counts as fallen.
         slip: When a foot counts as standing.
@@ -37,6 +41,8 @@ class SimulationConfig:
     plant: PlantConfig
     servo: ServoConfig
     ground: GroundConfig
+    viscoelastic: ViscoElasticGroundConfig
+    penalty: PenaltyConfig
     sensors: SensorConfig
     fall: FallConfig
     slip: SlipConfig

@@ -34,6 +34,17 @@ class SoleBox:
     rotation: NDArray
     half_size: NDArray
 
+    @property
+    def face(self) -> NDArray:
+        """Middle of the face that touches, in the frame of the sensor, [m], shape (3,)."""
+        return self.centre - self.rotation[:, 2] * self.half_size[2]
+
+    @property
+    def face_corners(self) -> NDArray:
+        """Front right, front left, rear left, rear right, in the frame of the sensor, [m], shape (4, 3)."""
+        signs = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
+        return self.face + (signs * self.half_size[:2]) @ self.rotation[:, :2].T
+
 
 def sole_boxes(description: RobotDescription, tree: RigidTree) -> tuple[SoleBox, ...]:
     """Return one box a sensor, in the order of the description; the boxes of a foot meet without overlap.

@@ -6,10 +6,11 @@ import mujoco
 import numpy as np
 
 from gradiva.common import NDArray
+from gradiva.simulation.ground import Ground
 
 _TOUCHING = 0.005  # [m] soles nearer to the floor than this carry
-_DEEPEST = 0.001  # [m] more than any robot here sinks in on a rigid floor
-_HALVINGS = 24  # down to 0.1 nm
+_LYING_ON = 0.001  # [m] a robot that starts higher than this above the floor starts in the air
+_HALVINGS = 30  # of centimetres, down to 0.1 nm
 
 
 def standing_torques(
@@ -40,7 +41,12 @@ def standing_torques(
     return (data.qfrc_bias - jacobian.T @ wrenches)[degrees]
 
 
-def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+def weight_of(model: mujoco.MjModel) -> float:
+    """Return the weight of all bodies, [N]."""
+    return float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity))
+
+
+def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, feet: tuple[str, str]) -> None:
     """Lower a robot whose soles are level on the floor until the floor carries it, else leave it.
 
     Bisection on the height of the base: its vertical acceleration vanishes at the right depth.
@@ -48,21 +54,24 @@ def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData) -> None:
     Args:
         model: Of the engine.
         data: At the start posture, with the control that holds it; its height is changed.
+        ground: That carries.
+        feet: Sites at the soles, at height zero where the soles touch.
     """
     top = float(data.qpos[2])
-    low, high = top - _DEEPEST, top
-    if _vertical_acceleration(model, data, high) < 0.0 < _vertical_acceleration(model, data, low):
+
+    def acceleration(height: float) -> float:
+        data.qpos[2] = height
+        ground.forward(model, data)
+        return float(data.qacc[2])
+
+    low, high = top - ground.deepest_rest(weight_of(model)), top
+    stands = min(data.site(foot).xpos[2] for foot in feet) < _LYING_ON
+    if stands and acceleration(high) < 0.0 < acceleration(low):
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            if _vertical_acceleration(model, data, middle) > 0.0:
+            if acceleration(middle) > 0.0:
                 low = middle
             else:
                 high = middle
         top = 0.5 * (low + high)
-    _vertical_acceleration(model, data, top)
-
-
-def _vertical_acceleration(model: mujoco.MjModel, data: mujoco.MjData, height: float) -> float:
-    data.qpos[2] = height
-    mujoco.mj_forward(model, data)
-    return float(data.qacc[2])
+    acceleration(top)
