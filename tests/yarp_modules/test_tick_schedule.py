@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 
 from gradiva.yarp_modules import tick_schedule
@@ -59,3 +61,21 @@ def test_a_module_that_stops_waits_no_longer(clock):
     schedule.wait(lambda: False)
     assert schedule.wait(lambda: clock.now > 100.1) is None
     assert clock.now < 100.2
+
+
+@pytest.mark.parametrize(("speed", "most"), [(0.5, 30), (1.0, 17), (3.0, 9)])
+def test_a_simulated_clock_is_looked_at_seldom_and_never_overslept(clock, monkeypatch, speed, most):
+    looks = []
+
+    def now():
+        looks.append(clock.now)
+        return speed * (clock.now - 100.0)
+
+    simulation = SimpleNamespace(isNetworkClock=lambda: True, isValid=lambda: True, now=now)
+    monkeypatch.setattr(tick_schedule, "yarp", simulation)
+    schedule = TickSchedule(0.01)
+    assert schedule.wait(lambda: False) == 0
+    looks.clear()
+    assert schedule.wait(lambda: False) == 0
+    assert len(looks) <= most
+    assert 0.01 <= now() < 0.01 + 0.0002 * speed

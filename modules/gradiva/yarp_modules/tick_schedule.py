@@ -9,7 +9,8 @@ from collections.abc import Callable
 from gradiva.middleware import yarp
 
 _LOOK = 0.02  # [s] between two looks at whether the module stops
-_POLL = 0.0002  # [s] between two looks at a simulated clock
+_POLL = 0.0002  # [s] between two looks at a simulated clock, at least
+_POLLED_SHARE = 0.3  # of the simulated time that is left: who simulates three times as fast as real is not overslept
 _LONGEST_WAIT = 0.5  # [s] of the machine for a simulated clock, then the module sees whether it has to stop
 
 
@@ -68,7 +69,8 @@ def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
 def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
     patience = time.monotonic() + _LONGEST_WAIT
     while not is_stopping() and time.monotonic() < patience:
-        if yarp.isValid() and yarp.now() >= due:
+        left = due - present_time()
+        if left <= 0.0 and yarp.isValid():
             return True
-        time.sleep(_POLL)
+        time.sleep(min(max(_POLL, _POLLED_SHARE * left), _LOOK))
     return False

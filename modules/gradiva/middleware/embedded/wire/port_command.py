@@ -88,4 +88,6 @@ def parse_command(line: str) -> PortCommand:
 
 
 def _printable_start(text: str) -> str:
+    if text.isprintable():  # as nearly all envelopes are
+        return text
     return next((text[:index] for index, character in enumerate(text) if character < " "), text)
