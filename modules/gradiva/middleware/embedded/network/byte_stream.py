@@ -32,7 +32,7 @@ class ByteStream:
     Args:
         sock: Connected.
         expects_answers: Whether what is received are answers, which come soon. The stream then looks for them a moment
-            before it sleeps; any other stream does so while its peer sends one thing upon the other.
+            before it sleeps; any other stream that is waited at does so while its peer sends one thing upon the other.
     """
 
     def __init__(self, sock: socket.socket, expects_answers: bool = False) -> None:
@@ -103,10 +103,7 @@ class ByteStream:
         """Wait for further bytes; with ``MSG_DONTWAIT`` raise `PeerStalled` if there are none."""
         self._make_room()
         try:
-            size = self._receive_soon() if self._is_eager and not flags else None
-            if size is None:
-                self._be_patient()
-                size = self._receive_late(flags)
+            size = self._receive_now() if flags & socket.MSG_DONTWAIT else self._wait_and_receive()
         except (BlockingIOError, TimeoutError) as error:
             raise PeerStalled("the peer does not go on") from error
         except OSError as error:
@@ -115,22 +112,28 @@ class ByteStream:
             raise PeerGone("the peer has closed the connection")
         self._end += size
 
+    def _receive_now(self) -> int:
+        return self._socket.recv_into(self._view[self._end :], 0, socket.MSG_DONTWAIT)
+
+    def _wait_and_receive(self) -> int:
+        size = self._receive_soon() if self._is_eager else None
+        if size is None:
+            self._be_patient()
+            begin = time.monotonic()
+            size = self._socket.recv_into(self._view[self._end :])
+            self._is_eager = self._expects_answers or time.monotonic() - begin < _SOON
+        return size
+
     def _receive_soon(self) -> int | None:
         """Receive what comes within a moment; None if nothing does."""
         end = time.monotonic() + _EAGERNESS
         while time.monotonic() < end:
             try:
-                return self._socket.recv_into(self._view[self._end :], 0, socket.MSG_DONTWAIT)
+                return self._receive_now()
             except BlockingIOError:
                 os.sched_yield()
         self._is_eager = self._expects_answers
         return None
-
-    def _receive_late(self, flags: int) -> int:
-        begin = time.monotonic()
-        size = self._socket.recv_into(self._view[self._end :], 0, flags)
-        self._is_eager = self._expects_answers or time.monotonic() - begin < _SOON
-        return size
 
     def _be_patient(self) -> None:
         patience = self._patience if self._deadline is None else self._deadline - time.monotonic()
