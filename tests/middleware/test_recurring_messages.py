@@ -18,6 +18,7 @@ from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.elements import TypedList
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
 from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.vectors_collection.vectors_message import values_messages, values_to_items
 
@@ -60,3 +61,18 @@ def test_sensors_are_as_their_elements(family):
     }
     message = measurements_messages(sizes_of(told)).message(numbers_of(told))
     assert message.to_wire(family) == encode_list(measurements_to_items(told), family)
+
+
+@pytest.mark.parametrize("family", list(WireFamily))
+def test_the_numbers_of_a_message_are_found_again(family):
+    message = MIXED.message(NUMBERS).to_wire(family)
+    assert MIXED.numbers_in(message, family) == tuple(NUMBERS)
+    assert MIXED.numbers_in(message[:-1] + b"z", family) is None
+    assert MIXED.numbers_in(message + b"z", family) is None
+
+
+def test_what_are_no_numbers_is_refused():
+    with pytest.raises(MalformedMessage, match="4 numbers"):
+        MIXED.message([1.0, "2", 3.0, 4.0]).to_wire(WireFamily.YARP_3)
+    with pytest.raises(MalformedMessage, match="4 numbers"):
+        MIXED.message([1.0]).to_wire(WireFamily.YARP_3)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from itertools import accumulate
 
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from gradiva.middleware.errors import MalformedMessage
 
 _MARK = b"\xf9\xfa\xfb\xfc\xfd\xfe\xf9\xc1"  # a float64 whose bytes stand in no UTF-8 text
 _MARKED: float = struct.unpack("<d", _MARK)[0]
@@ -38,12 +39,26 @@ class RecurringMessages:
         return RecurringMessage(self, numbers)
 
     def encoded(self, numbers: Sequence[float], family: WireFamily) -> bytes:
-        """Return the bytes of the message of these numbers."""
+        """Return the bytes of the message of these numbers.
+
+        Raises:
+            MalformedMessage: They are not as many, or not all numbers.
+        """
+        try:
+            return self._template(family).filled(self._pack(*numbers))
+        except struct.error as error:
+            raise MalformedMessage(f"a message of {self._count} numbers cannot carry these: {error}") from None
+
+    def numbers_in(self, message: bytes, family: WireFamily) -> tuple[float, ...] | None:
+        """Return the numbers of a message of this layout; None where it is another message."""
+        return self._template(family).numbers_in(message)
+
+    def _template(self, family: WireFamily) -> _Template:
         template = self._templates.get(family)
         if template is None:
             marked = encode_list(self.layout([_MARKED] * self._count), family)
-            template = self._templates[family] = _template(marked)
-        return template.filled(self._pack(*numbers))
+            template = self._templates[family] = _Template(marked)
+        return template
 
 
 class RecurringMessage:
@@ -68,35 +83,48 @@ class RecurringMessage:
         return to_text(self.to_items())
 
 
-@dataclass(frozen=True, slots=True)
 class _Template:
     """The bytes of a message, and where in it numbers stand.
 
-    Attributes:
+    Args:
         marked: All bytes, with marks in the places of the numbers.
-        places: Of numbers that stand side by side: their bytes in the message, and among those of all numbers.
     """
 
-    marked: bytes
-    places: tuple[tuple[slice, slice], ...]
+    def __init__(self, marked: bytes) -> None:
+        self._marked = marked
+        places = _marks(marked)
+        ends = [0, *(place.stop for place in places)]
+        gaps = [place.start - end for place, end in zip(places, ends, strict=False)]
+        sizes = [place.stop - place.start for place in places]
+        parts = [slice(end - size, end) for end, size in zip(accumulate(sizes), sizes, strict=True)]
+        self._places = list(zip(places, parts, strict=True))  # in the message, and among the bytes of all numbers
+        both, rest = list(zip(gaps, sizes, strict=True)), len(marked) - ends[-1]
+        self._constants = struct.Struct("<" + "".join(f"{gap}s{size}x" for gap, size in both) + f"{rest}s")
+        self._numbers = struct.Struct("<" + "".join(f"{gap}x{size // _SIZE}d" for gap, size in both) + f"{rest}x")
+        self._expected = self._constants.unpack(marked)
 
     def filled(self, numbers: bytes) -> bytes:
         """Return the message of these numbers, given one behind the other."""
-        message = bytearray(self.marked)
-        for place, part in self.places:
+        message = bytearray(self._marked)
+        for place, part in self._places:
             message[place] = numbers[part]
         return bytes(message)
 
+    def numbers_in(self, message: bytes) -> tuple[float, ...] | None:
+        """Return the numbers of a message; None where its other bytes are not those of this template."""
+        if len(message) != len(self._marked) or self._constants.unpack(message) != self._expected:
+            return None
+        return self._numbers.unpack(message)
 
-def _template(marked: bytes) -> _Template:
-    places: list[tuple[slice, slice]] = []
-    taken = 0
+
+def _marks(marked: bytes) -> list[slice]:
+    """Return where marks stand, those that are side by side as one."""
+    places: list[slice] = []
     start = marked.find(_MARK)
     while start >= 0:
         end = start
         while marked[end : end + _SIZE] == _MARK:
             end += _SIZE
-        places.append((slice(start, end), slice(taken, taken + end - start)))
-        taken += end - start
+        places.append(slice(start, end))
         start = marked.find(_MARK, end)
-    return _Template(marked, tuple(places))
+    return places

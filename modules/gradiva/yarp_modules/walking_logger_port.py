@@ -63,5 +63,5 @@ class WalkingLoggerPort:
 def _listed(value: float | npt.ArrayLike) -> list[float]:
     if isinstance(value, float):
         return [value]
-    numbers: list[float] = np.asarray(value, dtype=float).ravel().tolist()
+    numbers: list[float] = (value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)).ravel().tolist()
     return numbers

@@ -3,6 +3,7 @@
 import pytest
 
 from gradiva.middleware.analog_sensors import (
+    MeasurementsReader,
     SensorClass,
     SensorMeasurement,
     SensorMetadata,
@@ -12,6 +13,7 @@ from gradiva.middleware.analog_sensors import (
     metadata_to_items,
 )
 from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage
 from tests.middleware.recorded_messages import recorded_messages
 
@@ -61,3 +63,16 @@ def test_what_are_no_measurements_is_refused(items):
 def test_what_are_no_metadata_is_refused(items):
     with pytest.raises(MalformedMessage):
         metadata_from_items(items)
+
+
+@pytest.mark.parametrize("family", list(WireFamily))
+def test_a_reader_says_what_the_elements_say_and_knows_the_next_message(family):
+    first = {SensorClass.GYROSCOPE: (SensorMeasurement((1.0, 2.0, 3.0), 4.0),)}
+    second = {SensorClass.GYROSCOPE: (SensorMeasurement((5.0, 6.0, 7.0), 8.0),)}
+    more = second | {SensorClass.SKIN_PATCH: (SensorMeasurement((), 9.0), SensorMeasurement((0.5,), 9.5))}
+    reader, messages = MeasurementsReader(), [encode_list(measurements_to_items(one), family) for one in (first, more)]
+    for message, told in zip(messages, (first, more), strict=True):
+        assert reader.usual(message, family) is None
+        assert reader.from_items(decode_list(message, family).items) == told
+        assert reader.usual(message, family) == told
+    assert reader.usual(messages[0], family) is None

@@ -1,5 +1,6 @@
 """Analog sensors as they travel: inertial, force torque, temperature and others, all in one message."""
 
+from gradiva.middleware.analog_sensors.measurements_reader import MeasurementsReader
 from gradiva.middleware.analog_sensors.sensor_class import SensorClass
 from gradiva.middleware.analog_sensors.sensor_measurements import (
     Measurements,
@@ -19,6 +20,7 @@ from gradiva.middleware.analog_sensors.sensor_metadata import (
 
 __all__ = [
     "Measurements",
+    "MeasurementsReader",
     "Metadata",
     "SensorClass",
     "SensorMeasurement",

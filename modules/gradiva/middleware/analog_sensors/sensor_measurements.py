@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 from gradiva.middleware.analog_sensors.sensor_class import SensorClass
 from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
@@ -44,16 +43,19 @@ def sizes_of(measurements: Measurements) -> Sizes:
 
 def measurements_messages(sizes: Sizes) -> RecurringMessages:
     """Return the messages of such sensors; their numbers are those of `numbers_of`."""
+    count = sum(size + 1 for _, size in sizes)
+    return RecurringMessages(lambda numbers: measurements_to_items(measurements_of(sizes, numbers)), count)
 
-    def layout(numbers: Sequence[float]) -> list[Element]:
-        told: dict[SensorClass, list[SensorMeasurement]] = {}
-        rest = iter(numbers)
-        for kind, size in sizes:
-            values = tuple(islice(rest, size))
-            told.setdefault(kind, []).append(SensorMeasurement(values, next(rest)))
-        return measurements_to_items(told)
 
-    return RecurringMessages(layout, sum(size + 1 for _, size in sizes))
+def measurements_of(sizes: Sizes, numbers: Sequence[float]) -> dict[SensorClass, tuple[SensorMeasurement, ...]]:
+    """Return what such sensors measured, given their numbers; the inverse of `numbers_of`."""
+    told: dict[SensorClass, list[SensorMeasurement]] = {}
+    start = 0
+    for kind, size in sizes:
+        end = start + size
+        told.setdefault(kind, []).append(SensorMeasurement(tuple(numbers[start:end]), numbers[end]))
+        start = end + 1
+    return {kind: tuple(sensors) for kind, sensors in told.items()}
 
 
 def numbers_of(measurements: Measurements) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.wire.elements import Element, Vocab32
@@ -106,7 +107,7 @@ class VectorsCollectionServer:
         if self._sent is None or (self._sent.sizes, self._sent.version) != (sizes, version):
             self._check(values)
             self._sent = _Sent(sizes, version, values_messages(sizes, version))
-        message = self._sent.messages.message([float(value) for key, _ in sizes for value in values[key]])
+        message = self._sent.messages.message(list(chain.from_iterable(values[key] for key, _ in sizes)))
         if stamp is not None:
             self._port.setEnvelope(stamp)
         send_ready(self._port, message, strict)

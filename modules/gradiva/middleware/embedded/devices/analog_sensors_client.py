@@ -6,10 +6,10 @@ import threading
 from dataclasses import dataclass
 
 from gradiva.middleware.analog_sensors import (
+    MeasurementsReader,
     SensorClass,
     SensorMeasurement,
     SensorMetadata,
-    measurements_from_items,
     metadata_from_items,
 )
 from gradiva.middleware.embedded.data.bottle import Bottle
@@ -74,7 +74,8 @@ class AnalogSensorsClient:
         self._rpc = RpcClient()
         self._port = NewestMessagePort()
         self._metadata: dict[SensorClass, tuple[SensorMetadata, ...]] = {}
-        self._last = LastMessage(self._port, "measurements", _measurements)
+        self._reader = MeasurementsReader()
+        self._last = LastMessage(self._port, "measurements", self._measurements)
         self._late = Complaint()
         self._asking = threading.Lock()
         self._keeper = ConnectionKeeper(options.remote, self._is_connected, self._reach_again)
@@ -121,6 +122,11 @@ class AnalogSensorsClient:
         self._late.settle()
         return MAS_OK if 0 <= index < len(last.content.get(kind, ())) else MAS_ERROR
 
+    def _measurements(self, message: IncomingMessage) -> Measurements:
+        payload, family = message.payload, message.source.family
+        usual = self._reader.usual(payload, family) if isinstance(payload, bytes) else None
+        return self._reader.from_items(message.items()) if usual is None else usual
+
     def _open_ports(self) -> None:
         local = self._options.local
         if not (self._rpc.open(f"{local}/rpc:i") and self._port.open(f"{local}/measures:i")):
@@ -163,7 +169,3 @@ class AnalogSensorsClient:
         except MiddlewareError:
             return False
         return True
-
-
-def _measurements(message: IncomingMessage) -> Measurements:
-    return measurements_from_items(message.items())

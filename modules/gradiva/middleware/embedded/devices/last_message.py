@@ -61,12 +61,13 @@ class LastMessage(Generic[T]):
 
     def read(self) -> Received[T] | None:
         """Return what came last and makes sense; None before that. One line in the log tells of what makes none."""
-        with self._looking:
-            newest = self._port.newest
-            if newest is not self._seen and newest is not None:
-                self._seen = newest
-                self._take(newest)
-            return self._received
+        if self._port.newest is not self._seen:
+            with self._looking:
+                newest = self._port.newest
+                if newest is not self._seen and newest is not None:
+                    self._take(newest)
+                    self._seen = newest  # last: whoever sees it need not wait
+        return self._received
 
     def _take(self, arrived: ArrivedMessage) -> None:
         try:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from gradiva.middleware.analog_sensors import SensorClass
+from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.devices.analog_sensors_client import AnalogSensorsClient
 
 
@@ -36,7 +39,10 @@ class AnalogSensorView:
         measurement = self._client.measurement(self._kind, int(index))
         if measurement is None:
             return -1.0
-        out.resize(len(measurement.values))
-        for place, value in enumerate(measurement.values):
-            out.set(place, value)
+        if isinstance(out, Vector):
+            out.array = np.array(measurement.values)
+        else:
+            out.resize(len(measurement.values))
+            for place, value in enumerate(measurement.values):
+                out.set(place, value)
         return measurement.time
