@@ -64,11 +64,11 @@ class ViscoElasticContact:
 
     def wrench(self, motion: SoleMotion, contact: FootContact) -> NDArray:
         """Return the wrench, [N, N·m], shape (6,)."""
-        return np.array(self._equations(motion, contact).wrench(contact.stiffness, contact.damping))
+        return np.array(self.equations(motion, contact).wrench(contact.stiffness, contact.damping))
 
     def regressor(self, motion: SoleMotion, contact: FootContact) -> NDArray:
         """Return Y of wrench = Y [k, b], shape (6, 2); the contact's own k and b tell which part is loaded."""
-        return np.array(self._equations(motion, contact).regressor()).T
+        return np.array(self.equations(motion, contact).regressor()).T
 
     def rate(self, motion: SoleMotion, contact: FootContact, period: float = 0.0) -> WrenchRate:
         """Return h and g.
@@ -78,7 +78,7 @@ class ViscoElasticContact:
             contact: With the ground.
             period: For which a controller holds the acceleration, 0 for the derivative, [s].
         """
-        equations = self._equations(motion, contact)
+        equations = self.equations(motion, contact)
         drift = equations.drift(contact.stiffness, contact.damping)
         return WrenchRate(np.array(drift), np.array(equations.gain(contact.stiffness, contact.damping, period)))
 
@@ -86,7 +86,8 @@ class ViscoElasticContact:
         """Return area and moments of the loaded part of the sole; all zero for a sole in the air."""
         return self._moments(self._arguments(motion, contact), contact)
 
-    def _equations(self, motion: SoleMotion, contact: FootContact) -> ViscoElasticEquations:
+    def equations(self, motion: SoleMotion, contact: FootContact) -> ViscoElasticEquations:
+        """Return the integrals over the loaded part, from which all of these follow."""
         arguments = self._arguments(motion, contact)
         return ViscoElasticEquations(self._moments(arguments, contact), *arguments)
 

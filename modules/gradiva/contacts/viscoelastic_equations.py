@@ -36,7 +36,7 @@ instead, the velocity of the foot gets a pole at :math:`1 - k \Delta t / b`: uns
 
 from __future__ import annotations
 
-from gradiva.contacts.plain_vectors import Matrix, Vector, axial, combination, cross, times, trace
+from gradiva.contacts.plain_vectors import Matrix, Vector, axial, combination, cross, dot, times, trace
 from gradiva.contacts.sole_moments import SoleMoments
 
 
@@ -44,10 +44,12 @@ class ViscoElasticEquations:
     """The integrals of one sole at one instant, and what follows from them.
 
     Numbers may be floats or the scalars of a symbolic library; results are lists of the same.
+
+    Attributes:
+        area: Of the loaded part of the sole, [m²].
     """
 
     __slots__ = (
-        "_area",
         "_displaced",
         "_lever",
         "_offset",
@@ -58,6 +60,7 @@ class ViscoElasticEquations:
         "_spread",
         "_swept",
         "_velocity",
+        "area",
     )
 
     def __init__(
@@ -86,7 +89,7 @@ class ViscoElasticEquations:
         first = (x, y, z * area)
         second = ((xx, xy, z * x), (xy, yy, z * y), (z * x, z * y, z * z * area))
         rows = [times(second, row) for row in rotation]
-        self._area = area
+        self.area = area
         self._velocity, self._omega = twist[:3], twist[3:]
         self._lever = times(rotation, first)  # s
         self._spread = [times(rotation, row) for row in rows]  # C
@@ -112,6 +115,11 @@ class ViscoElasticEquations:
         force = combination(k, self._displaced, b, self._swept)
         return force + combination(k, self._spring_moment(), b, self._damper_moment())
 
+    def squared_speed(self) -> float:
+        r"""Return :math:`\int |\dot x|^2` over the loaded part, [m⁴/s²]: times a b, it is the power lost."""
+        linear = dot(self._velocity, self._swept)
+        return linear + dot(self._omega, self._damper_moment())
+
     def drift(self, stiffness: float, damping: float) -> list[float]:
         """Return h, the rate of the wrench while the sole frame does not accelerate, [N/s, N·m/s]."""
         a, rate = self._projection, self._projection_rate / self._projection
@@ -128,7 +136,7 @@ class ViscoElasticEquations:
             period: Δt for which the acceleration is held, 0 for the derivative, [s].
         """
         factor = -self._projection * (damping + 0.5 * stiffness * period)
-        area, (x, y, z) = factor * self._area, (factor * lever for lever in self._lever)
+        area, (x, y, z) = factor * self.area, (factor * lever for lever in self._lever)
         (cxx, cxy, cxz), (_, cyy, cyz), (_, _, czz) = ([factor * value for value in row] for row in self._spread)
         return [
             [area, 0.0, 0.0, 0.0, z, -y],

@@ -1,6 +1,22 @@
 """From sensors to the robot's state."""
 
 from gradiva.estimation.base_source import BaseSource
+from gradiva.estimation.contact_detector import ContactDetector, ContactDetectorConfig
+from gradiva.estimation.contact_estimator import ContactEstimator, ContactEstimatorConfig
+from gradiva.estimation.contact_parameter_estimator import (
+    ContactParameterEstimator,
+    ContactParameterEstimatorConfig,
+)
 from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
-__all__ = ["BaseSource", "StateEstimator", "StateEstimatorConfig"]
+__all__ = [
+    "BaseSource",
+    "ContactDetector",
+    "ContactDetectorConfig",
+    "ContactEstimator",
+    "ContactEstimatorConfig",
+    "ContactParameterEstimator",
+    "ContactParameterEstimatorConfig",
+    "StateEstimator",
+    "StateEstimatorConfig",
+]

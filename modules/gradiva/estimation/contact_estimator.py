@@ -1,0 +1,139 @@
+"""Which feet carry load, where they touched the ground, and what the ground is like."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import (
+    ConfigError,
+    FootContact,
+    FootReference,
+    LowPass,
+    NDArray,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+    so3,
+)
+from gradiva.contacts import SoleMotion, ViscoElasticContact, ViscoElasticParameters
+from gradiva.estimation.contact_detector import ContactDetector, ContactDetectorConfig
+from gradiva.estimation.contact_parameter_estimator import (
+    ContactParameterEstimator,
+    ContactParameterEstimatorConfig,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ContactEstimatorConfig:
+    """What is assumed of the ground.
+
+    Attributes:
+        stiffness: k, [N/m³]; when unsure, too low: a controller bears a third of the truth and falls with its triple.
+        damping: b, [N·s/m³].
+        learns: k and b are estimated; otherwise they are as assumed.
+        ground_height: Height of a sole frame that just touches the unloaded ground, [m].
+        detector: When a foot is in contact.
+        parameters: How k and b are estimated.
+    """
+
+    stiffness: float
+    damping: float
+    learns: bool
+    ground_height: float
+    detector: ContactDetectorConfig
+    parameters: ContactParameterEstimatorConfig
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness", "damping"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+class ContactEstimator:
+    """Estimates the contacts of both feet with level ground.
+
+    The pose in which a sole would feel no force is its x, y and heading at touch-down, level, at the height of the
+    ground. The whole pose at touch-down would be off by the tilt of the foot and by what it had sunk until then.
+    """
+
+    def __init__(self, sole: SoleRectangle, config: ContactEstimatorConfig) -> None:
+        """Prepare.
+
+        Args:
+            sole: Rectangle of the left sole.
+            config: What is assumed of the ground.
+        """
+        self._force_filter = LowPass(config.detector.force_time_constant)
+        self._feet = tuple(_FootContactEstimator(sole, side, config) for side in Side)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: both feet are in the air, above ground as it was assumed."""
+        self._time: float | None = None
+        self._force_filter.reset()
+        for foot in self._feet:
+            foot.reset()
+
+    def update(self, state: RobotState, reference: WalkingReference, time: float) -> tuple[FootContact, FootContact]:
+        """Return the contacts of the left and the right foot.
+
+        Args:
+            state: Poses, twists and wrenches of the feet. The poses have to be measured: an odometry that takes the
+                stance sole to be where it was planned cannot see it sink.
+            reference: The plan at the same time.
+            time: [s].
+        """
+        period = 0.0 if self._time is None else time - self._time
+        self._time = time
+        loads = np.array([state.foot_wrench(side)[2] for side in Side])
+        forces = self._force_filter.update(loads, period)
+        left, right = (
+            foot.update(state, float(force), reference.foot(foot.side), period)
+            for foot, force in zip(self._feet, forces, strict=True)
+        )
+        return left, right
+
+
+class _FootContactEstimator:
+    """The same of one foot."""
+
+    def __init__(self, sole: SoleRectangle, side: Side, config: ContactEstimatorConfig) -> None:
+        self.side = side
+        self._config = config
+        self._model = ViscoElasticContact(sole, side)
+        self._detector = ContactDetector(config.detector)
+
+    def reset(self) -> None:
+        self._detector.reset()
+        assumed = ViscoElasticParameters(self._config.stiffness, self._config.damping)
+        self._parameters = ContactParameterEstimator(self._config.parameters, assumed)
+        self._contact: FootContact | None = None
+
+    def update(self, state: RobotState, force: float, reference: FootReference, period: float) -> FootContact:
+        motion = SoleMotion(state.foot_position(self.side), state.foot_rotation(self.side), state.foot_twist(self.side))
+        is_active = self._detector.update(force, reference)
+        was_active = self._contact is not None and self._contact.is_active
+        if self._contact is None or not (is_active and was_active):
+            self._parameters.reset_covariance()
+            self._contact = self._touching(motion, is_active)
+        elif self._config.learns:
+            self._contact = self._learned(motion, state.foot_wrench(self.side), self._contact, period)
+        return self._contact
+
+    def _touching(self, motion: SoleMotion, is_active: bool) -> FootContact:
+        """The contact of a sole that touches the ground right here."""
+        x, y, _ = motion.position
+        level = so3.rotation_z(so3.yaw(motion.rotation))
+        return FootContact(is_active, np.array([x, y, self._config.ground_height]), level, *self._parameters.parameters)
+
+    def _learned(self, motion: SoleMotion, wrench: NDArray, contact: FootContact, period: float) -> FootContact:
+        equations = self._model.equations(motion, contact)
+        if equations.area == 0.0:  # the force says contact, the pose says air: nothing can be learned
+            return contact
+        speed = math.sqrt(equations.squared_speed() / equations.area)
+        parameters = self._parameters.update(wrench.tolist(), equations.regressor(), speed, period)
+        return contact.with_ground(*parameters)
