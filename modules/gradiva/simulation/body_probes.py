@@ -13,6 +13,8 @@ from gradiva.simulation.rigid_tree import RigidBody, RigidTree
 from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.urdf import Urdf, read_urdf
 
+_ROBOT = 1  # number of its first body, behind the world
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InertialReading:
@@ -38,32 +40,44 @@ class _Cut:
         position: Of the frame of the reading, in the frame of the body, [m], shape (3,).
         rotation: Of the frame of the reading, in the frame of the body, shape (3, 3).
         below: Numbers of the bodies behind.
-        mass: Of the links, [kg].
-        arm: From the frame of the reading to their centre of mass, in the frame of the body, [m], shape (3,).
-        centre: Of mass, in the frame of the body, [m], shape (3,).
-        inertia: About the centre of mass, axes of the body, [kg·m²], shape (3, 3).
+        wrench_of_motion: What moves the links, in the frame of the reading, for a unit of each entry of (B a) of the
+            body, shape (6, 12).
     """
 
     body: int
     position: NDArray
     rotation: NDArray
-    below: tuple[int, ...]
-    mass: float
-    arm: NDArray
-    centre: NDArray
-    inertia: NDArray
+    below: list[int]
+    wrench_of_motion: NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seat:
+    """Where an inertial unit sits.
+
+    Attributes:
+        body: Number of the rigid body.
+        position: In the frame of the body, [m], shape (3,).
+        rotation: In the frame of the body, shape (3, 3).
+    """
+
+    body: int
+    position: NDArray
+    rotation: NDArray
 
 
 class BodyProbes:
     r"""Measures accelerations and inner wrenches of a simulated robot.
 
-    What the parent exerts on the child at a cut carries the child's links and all bodies behind them,
+    A point at r of a body has the proper acceleration :math:`a + B r` with :math:`B = S(\alpha) + S(\omega)^2`. What
+    the parent exerts on the child at a cut carries the child's links and all bodies behind them,
 
-    .. math:: f = \sum_l m_l (a_l - g) + \sum_b f_b, \qquad
-        n = \sum_l I_l \alpha + \omega \times I_l \omega + c_l \times m_l (a_l - g) + \sum_b n_b
+    .. math:: f = \int (a + B r) \, dm + \sum_b f_b, \qquad
+        S(n) = \int (a + B r) r^T - r (a + B r)^T \, dm + \sum_b S(n_b)
 
     with :math:`f_b, n_b` what the engine tells of the bodies b (soles on the ground among them), all moments about
-    the same point.
+    the same point. Both integrals are in :math:`(B \; a) P`, with the pseudo-inertia
+    :math:`P = \int (r, 1) (r, 1)^T dm`.
     """
 
     def __init__(
@@ -82,7 +96,8 @@ class BodyProbes:
         self._data = data
         self._level = config.ground.world_rotation
         self._mass_scale = config.plant.mass_scale
-        self._cuts: dict[tuple[str, str], _Cut] = {}
+        self._cuts: dict[tuple[str, str, str], _Cut] = {}
+        self._seats: dict[str, _Seat] = {}
 
     def refresh(self) -> None:
         """Compute accelerations and inner forces of the last physics step; before `inertial` and `wrench`."""
@@ -94,14 +109,12 @@ class BodyProbes:
         Raises:
             ModelError: The model has no such frame.
         """
-        body = self._tree.body_of(frame)
-        number, pose = self._model.body(body.name).id, body.frames[frame]
-        world = self._data.xmat[number].reshape(3, 3)
-        angular, linear, spin = _acceleration(self._model, self._data, number)
-        arm = world @ pose[:3, 3]
-        felt = linear + so3.cross(angular, arm) + so3.cross(spin, so3.cross(spin, arm))
-        rotation = world @ pose[:3, :3]
-        return InertialReading(self._level @ rotation, rotation.T @ spin, rotation.T @ felt)
+        seat = self._seats.get(frame) or self._seat(frame)
+        world = self._data.xmat[seat.body].reshape(3, 3)
+        motion, spin = _motion(self._model, self._data, seat.body)
+        rotation = world @ seat.rotation
+        felt = motion[:, 3] + motion[:, :3] @ seat.position
+        return InertialReading(self._level @ rotation, spin @ seat.rotation, felt @ seat.rotation)
 
     def pose_between(self, frame: str, other: str) -> NDArray | None:
         """Return the pose of ``frame`` in ``other``, homogeneous, shape (4, 4); None where a joint moves between them.
@@ -125,45 +138,36 @@ class BodyProbes:
         Raises:
             ModelError: The model has no such joint or frame.
         """
-        cut = self._cuts.get((joint, frame)) or self._cut(joint, frame)
-        model, data = self._model, self._data
+        cut = self._cuts.get((joint, frame, without)) or self._cut(joint, frame, without)
+        data = self._data
         world = data.xmat[cut.body].reshape(3, 3)
-        lever = data.subtree_com[model.body_rootid[cut.body]] - data.xpos[cut.body] - world @ cut.position
-        left_out = model.body(f"sole:{without}").id if without else -1
-        inner = data.cfrc_int[[body for body in cut.below if body != left_out]].sum(axis=0)
-        force, moment = self._of_links(cut)  # in the axes of the body, as what follows
-        force += inner[3:] @ world  # the engine tells moments first, about the centre of mass of the robot
-        moment += (inner[:3] + so3.cross(lever, inner[3:])) @ world
-        return -np.concatenate([force @ cut.rotation, moment @ cut.rotation])
+        lever = data.subtree_com[_ROBOT] - data.xpos[cut.body] - world @ cut.position
+        inner = np.add.reduce(data.cfrc_int[cut.below])  # moments first, about the centre of mass of the robot
+        behind = np.array([inner[3:], inner[:3] + so3.cross(lever, inner[3:])])
+        links = cut.wrench_of_motion @ _motion(self._model, data, cut.body)[0].ravel()
+        return -links - (behind @ (world @ cut.rotation)).ravel()
 
-    def _of_links(self, cut: _Cut) -> tuple[NDArray, NDArray]:
-        """Return force and moment about the frame of the reading that move the links, in the axes of the body."""
-        angular, linear, spin = _acceleration(self._model, self._data, cut.body, 1)
-        felt = linear + so3.cross(angular, cut.centre) + so3.cross(spin, so3.cross(spin, cut.centre))
-        force = cut.mass * felt
-        moment = cut.inertia @ angular + so3.cross(spin, cut.inertia @ spin)
-        return force, moment + so3.cross(cut.arm, force)
+    def _seat(self, frame: str) -> _Seat:
+        body = self._tree.body_of(frame)
+        pose = body.frames[frame]
+        seat = self._seats[frame] = _Seat(self._model.body(body.name).id, pose[:3, 3], pose[:3, :3])
+        return seat
 
-    def _cut(self, joint: str, frame: str) -> _Cut:
+    def _cut(self, joint: str, frame: str, without: str) -> _Cut:
         if joint not in self._urdf.joints:
             raise ModelError(f"the model has no joint '{joint}'{nearest_name(joint, self._urdf.joints)}")
         body = self._tree.body_of(self._urdf.joints[joint].child)
         if frame not in body.frames:
             raise ModelError(f"frame '{frame}' is not rigidly connected to joint '{joint}'")
         links = _links_below(self._urdf, body, self._urdf.joints[joint].child)
-        part = RigidBody(body.name, -1, None, np.eye(4))
-        part.inertials = {name: own for name, own in body.inertials.items() if name in links}
-        whole = part.inertial if part.inertials else None
-        pose, centre = body.frames[frame], np.zeros(3) if whole is None else whole.centre
-        cut = self._cuts[joint, frame] = _Cut(
+        left_out = self._model.body(f"sole:{without}").id if without else -1
+        pose = body.frames[frame]
+        cut = self._cuts[joint, frame, without] = _Cut(
             body=self._model.body(body.name).id,
             position=pose[:3, 3],
             rotation=pose[:3, :3],
-            below=tuple(self._bodies_below(body, links)),
-            mass=0.0 if whole is None else self._mass_scale * whole.mass,
-            arm=centre - pose[:3, 3],
-            centre=centre,
-            inertia=np.zeros((3, 3)) if whole is None else self._mass_scale * whole.inertia,
+            below=[number for number in self._bodies_below(body, links) if number != left_out],
+            wrench_of_motion=self._mass_scale * _wrench_of_motion(body, links, pose),
         )
         return cut
 
@@ -193,14 +197,44 @@ def _links_below(urdf: Urdf, body: RigidBody, link: str) -> set[str]:
     return below
 
 
-def _acceleration(
-    model: mujoco.MjModel, data: mujoco.MjData, body: int, own_axes: int = 0
-) -> tuple[NDArray, NDArray, NDArray]:
-    """Return angular acceleration, proper acceleration of the body's origin, and angular velocity.
+def _wrench_of_motion(body: RigidBody, links: set[str], pose: NDArray) -> NDArray:
+    """Return what moves some links, in a frame at ``pose`` in the body, for a unit of each entry of (B a), (6, 12)."""
+    rotation, position = pose[:3, :3], pose[:3, 3]
+    move = np.eye(4)
+    move[:3, 3] = position
+    pseudo_inertia = move @ _pseudo_inertia(body, links, position)
+    columns = []
+    for motion in np.eye(12).reshape(12, 3, 4):
+        integrals = motion @ pseudo_inertia
+        columns.append(np.concatenate([integrals[:, 3] @ rotation, 2.0 * so3.vee(integrals[:, :3]) @ rotation]))
+    return np.column_stack(columns)
 
-    In the axes of the world, or in those of the body where ``own_axes`` is 1.
+
+def _pseudo_inertia(body: RigidBody, links: set[str], point: NDArray) -> NDArray:
+    """Return that of some links about ``point``, in the axes of the body, [kg·m², kg·m, kg], shape (4, 4)."""
+    total = np.zeros((4, 4))
+    for own in (inertial for name, inertial in body.inertials.items() if name in links):
+        arm = np.append(own.centre - point, 1.0)
+        total += own.mass * np.outer(arm, arm)
+        total[:3, :3] += 0.5 * np.trace(own.inertia) * np.eye(3) - own.inertia
+    return total
+
+
+def _motion(model: mujoco.MjModel, data: mujoco.MjData, body: int) -> tuple[NDArray, NDArray]:
+    """Return B beside the proper acceleration of the body's origin, shape (3, 4), and its angular velocity.
+
+    In the axes of the body.
     """
     both, twist = np.empty(6), np.empty(6)
-    mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, both, own_axes)
-    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, twist, own_axes)
-    return both[:3], both[3:], twist[:3]
+    mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, both, 1)
+    mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, twist, 1)
+    p, q, r, ax, ay, az = both.tolist()
+    x, y, z = twist[:3].tolist()
+    motion = np.array(
+        [
+            [-y * y - z * z, x * y - r, x * z + q, ax],
+            [x * y + r, -x * x - z * z, y * z - p, ay],
+            [x * z - q, y * z + p, -x * x - y * y, az],
+        ]
+    )
+    return motion, twist[:3]

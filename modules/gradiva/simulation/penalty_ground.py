@@ -11,7 +11,7 @@ from gradiva.common import NDArray, so3
 from gradiva.contacts import PenaltyConfig
 from gradiva.simulation.ground_config import GroundConfig
 from gradiva.simulation.penalty_vertices import BodyPoints, PenaltyVertices
-from gradiva.simulation.sole_body import add_sole_body
+from gradiva.simulation.sole_body import SoleBodies, add_sole_body
 from gradiva.simulation.sole_box import SoleBox
 
 _CORNERS = 4  # of a sole
@@ -35,10 +35,11 @@ class PenaltyGround:
 
     def bind(self, model: mujoco.MjModel) -> None:
         """Find the soles in the compiled model."""
-        self._bodies = [int(model.body(f"sole:{box.sensor}").id) for box in self._boxes]
-        parts = [BodyPoints(body, box.face_corners) for body, box in zip(self._bodies, self._boxes, strict=True)]
+        self._bodies = SoleBodies(model, self._boxes)
+        self._numbers = [int(model.body(f"sole:{box.sensor}").id) for box in self._boxes]
+        parts = [BodyPoints(body, box.face_corners) for body, box in zip(self._numbers, self._boxes, strict=True)]
         self._vertices = PenaltyVertices(model, parts, self._config, self._friction, self._height)
-        self._told = np.zeros((len(self._bodies), 6))
+        self._told = np.zeros((len(self._boxes), 6))
 
     @property
     def corner_heights(self) -> NDArray:
@@ -69,14 +70,11 @@ class PenaltyGround:
 
     def wrenches(self, data: mujoco.MjData) -> NDArray:
         """Return the wrenches of the last step, sensors' frames, [N, N·m], shape (sensors, 6)."""
-        return self._told.copy()
+        return self._told
 
     def _exert(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         self._vertices.apply(model, data)
-        points = self._vertices.positions.reshape(-1, _CORNERS, 3)
-        for told, body, corners, forces in zip(self._told, self._bodies, points, self.corner_forces, strict=True):
-            rotation = data.xmat[body].reshape(3, 3)  # the body's frame is the sensor's
-            arms = corners - data.xpos[body]
-            moment = sum((so3.cross(arm, force) for arm, force in zip(arms, forces, strict=True)), np.zeros(3))
-            told[:3] = forces.sum(axis=0) @ rotation
-            told[3:] = moment @ rotation
+        points, forces = self._vertices.positions.reshape(-1, _CORNERS, 3), self.corner_forces
+        arms = points - points.mean(axis=1, keepdims=True)  # from the middles of the faces
+        moments = so3.cross(np.moveaxis(arms, 2, 0), np.moveaxis(forces, 2, 0)).sum(axis=2).T
+        self._told = self._bodies.told(data, np.hstack([forces.sum(axis=1), moments]))

@@ -48,6 +48,7 @@ class SensorFaults:
     def spoil(self, measurement: Measurement, time: float) -> Measurement:
         """Return what is read at ``time`` [s] instead of a measurement."""
         if not self._faults:
+            self._last = measurement
             return measurement
         active = self._active(time)
         if self._last is not None and any(fault.kind is FaultKind.SILENCE for fault in active):

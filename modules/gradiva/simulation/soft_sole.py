@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import mujoco
 import numpy as np
 
 from gradiva.common import FootContact, NDArray, Side, SoleRectangle, so3
 from gradiva.contacts import SoleMotion, ViscoElasticContact
-from gradiva.simulation.sole_body import SoleFace
+from gradiva.simulation.sole_box import SoleBox
 from gradiva.simulation.viscoelastic_config import ViscoElasticGroundConfig
 
 
@@ -26,36 +25,38 @@ class SoftSole:
     with the loaded area A and :math:`a = |e_3^T R e_3|`. Friction does not limit the moment about the vertical.
     """
 
-    def __init__(self, face: SoleFace, config: ViscoElasticGroundConfig, friction: float, height: float) -> None:
+    def __init__(self, box: SoleBox, config: ViscoElasticGroundConfig, friction: float, height: float) -> None:
         """Begin in the air, above a surface at ``height`` [m]; ``friction`` counts for a sole that may slide."""
-        x, y = face.half_size
-        self._sole = ViscoElasticContact(
-            SoleRectangle((-x, x), (-y, y), 0.0), Side.LEFT, is_unilateral=not config.pulls
-        )
-        self._face = face
+        self._half_size = x, y = float(box.half_size[0]), float(box.half_size[1])
+        face = SoleRectangle((-x, x), (-y, y), 0.0)
+        self._sole = ViscoElasticContact(face, Side.LEFT, is_unilateral=not config.pulls)
         self._config = config
-        self._friction = friction if config.slides else math.inf
+        self._friction = friction
         self._height = height
         self._contact: FootContact | None = None
 
     @property
     def contact(self) -> FootContact | None:
-        """Pose of rest of the middle of the sole and properties of the ground below it; None in the air."""
+        """Pose of rest of the middle of the face and properties of the ground below it; None in the air."""
         return self._contact
 
-    def wrench(self, data: mujoco.MjData) -> NDArray:
-        """Return what the ground does to the sole, about the middle of its face, world axes, [N, N·m], shape (6,)."""
-        motion = SoleMotion(self._face.position(data), self._face.rotation(data), self._face.twist(data))
-        self._contact = contact = self._touching(motion, data.time)
+    def wrench(self, motion: SoleMotion, time: float) -> NDArray:
+        """Return what the ground does to the sole, about the middle of its face, world axes, [N, N·m], shape (6,).
+
+        Args:
+            motion: Of the middle of the face.
+            time: [s].
+        """
+        self._contact = contact = self._touching(motion, time)
         if contact is None:
             return np.zeros(6)
         wrench = self._sole.wrench(motion, contact)
-        excess = math.hypot(wrench[0], wrench[1]) - self._friction * wrench[2]
-        return self._slide(motion, contact, wrench) if excess > 0.0 else wrench
+        slides = self._config.slides and math.hypot(wrench[0], wrench[1]) > self._friction * wrench[2] > 0.0
+        return self._slide(motion, contact, wrench) if slides else wrench
 
     def _touching(self, motion: SoleMotion, time: float) -> FootContact | None:
         """Return the contact of this instant: dropped, kept or new, with the ground as it is now."""
-        x, y = self._face.half_size
+        x, y = self._half_size
         tilt_x, tilt_y = motion.rotation[2, :2].tolist()
         if motion.position[2] - x * abs(tilt_x) - y * abs(tilt_y) >= self._height:
             return None

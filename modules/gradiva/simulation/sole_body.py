@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import mujoco
 import numpy as np
 
 from gradiva.common import NDArray, so3
+from gradiva.contacts import SoleMotion
 from gradiva.simulation.sole_box import SoleBox
 from gradiva.simulation.spec_tools import quaternion
+
+_LINEAR_FIRST = [3, 4, 5, 0, 1, 2]  # the engine tells angular velocity first
 
 
 def add_sole_body(spec: mujoco.MjSpec, sole: SoleBox) -> mujoco.MjsBody:
@@ -24,47 +29,43 @@ def add_sole_body(spec: mujoco.MjSpec, sole: SoleBox) -> mujoco.MjsBody:
     return body
 
 
-class SoleFace:
-    """Where the touching face of one sole is, how it moves, and how a wrench on it gets into the engine.
+class SoleBodies:
+    """The soles in a compiled model: how their faces move, and how wrenches on them get into the engine."""
 
-    Attributes:
-        half_size: Half the extent along x and y of the sole frame, [m].
-    """
+    def __init__(self, model: mujoco.MjModel, soles: Sequence[SoleBox]) -> None:
+        """Find the bodies that ``add_sole_body`` made."""
+        self._model = model
+        self._bodies = [int(model.body(f"sole:{sole.sensor}").id) for sole in soles]
+        self._faces = [int(model.site(f"face:{sole.sensor}").id) for sole in soles]
 
-    def __init__(self, model: mujoco.MjModel, sole: SoleBox) -> None:
-        """Find the sole in a compiled model."""
-        self.half_size = (float(sole.half_size[0]), float(sole.half_size[1]))
-        self.body = int(model.body(f"sole:{sole.sensor}").id)
-        self._site = int(model.site(f"face:{sole.sensor}").id)
-        self._root = int(model.body_rootid[self.body])
+    def motions(self, data: mujoco.MjData) -> list[SoleMotion]:
+        """Return pose and twist of the middle of each face, axes of the sole frame; valid until the next step."""
+        twist = np.empty(6)
+        result = []
+        for face in self._faces:
+            mujoco.mj_objectVelocity(self._model, data, mujoco.mjtObj.mjOBJ_SITE, face, twist, 0)
+            result.append(SoleMotion(data.site_xpos[face], data.site_xmat[face].reshape(3, 3), twist[_LINEAR_FIRST]))
+        return result
 
-    def position(self, data: mujoco.MjData) -> NDArray:
-        """Of the middle of the face, world, [m], shape (3,)."""
-        return data.site_xpos[self._site]
+    def exert(self, data: mujoco.MjData, wrenches: NDArray) -> None:
+        """Add wrenches about the middles of the faces, world axes, to what acts from outside.
 
-    def rotation(self, data: mujoco.MjData) -> NDArray:
-        """Of the sole frame, shape (3, 3)."""
-        return data.site_xmat[self._site].reshape(3, 3)
+        Args:
+            data: Of the engine.
+            wrenches: [N, N·m], shape (n, 6).
+        """
+        arms = data.site_xpos[self._faces] - data.xipos[self._bodies]
+        data.xfrc_applied[self._bodies] += _moved(wrenches, arms)
 
-    def twist(self, data: mujoco.MjData) -> NDArray:
-        """Of the middle of the face, linear then angular, world, [m/s, rad/s], shape (6,)."""
-        angular, linear = data.cvel[self.body].reshape(2, 3)  # of the point at the robot's centre of mass
-        arm = data.site_xpos[self._site] - data.subtree_com[self._root]
-        return np.concatenate([linear + so3.cross(angular, arm), angular])
-
-    def apply(self, data: mujoco.MjData, wrench: NDArray) -> None:
-        """Add a wrench about the middle of the face (world, [N, N·m], shape (6,)) to what acts from outside."""
-        data.xfrc_applied[self.body] += _moved(wrench, data.site_xpos[self._site] - data.xipos[self.body])
-
-    def in_sensor(self, data: mujoco.MjData, wrench: NDArray) -> NDArray:
-        """Return a wrench about the middle of the face, world axes, as the sensor of the sole tells it, shape (6,)."""
-        rotation = data.xmat[self.body].reshape(3, 3)  # the body's frame is the sensor's
-        moved = _moved(wrench, data.site_xpos[self._site] - data.xpos[self.body])
-        return (moved.reshape(2, 3) @ rotation).ravel()
+    def told(self, data: mujoco.MjData, wrenches: NDArray) -> NDArray:
+        """Return the same wrenches as the sensors tell them: about their origins, in their axes, shape (n, 6)."""
+        arms = data.site_xpos[self._faces] - data.xpos[self._bodies]
+        rotations = data.xmat[self._bodies].reshape(-1, 3, 3)
+        return (_moved(wrenches, arms).reshape(-1, 2, 3) @ rotations).reshape(-1, 6)
 
 
-def _moved(wrench: NDArray, arm: NDArray) -> NDArray:
-    """Return a wrench about another point, from which ``arm`` leads to the old one."""
-    moved = wrench.copy()
-    moved[3:] += so3.cross(arm, wrench[:3])
+def _moved(wrenches: NDArray, arms: NDArray) -> NDArray:
+    """Return wrenches about points from which the arms lead to the old ones; shapes (n, 6) and (n, 3)."""
+    moved = wrenches.copy()
+    moved[:, 3:] += so3.cross(arms.T, wrenches[:, :3].T).T
     return moved

@@ -49,7 +49,7 @@ def weight_of(model: mujoco.MjModel) -> float:
 def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, feet: tuple[str, str]) -> None:
     """Lower a robot whose soles are level on the floor until the floor carries it, else leave it.
 
-    Bisection on the height of the base: its vertical acceleration vanishes at the right depth.
+    Bisection on the height of the base: the vertical momentum rests at the right depth.
 
     Args:
         model: Of the engine.
@@ -57,21 +57,23 @@ def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, f
         ground: That carries.
         feet: Sites at the soles, at height zero where the soles touch.
     """
-    top = float(data.qpos[2])
+    top, momentum_rate = float(data.qpos[2]), np.empty(model.nv)
 
-    def acceleration(height: float) -> float:
+    def lift(height: float) -> float:
+        """What the ground exerts beyond the weight: row of the base's height in M times the accelerations, [N]."""
         data.qpos[2] = height
         ground.forward(model, data)
-        return float(data.qacc[2])
+        mujoco.mj_mulM(model, data, momentum_rate, data.qacc)
+        return float(momentum_rate[2])
 
     low, high = top - ground.deepest_rest(weight_of(model)), top
     stands = min(data.site(foot).xpos[2] for foot in feet) < _LYING_ON
-    if stands and acceleration(high) < 0.0 < acceleration(low):
+    if stands and lift(high) < 0.0 < lift(low):
         for _ in range(_HALVINGS):
             middle = 0.5 * (low + high)
-            if acceleration(middle) > 0.0:
+            if lift(middle) > 0.0:
                 low = middle
             else:
                 high = middle
         top = 0.5 * (low + high)
-    acceleration(top)
+    lift(top)

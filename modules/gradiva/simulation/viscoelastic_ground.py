@@ -10,7 +10,7 @@ import numpy as np
 from gradiva.common import FootContact, NDArray
 from gradiva.simulation.ground_config import GroundConfig
 from gradiva.simulation.soft_sole import SoftSole
-from gradiva.simulation.sole_body import SoleFace, add_sole_body
+from gradiva.simulation.sole_body import SoleBodies, add_sole_body
 from gradiva.simulation.sole_box import SoleBox
 from gradiva.simulation.viscoelastic_config import NoiseTarget, ViscoElasticGroundConfig
 from gradiva.simulation.wrench_noise import WrenchNoise
@@ -42,9 +42,9 @@ class ViscoElasticGround:
 
     def bind(self, model: mujoco.MjModel) -> None:
         """Find the soles in the compiled model."""
-        self._faces = [SoleFace(model, box) for box in self._boxes]
-        self._soles = [SoftSole(face, self._config, self._friction, self._height) for face in self._faces]
-        self._told = np.zeros((len(self._faces), 6))
+        self._bodies = SoleBodies(model, self._boxes)
+        self._soles = [SoftSole(box, self._config, self._friction, self._height) for box in self._boxes]
+        self._told = np.zeros((len(self._boxes), 6))
 
     @property
     def contacts(self) -> tuple[FootContact | None, ...]:
@@ -53,8 +53,8 @@ class ViscoElasticGround:
 
     def deepest_rest(self, weight: float) -> float:
         """Return a depth [m] that soles which stand still surely do not reach under a weight [N]."""
-        area = sum(4.0 * face.half_size[0] * face.half_size[1] for face in self._faces)
-        return _RESERVE * weight / (self._config.softest * area)
+        area = sum(4.0 * box.half_size[0] * box.half_size[1] for box in self._boxes)
+        return float(_RESERVE * weight / (self._config.softest * area))
 
     def forward(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Compute accelerations and contact wrenches of the present state, without noise."""
@@ -72,12 +72,13 @@ class ViscoElasticGround:
 
     def wrenches(self, data: mujoco.MjData) -> NDArray:
         """Return what the sensors tell of the last step, sensors' frames, [N, N·m], shape (sensors, 6)."""
-        return self._told.copy()
+        return self._told
 
     def _exert(self, data: mujoco.MjData, noises: NDArray) -> None:
+        motions = self._bodies.motions(data)
+        wrenches = np.array([sole.wrench(motion, data.time) for sole, motion in zip(self._soles, motions, strict=True)])
+        is_touching = np.array([[sole.contact is not None] for sole in self._soles])
+        disturbed = wrenches + is_touching * noises
         target = self._config.noise.target
-        for row, (face, sole, noise) in enumerate(zip(self._faces, self._soles, noises, strict=True)):
-            wrench = sole.wrench(data)
-            disturbed = wrench + noise if sole.contact is not None else wrench
-            face.apply(data, wrench if target is NoiseTarget.SENSORS else disturbed)
-            self._told[row] = face.in_sensor(data, wrench if target is NoiseTarget.ROBOT else disturbed)
+        self._bodies.exert(data, wrenches if target is NoiseTarget.SENSORS else disturbed)
+        self._told = self._bodies.told(data, wrenches if target is NoiseTarget.ROBOT else disturbed)
