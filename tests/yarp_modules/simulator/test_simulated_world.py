@@ -9,6 +9,7 @@ import pytest
 from gradiva.common import ConfigError, ModelError
 from gradiva.middleware.analog_sensors import SensorClass
 from gradiva.middleware.control_board import ControlMode
+from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.simulator import SimulatedWorld
 from tests.conftest import ROBOTS
 from tests.yarp_modules.simulator.conftest import make_world, posture_of, setup_of
@@ -66,12 +67,27 @@ def test_inertial_units_feel_gravity_upward_by_their_own_attitude(robot):
         assert np.abs(told[SensorClass.GYROSCOPE][0].values).max() < 1.0  # [deg/s]
 
 
-def test_an_unchanged_wrench_is_a_frozen_sensor_to_the_last_digit():
+def test_a_frozen_sensor_repeats_its_reading_to_the_last_digit_whatever_the_ground_does():
     world = make_world()
     world.advance(0.1)
-    sample = world.sample()
-    again = world._sensors.read(sample.measurement, 1.0, ["left_leg/FT"])["left_leg/FT"][SensorClass.FORCE_TORQUE]
-    assert again[1].values == sample.sensors["left_leg/FT"][SensorClass.FORCE_TORQUE][1].values
+    before = wrenches(world.sample(), world)
+    world.inject(Fault(FaultKind.FROZEN_WRENCH, world.robot_time, name="l_foot_ft"))
+    world.push("chest", (0.0, 40.0, 0.0), (0.0, 0.0, 0.0), 0.2)
+    world.advance(0.1)
+    after = wrenches(world.sample(), world)
+    np.testing.assert_array_equal(after["l_foot_ft"], before["l_foot_ft"])
+    assert np.abs(after["r_foot_ft"] - before["r_foot_ft"]).max() > 1.0
+
+
+def test_silent_sensors_have_no_news_until_they_speak_again():
+    world = make_world()
+    assert world.sample().is_news
+    world.inject(Fault(FaultKind.SILENCE, 0.005, duration=0.02))
+    news = []
+    for _ in range(4):
+        world.advance(0.01)
+        news.append(world.sample().is_news)
+    assert news == [False, False, True, True]
 
 
 def test_a_push_moves_the_base_and_the_floating_base_tells(world):

@@ -11,7 +11,7 @@ import numpy as np
 from gradiva.common import Measurement, ModelError, NDArray, so3
 from gradiva.middleware.analog_sensors import Measurements, SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.robot_model import AngleUnit, ForceTorquePort, InertialPort, InertialServer, RobotDescription, RobotPorts
-from gradiva.simulation import BodyProbes
+from gradiva.simulation import BodyProbes, Fault, FaultKind
 
 _INERTIAL = (SensorClass.GYROSCOPE, SensorClass.LINEAR_ACCELEROMETER, SensorClass.ORIENTATION)
 Metadata = dict[SensorClass, list[SensorMetadata]]
@@ -36,7 +36,7 @@ class BodySensors:
     """Turns measurements and the probes of the plant into the messages of all sensor servers.
 
     Sensors in the feet feel the ground as the measurement tells it, noise and faults included, and what hangs below
-    them; one whose ground wrench does not change to the last digit is frozen. The inertial unit of walking tells the
+    them; one that is frozen, by a fault, repeats all of its reading. The inertial unit of walking tells the
     measurement's attitude and rate, others the truth.
     """
 
@@ -60,7 +60,13 @@ class BodySensors:
             for sensor in ports.force_torque_sensors
             if sensor.contact
         }
-        self._last: dict[str, tuple[NDArray, NDArray]] = {}  # of each foot's sensor: ground wrench, reading
+        self._last: dict[str, NDArray] = {}  # reading of each foot's sensor
+        self._freezes: list[Fault] = []
+
+    def note_fault(self, fault: Fault) -> None:
+        """Take a fault; a sensor that freezes in the air would else be taken for one that feels no ground."""
+        if fault.kind is FaultKind.FROZEN_WRENCH:
+            self._freezes.append(fault)
 
     def metadata(self) -> dict[str, Metadata]:
         """Return who the sensors of each server are."""
@@ -99,16 +105,18 @@ class BodySensors:
             return sensor.sign * self._probes.wrench(sensor.joint, sensor.frame)
         mount = self._mounts[sensor.name]
         ground = measurement.contact_wrenches[mount.row]
-        last = self._last.get(sensor.name)
-        if last is not None and ground.any() and np.array_equal(last[0], ground, equal_nan=True):
-            return last[1]
+        if self._is_frozen(sensor.contact, measurement.time) and sensor.name in self._last:
+            return self._last[sensor.name]
         force = mount.rotation @ ground[:3]
         moment = mount.rotation @ ground[3:] + so3.cross(mount.position, force)
         reading = np.concatenate([force, moment])
         if sensor.joint:
             reading += self._probes.wrench(sensor.joint, sensor.frame, without=sensor.contact)
-        self._last[sensor.name] = (ground, sensor.sign * reading)
-        return sensor.sign * reading
+        self._last[sensor.name] = sensor.sign * reading
+        return self._last[sensor.name]
+
+    def _is_frozen(self, contact: str, time: float) -> bool:
+        return any(fault.name == contact and fault.is_active(time) for fault in self._freezes)
 
     def _inertial_units(self, server: InertialServer, measurement: Measurement, time: float) -> Measurements:
         scale = math.degrees(1.0) if server.angle_unit is AngleUnit.DEGREES else 1.0

@@ -11,7 +11,16 @@ import numpy as np
 from gradiva.common import ConfigError, Measurement, NDArray, RobotPosture, so3
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.robot_model import RobotDescription, RobotPorts
-from gradiva.simulation import Fall, JointRanges, MujocoRobot, Push, SimulatedState, SimulationConfig, joint_ranges
+from gradiva.simulation import (
+    Fall,
+    Fault,
+    JointRanges,
+    MujocoRobot,
+    Push,
+    SimulatedState,
+    SimulationConfig,
+    joint_ranges,
+)
 from gradiva.yarp_modules.simulator.body_sensors import BodySensors
 from gradiva.yarp_modules.simulator.joint_settings import joint_settings
 from gradiva.yarp_modules.simulator.simulated_joints import SimulatedJoints
@@ -31,12 +40,14 @@ class WorldSample:
         sensors: By server; of those that were wanted.
         floating_base: Position, roll pitch yaw, linear and angular velocity, linear and angular acceleration; world,
             shape (18,); None where it was not wanted.
+        is_news: Whether the sensors tell something new; not while they are silent by a fault.
     """
 
     time: float
     measurement: Measurement
     sensors: Mapping[str, Measurements]
     floating_base: NDArray | None
+    is_news: bool = True
 
 
 class SimulatedWorld:
@@ -95,6 +106,30 @@ class SimulatedWorld:
         """Return the state without noise."""
         return self._robot.truth()
 
+    @property
+    def robot_time(self) -> float:
+        """Since the robot was put there last, [s]: the time of faults."""
+        return self._robot.time
+
+    @property
+    def base_height(self) -> float:
+        """Of the base above the floor, in truth, [m]."""
+        return float(self.truth().base_position[2])
+
+    @property
+    def tilt(self) -> float:
+        """Of the base from its start attitude, heading aside, in truth, [rad]."""
+        return so3.tilt(self.truth().base_rotation @ self._posture.base_rotation.T)
+
+    def inject(self, fault: Fault) -> None:
+        """Let a sensor or a motor fail; the fault's times count from `robot_time` zero.
+
+        Raises:
+            ModelError: The robot has no such joint or sensor.
+        """
+        self._robot.inject(fault)
+        self._sensors.note_fault(fault)
+
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps; set-points that arrive meanwhile are obeyed."""
         for _ in range(round(duration / self.timestep)):
@@ -115,7 +150,8 @@ class SimulatedWorld:
         self.joints.observe(measurement, self._robot.position_gains[0])
         wanted = (*self.metadata, self.ports.floating_base) if wanted is None else wanted
         base = self._floating_base(time) if self.ports.floating_base in wanted else None
-        return WorldSample(time, measurement, self._sensors.read(measurement, time, wanted), base)
+        is_news, self._told = measurement.time > self._told, measurement.time
+        return WorldSample(time, measurement, self._sensors.read(measurement, time, wanted), base, is_news)
 
     def push(self, link: str, force: tuple[float, ...], torque: tuple[float, ...], duration: float) -> Push:
         """Push a link from now on, at its centre of mass; world, [N], [N·m], [s].
@@ -140,8 +176,11 @@ class SimulatedWorld:
 
     def _begin(self, offset: float) -> None:
         self._offset = offset
+        self._told = -math.inf  # time of the last measurement
         self._robot = MujocoRobot(self._description, self._config, self._posture, self._seed)
         self._sensors = BodySensors(self._description, self.ports, self._robot.probes())
+        for fault in self._config.faults:
+            self._sensors.note_fault(fault)
         self._last_base: tuple[float, NDArray] | None = None
         self.joints.hold(self._robot.position_targets)
 

@@ -23,6 +23,8 @@ from gradiva.yarp_modules.config_files import setup_of
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.simulator.external_wrench import FORMAT, answer_push
+from gradiva.yarp_modules.simulator.fault_command import HELP as FAULT_HELP
+from gradiva.yarp_modules.simulator.fault_command import answer_fault
 from gradiva.yarp_modules.simulator.lockstep_gate import LockstepGate
 from gradiva.yarp_modules.simulator.pace import Pace
 from gradiva.yarp_modules.simulator.pause import Pause
@@ -63,6 +65,7 @@ class Simulator(GradivaModule):
         "advance SECONDS   let so much time pass, then pause; answered when it has passed",
         "reset   put the robot back to its start posture; time goes on",
         f"push {FORMAT}   in N, N·m, s, world, at the link's centre of mass",
+        FAULT_HELP,
     )
 
     def __init__(self, options: ModuleOptions) -> None:
@@ -125,7 +128,8 @@ class Simulator(GradivaModule):
             if self._sample is None or self._sample.time != self._world.time:
                 self._sample = self._world.sample(None if self._pause.is_on else self._ports.wanted)
                 self._gate.note_sample()
-            self._ports.publish(self._sample)
+            if self._sample.is_news:
+                self._ports.publish(self._sample)
             self._ports.tell_time(self._world.time)
         self._speedometer.note(self._world.time)
         self._tell_fall()
@@ -141,6 +145,7 @@ class Simulator(GradivaModule):
             "advance": self._advance,
             "reset": lambda _: self._done(self._reset),
             "push": lambda rest: answer_push(rest, self._push),
+            "fault": self._fault,
         }
         for name, answer in answers.items():
             if is_called(command[0], name):
@@ -196,6 +201,8 @@ class Simulator(GradivaModule):
             ["late", self._pace.slips],
             ["streaming", [part.name for part in self._world.parts.values() if part.is_streamed_to]],
             ["fall", fall.reason if fall else ""],
+            ["base_height", round(self._world.base_height, 4)],
+            ["tilt", round(math.degrees(self._world.tilt), 2)],
         )
 
     def _advance(self, rest: Sequence[Element]) -> list[Element]:
@@ -211,6 +218,12 @@ class Simulator(GradivaModule):
             push = self._world.push(link, force, torque, duration)
         _LOGGER.info("%s", push)
         return push
+
+    def _fault(self, rest: Sequence[Element]) -> list[Element]:
+        with self._lock:
+            reply = answer_fault(rest, self._world.robot_time, self._world.inject)
+        _LOGGER.info("fault %s: %s", rest, reply)
+        return reply
 
     def _reset(self) -> None:
         with self._lock:
