@@ -69,7 +69,7 @@ def test_rendering_is_not_blamed_for_missing_models(monkeypatch):
 def test_experiments_are_listed_with_their_sources(gradiva):
     status, out, _ = gradiva("experiment", "--list")
     assert status == 0
-    for name in ("table_10_1", "figure_10_9", "figure_10_10", "robustness", "directions"):
+    for name in ("table_10_1", "figure_8_3", "figure_10_9", "figure_10_10", "robustness", "directions"):
         assert name in out
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gradiva.common import ConfigError, nearest_name
 from gradiva.experiments.directions import run_directions
 from gradiva.experiments.experiment import Experiment
+from gradiva.experiments.linear_contact_error import run_figure_8_3
 from gradiva.experiments.robustness import run_robustness
 from gradiva.experiments.table_10_1 import run_table_10_1
 from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
@@ -35,6 +36,13 @@ EXPERIMENTS = {
             "DCM, CoM and ZMP tracking of the predictive law at 0.19 m/s, position control.",
             run_figure_10_10,
             "largest error [m]",
+        ),
+        Experiment(
+            "figure_8_3",
+            "Romualdi, thesis, chapter 8, figure 8.3",
+            "What rotational springs miss of a sole that turns on soft ground.",
+            run_figure_8_3,
+            "error of the moment [N·m]",
         ),
         Experiment(
             "robustness",
