@@ -59,6 +59,7 @@ class ViscoElasticEquations:
         "_projection_rate",
         "_spread",
         "_swept",
+        "_swing",
         "_velocity",
         "area",
     )
@@ -97,7 +98,8 @@ class ViscoElasticEquations:
         self._offset = combination(1.0, rest_position, -1.0, position)  # d
         lift = combination(1.0, times(rest_rotation, first), -1.0, self._lever)  # s̄ − s
         self._displaced = combination(area, self._offset, 1.0, lift)
-        self._swept = combination(area, self._velocity, 1.0, cross(self._omega, self._lever))  # A v + ω × s
+        self._swing = cross(self._omega, self._lever)
+        self._swept = combination(area, self._velocity, 1.0, self._swing)  # A v + ω × s
         upright = rotation[2][2]
         self._projection = abs(upright)  # a
         turning = self._omega[0] * rotation[1][2] - self._omega[1] * rotation[0][2]
@@ -136,15 +138,16 @@ class ViscoElasticEquations:
             period: Δt for which the acceleration is held, 0 for the derivative, [s].
         """
         factor = -self._projection * (damping + 0.5 * stiffness * period)
-        area, (x, y, z) = factor * self.area, (factor * lever for lever in self._lever)
-        (cxx, cxy, cxz), (_, cyy, cyz), (_, _, czz) = ([factor * value for value in row] for row in self._spread)
+        area, x, y, z = factor * self.area, *[factor * lever for lever in self._lever]
+        (cxx, cxy, cxz), (_, cyy, cyz), (_, _, czz) = self._spread
+        xy, xz, yz = -factor * cxy, -factor * cxz, -factor * cyz
         return [
             [area, 0.0, 0.0, 0.0, z, -y],
             [0.0, area, 0.0, -z, 0.0, x],
             [0.0, 0.0, area, y, -x, 0.0],
-            [0.0, -z, y, cyy + czz, -cxy, -cxz],
-            [z, 0.0, -x, -cxy, cxx + czz, -cyz],
-            [-y, x, 0.0, -cxz, -cyz, cxx + cyy],
+            [0.0, -z, y, factor * (cyy + czz), xy, xz],
+            [z, 0.0, -x, xy, factor * (cxx + czz), yz],
+            [-y, x, 0.0, xz, yz, factor * (cxx + cyy)],
         ]
 
     def _spring_moment(self) -> list[float]:
@@ -158,13 +161,12 @@ class ViscoElasticEquations:
 
     def _force_drift(self, stiffness: float, damping: float) -> list[float]:
         """−k (A v + ω × s) − b ω × (ω × s)."""
-        centripetal = cross(self._omega, cross(self._omega, self._lever))
-        return combination(-stiffness, self._swept, -damping, centripetal)
+        return combination(-stiffness, self._swept, -damping, cross(self._omega, self._swing))
 
     def _moment_drift(self, stiffness: float, damping: float) -> list[float]:
         """(ω × s) × (k d − b v) + k (N ω − tr N ω − s × v) − b C ω × ω."""
         omega = self._omega
-        turned = cross(cross(omega, self._lever), combination(stiffness, self._offset, -damping, self._velocity))
+        turned = cross(self._swing, combination(stiffness, self._offset, -damping, self._velocity))
         twisted = combination(1.0, times(self._product, omega), -trace(self._product), omega)
         sprung = combination(stiffness, twisted, -stiffness, cross(self._lever, self._velocity))
         spun = cross(times(self._spread, omega), omega)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gradiva.experiments.contact_timing import contact_rows
 from gradiva.experiments.middleware_measurements import (
     measure_periodic_stream,
     measure_round_trips,
@@ -63,6 +64,8 @@ def run_benchmark(robots: Iterable[str], announce: Announce = lambda text: None)
         rows += _robot_rows(setup, ticks, compiler, announce)
     announce("planner")
     rows += _planner_rows(setups[0])
+    announce("contacts")
+    rows += contact_rows(setups[0].robot.sole)
     announce("middleware")
     rows += _middleware_rows()
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
