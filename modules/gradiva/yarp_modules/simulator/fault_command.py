@@ -40,7 +40,9 @@ def parse_fault(items: Sequence[Element], time: float) -> Fault:
     """
     if not 2 <= len(items) <= 4:
         raise ValueError(f"{len(items)} words")
-    kind, duration, name, value = (*items, *("", 0.0)[len(items) - 2 :])
+    kind, duration = items[:2]
+    name: Element = items[2] if len(items) > 2 else ""
+    value: Element = items[3] if len(items) > 3 else 0.0
     if word(kind) not in list(FaultKind):
         raise ValueError(f"no kind of fault '{word(kind)}'{nearest_name(word(kind), list(FaultKind))}")
     if not isinstance(duration, int | float) or not isinstance(value, int | float) or not isinstance(name, str):
