@@ -173,6 +173,19 @@ def test_a_plan_that_comes_too_late_is_refused_and_asked_for_again(slow):
     assert follower.plan.end_time < late + 4.0
 
 
+def test_the_feet_are_closed_although_nobody_answers(slow):
+    follower, service = slow
+    walking_since(slow, 1.0, VelocityCommand(0.15))
+    longest = follower.plan.end_time
+    follower.close_feet(4.0)
+    follower.update(4.9, PlanarPose())
+    assert follower.plan.end_time == longest, "it may still answer"
+    follower.update(5.1, PlanarPose())
+    follower.update(5.1 + service.lead, PlanarPose())
+    assert follower.plan.end_time < 9.0 < longest
+    assert follower.update(follower.plan.end_time, PlanarPose())
+
+
 def test_an_unanswered_command_is_asked_three_times_then_refused(slow):
     follower, service = slow
     follower.follow(GoalCommand(0.5, 0.0), 1.0, PlanarPose())

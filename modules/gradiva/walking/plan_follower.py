@@ -19,7 +19,7 @@ from gradiva.planner import (
     WalkingPlan,
     WalkingPlanner,
 )
-from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, foot_pose
+from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered, foot_pose
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.02  # [rad]
@@ -55,8 +55,9 @@ class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
     Plans come from a `PlanningService`. Until one has come, the present one goes on; each ends standing, so that a
-    planner that is gone means only that the walk ends. One that comes after it should have begun to differ from the
-    present one is refused and asked for again.
+    planner that is gone means only that the walk ends. To close the feet it is waited for no longer than its patience:
+    then they are closed by a plan made here. One that comes after it should have begun to differ from the present one
+    is refused and asked for again.
 
     Attributes:
         plan: The present one; None before the robot stands.
@@ -237,8 +238,19 @@ class PlanFollower:
         if asked.purpose is _Purpose.COMMAND and asked.attempt >= _ATTEMPTS:
             self._give_up(asked, because)
             return
+        if asked.purpose is _Purpose.CLOSING:
+            self._close_without_service(asked, time)
+            return
         request = self._request(asked.request.command, time)
         self._submit(replace(asked, request=request, time=time, attempt=asked.attempt + 1))
+
+    def _close_without_service(self, asked: _Asked, time: float) -> None:
+        """Plan here: one late tick is better than a walk that nobody can end before its plan does."""
+        reply = answered(self._planner, self._request(asked.request.command, time))
+        if reply.plan is None:
+            self._give_up(asked, reply.error)
+        else:
+            self._asked, self._coming = None, (reply.plan, asked)
 
     def _take_over(self, plan: WalkingPlan, asked: _Asked) -> None:
         self.plan, self._command = plan, asked.request.command
