@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from gradiva.common import ConfigError, ControlMode
-from gradiva.estimation import StateEstimatorConfig
+from gradiva.estimation import ContactEstimatorConfig, StateEstimatorConfig
 from gradiva.planner import PlannerConfig
 from gradiva.simplified_model import DcmControllerConfig, DcmMpcConfig, GainScheduleConfig, ZmpComControllerConfig
 from gradiva.walking.safety import SafetyConfig
@@ -93,6 +93,7 @@ class WalkingConfig:
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         state_estimator: Estimation.
+        contact_estimator: The contacts with soft ground.
         swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
         safety: What is borne, and what is done beyond it.
     """
@@ -108,6 +109,7 @@ class WalkingConfig:
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     state_estimator: StateEstimatorConfig
+    contact_estimator: ContactEstimatorConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
 
