@@ -67,6 +67,15 @@ def test_friction_is_shortened_to_the_cone_in_its_direction():
     np.testing.assert_allclose(held, [-6.0, -8.0, 9.81])
 
 
+def test_a_brick_that_slides_is_carried_as_one_that_slides():
+    corners = SQUARE - [0.0, 0.0, 0.02]
+    free = np.tile(GRAVITY + np.array([4.0, 0.0, 0.0]), (4, 1))
+    forces = penalty_forces(block_mobility(corners), free, np.zeros((4, 3)), friction=0.2)
+    np.testing.assert_allclose(forces.sum(axis=0), 2.0 * 9.81 * np.array([-0.2, 0.0, 1.0]), atol=1e-9)
+    moment = np.cross(corners, forces).sum(axis=0)
+    np.testing.assert_allclose(moment, np.zeros(3), atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [((-1.0, 1.0, 0.0), "stiffness=-1.0"), ((1.0, 0.0, 0.0), "damping=0.0"), ((1.0, 1.0, -1e-4), "rest_penetration")],

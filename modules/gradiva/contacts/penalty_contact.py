@@ -63,6 +63,10 @@ def penalty_forces(mobility: NDArray, free: NDArray, desired: NDArray, friction:
     the smallest forces that do it; then :math:`f_n = \max(0, f'_n)`, and what is tangential is shortened, in its
     direction, to :math:`\mu f_n`. Where nothing is cut the points accelerate as desired.
 
+    A point that is cut slides, and nobody can choose its tangential acceleration any more. So the normal forces are
+    solved for once more, with friction at its limit, before they are cut. (The paper leaves this out; a brick that
+    slides would then be carried as one that sticks, and sink.)
+
     Args:
         mobility: :math:`D^T A^{-1} D`, acceleration of the points per force on them, [1/kg], shape (3n, 3n).
         free: :math:`\ddot p^0`, accelerations without contact forces, [m/s²], shape (n, 3).
@@ -72,7 +76,32 @@ def penalty_forces(mobility: NDArray, free: NDArray, desired: NDArray, friction:
     Returns:
         [N], shape (n, 3).
     """
-    forces = _least_squares(mobility, (desired - free).ravel()).reshape(-1, 3)
+    wanted = (desired - free).ravel()
+    forces = _least_squares(mobility, wanted).reshape(-1, 3)
+    slides = np.hypot(forces[:, 0], forces[:, 1]) > friction * np.maximum(forces[:, 2], 0.0)
+    if slides.any():
+        forces = _with_sliding_points(mobility, wanted, forces, slides, friction)
+    return _within_cone(forces, friction)
+
+
+def _with_sliding_points(
+    mobility: NDArray, wanted: NDArray, sticking: NDArray, slides: NDArray, friction: float
+) -> NDArray:
+    """Return the forces where the points that slide have a normal acceleration to choose, and friction at its limit.
+
+    Unknowns: the three components of the force on a point that sticks, the normal one on a point that slides.
+    """
+    spread = np.eye(len(wanted))  # from unknowns to forces
+    normals = 3 * np.flatnonzero(slides) + 2
+    directions = sticking[slides, :2] / np.hypot(*sticking[slides, :2].T)[:, None]
+    spread[normals - 2, normals], spread[normals - 1, normals] = friction * directions.T
+    chosen = np.repeat(~slides, 3)
+    chosen[normals] = True
+    unknowns = np.linalg.lstsq(mobility[chosen] @ spread[:, chosen], wanted[chosen], rcond=_RANK_TOLERANCE)[0]
+    return (spread[:, chosen] @ unknowns).reshape(-1, 3)
+
+
+def _within_cone(forces: NDArray, friction: float) -> NDArray:
     normal = np.maximum(forces[:, 2], 0.0)
     tangential = np.hypot(forces[:, 0], forces[:, 1])
     allowed = friction * normal

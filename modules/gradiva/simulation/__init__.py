@@ -6,6 +6,7 @@ from gradiva.simulation.fault import Fault, FaultKind
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.ground_config import GroundConfig, GroundKind
 from gradiva.simulation.joint_ranges import JointRanges, joint_ranges
+from gradiva.simulation.loose_body import LooseBody, PenaltyWorld
 from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.penalty_ground import PenaltyGround
@@ -37,10 +38,12 @@ __all__ = [
     "GroundPatch",
     "InertialReading",
     "JointRanges",
+    "LooseBody",
     "MixedCommand",
     "MujocoRobot",
     "NoiseTarget",
     "PenaltyGround",
+    "PenaltyWorld",
     "PlantConfig",
     "Push",
     "RigidGround",

@@ -42,9 +42,14 @@ class PenaltyGround:
         self._told = np.zeros((len(self._boxes), 6))
 
     @property
+    def corners(self) -> NDArray:
+        """Of each sole at the beginning of the last step, world, [m], shape (soles, 4, 3)."""
+        return self._vertices.positions.reshape(-1, _CORNERS, 3)
+
+    @property
     def corner_heights(self) -> NDArray:
         """Of the corners of each sole above the surface, at the beginning of the last step, [m], shape (soles, 4)."""
-        return self._vertices.positions[:, 2].reshape(-1, _CORNERS) - self._height
+        return self.corners[:, :, 2] - self._height
 
     @property
     def corner_forces(self) -> NDArray:
@@ -74,7 +79,7 @@ class PenaltyGround:
 
     def _exert(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         self._vertices.apply(model, data)
-        points, forces = self._vertices.positions.reshape(-1, _CORNERS, 3), self.corner_forces
-        arms = points - points.mean(axis=1, keepdims=True)  # from the middles of the faces
+        forces = self.corner_forces
+        arms = self.corners - self.corners.mean(axis=1, keepdims=True)  # from the middles of the faces
         moments = so3.cross(np.moveaxis(arms, 2, 0), np.moveaxis(forces, 2, 0)).sum(axis=2).T
         self._told = self._bodies.told(data, np.hstack([forces.sum(axis=1), moments]))
