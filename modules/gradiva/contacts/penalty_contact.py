@@ -78,25 +78,26 @@ def penalty_forces(mobility: NDArray, free: NDArray, desired: NDArray, friction:
     """
     wanted = (desired - free).ravel()
     forces = _least_squares(mobility, wanted).reshape(-1, 3)
-    slides = np.hypot(forces[:, 0], forces[:, 1]) > friction * np.maximum(forces[:, 2], 0.0)
-    if slides.any():
-        forces = _with_sliding_points(mobility, wanted, forces, slides, friction)
+    is_cut = np.hypot(forces[:, 0], forces[:, 1]) > friction * np.maximum(forces[:, 2], 0.0)
+    sliding = np.flatnonzero(is_cut).tolist()
+    if sliding:
+        forces = _with_sliding_points(mobility, wanted, forces, sliding, friction)
     return _within_cone(forces, friction)
 
 
 def _with_sliding_points(
-    mobility: NDArray, wanted: NDArray, sticking: NDArray, slides: NDArray, friction: float
+    mobility: NDArray, wanted: NDArray, sticking: NDArray, sliding: list[int], friction: float
 ) -> NDArray:
     """Return the forces where the points that slide have a normal acceleration to choose, and friction at its limit.
 
     Unknowns: the three components of the force on a point that sticks, the normal one on a point that slides.
     """
     spread = np.eye(len(wanted))  # from unknowns to forces
-    normals = 3 * np.flatnonzero(slides) + 2
-    directions = sticking[slides, :2] / np.hypot(*sticking[slides, :2].T)[:, None]
-    spread[normals - 2, normals], spread[normals - 1, normals] = friction * directions.T
-    chosen = np.repeat(~slides, 3)
-    chosen[normals] = True
+    chosen = np.ones(len(wanted), dtype=bool)
+    for point in sliding:
+        x, y, normal = 3 * point, 3 * point + 1, 3 * point + 2
+        spread[[x, y], normal] = friction * sticking[point, :2] / np.hypot(*sticking[point, :2])
+        chosen[[x, y]] = False
     unknowns = np.linalg.lstsq(mobility[chosen] @ spread[:, chosen], wanted[chosen], rcond=_RANK_TOLERANCE)[0]
     return (spread[:, chosen] @ unknowns).reshape(-1, 3)
 
