@@ -7,9 +7,11 @@ import pytest
 
 from gradiva.cli.walk_options import WalkOptions, parse_goal, parse_push, read_path
 from gradiva.common import ConfigError, ControlMode
+from gradiva.estimation import BaseSource
 from gradiva.experiments import create_run
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
-from gradiva.walking import SimplifiedModel
+from gradiva.simulation import GroundKind
+from gradiva.walking import GroundModel, SimplifiedModel
 
 
 def request(**options):
@@ -106,3 +108,19 @@ def test_the_configuration_of_a_run_names_the_robot(tmp_path):
 def test_noise_is_laid_over_the_simulation():
     assert request().setup.simulation.sensors.encoder_noise == 0.0
     assert request(noise=True).setup.simulation.sensors.encoder_noise > 0.0
+
+
+def test_soft_ground_brings_what_torque_control_needs_on_it():
+    setup = request(control="torque", ground="soft", stiffness=8e5, damping=1e3).setup
+    soil, kind = setup.simulation.viscoelastic, setup.simulation.ground.kind
+    assert (kind, soil.stiffness, soil.damping) == (GroundKind.VISCOELASTIC, 8e5, 1e3)
+    assert setup.walking.state_estimator.base is BaseSource.MEASURED
+    assert setup.walking.torque_control.ground is GroundModel.COMPLIANT
+
+
+def test_the_ground_of_a_file_is_kept_and_may_be_made_softer(tmp_path):
+    file = tmp_path / "soft.toml"
+    file.write_text('[simulation.ground]\nkind = "viscoelastic"\n')
+    setup = request(files=(str(file),), stiffness=1e6).setup
+    assert (setup.simulation.ground.kind, setup.simulation.viscoelastic.stiffness) == (GroundKind.VISCOELASTIC, 1e6)
+    assert request(files=(str(file),), ground="rigid").setup.simulation.ground.kind is GroundKind.RIGID

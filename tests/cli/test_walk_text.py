@@ -13,6 +13,7 @@ from gradiva.experiments import plan_from_start
         ({"lateral": 0.05}, "walks to the left at 0.05 m/s:"),
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
         ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),
+        ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground"),
     ],
 )
 def test_the_command_is_told_in_words(options, words):

@@ -56,7 +56,7 @@ def test_a_file_without_a_robot_names_none(tmp_path):
         ("planner.swing_hight=0.02", "unknown key 'swing_hight'; did you mean 'swing_height'"),
         ("swing_height=0.02", "'swing_height' is a key of a table; did you mean 'planner.swing_height'"),
         ("mass_scale=1.1", "did you mean 'simulation.plant.mass_scale'"),
-        ("gain=1.1", r"unknown table \[gain\]"),
+        ("gane=1.1", r"unknown table \[gane\]"),
         ("planner.swing_height", "expected table.key=value"),
     ],
 )

@@ -43,14 +43,16 @@ Duration = Annotated[
     _where("S", f"Of a velocity, {DEFAULT_DURATION:g} by default; of a goal or path, the longest allowed."),
 ]
 
-Control = Annotated[str | None, _how(metavar="MODE", text="position or velocity.")]
+Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
 Model = Annotated[str | None, _how(metavar="MODEL", text="dcm (instantaneous) or dcm_mpc (predictive).")]
 From = Annotated[
     list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration; also of a run.")
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str, _what(text="rigid.", metavar="GROUND")]
+Ground = Annotated[str | None, _what(text="rigid or soft.", metavar="GROUND")]
+Stiffness = Annotated[float | None, _what(text="Of a soft ground, per area of the sole.", metavar="N/M³")]
+Damping = Annotated[float | None, _what(text="Of a soft ground, per area of the sole.", metavar="NS/M³")]
 Pushes = Annotated[
     list[str] | None,
     _what(text="Newtons in world and seconds; the walk starts at about 3 s.", metavar="LINK,FX,FY,FZ,START,DURATION"),
@@ -76,7 +78,9 @@ def walk(
     model: Model = None,
     from_files: From = None,
     settings: Set = None,
-    ground: Ground = "rigid",
+    ground: Ground = None,
+    stiffness: Stiffness = None,
+    damping: Damping = None,
     push: Pushes = None,
     noise: Noise = False,
     seed: Seed = 0,
@@ -105,6 +109,8 @@ def walk(
         control=control,
         model=model,
         ground=ground,
+        stiffness=stiffness,
+        damping=damping,
         files=tuple(from_files or ()),
         settings=tuple(settings or ()),
         pushes=tuple(push or ()),

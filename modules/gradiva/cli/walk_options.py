@@ -13,14 +13,18 @@ import numpy as np
 
 from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, NDArray, merge, nearest_name
-from gradiva.experiments import WalkRequest
+from gradiva.experiments import GROUND_NAMES, WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
-from gradiva.simulation import Push
+from gradiva.simulation import GroundKind, Push
 
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
-_CHOICES = {"control": ("position", "velocity"), "model": ("dcm", "dcm_mpc"), "ground": ("rigid",)}
-_NOT_YET = {"control": ("torque",), "model": ("centroidal_mpc",), "ground": ("soft",)}
+_CHOICES = {
+    "control": ("position", "velocity", "torque"),
+    "model": ("dcm", "dcm_mpc"),
+    "ground": tuple(GROUND_NAMES.values()),
+}
+_NOT_YET = {"model": ("centroidal_mpc",)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,9 @@ class WalkOptions:
     duration: float | None = None
     control: str | None = None
     model: str | None = None
-    ground: str = "rigid"
+    ground: str | None = None
+    stiffness: float | None = None
+    damping: float | None = None
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     pushes: tuple[str, ...] = ()
@@ -70,13 +76,25 @@ class WalkOptions:
         for option in ("control", "model", "ground"):
             _check_choice(option, getattr(self, option))
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
+        kinds = [kind for kind, name in GROUND_NAMES.items() if name == self.ground]
+        chosen += [("simulation.ground.kind", kind) for kind in kinds]
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
+        settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         if self._has_destination and self.duration is not None:
             settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
         files = [Path(name) for name in self.files]
         robot = self.robot or robot_of(files) or DEFAULT_ROBOT
         setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
+        kind = setup.simulation.ground.kind
+        if self._soil and kind is not GroundKind.VISCOELASTIC:
+            raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")
         return with_pushes(setup, [parse_push(text) for text in self.pushes])
+
+    @property
+    def _soil(self) -> dict[str, float]:
+        """What is said of a soft ground."""
+        given = {"stiffness": self.stiffness, "damping": self.damping}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def _has_destination(self) -> bool:
@@ -176,7 +194,7 @@ def _check_choice(option: str, value: str | None) -> None:
     valid = _CHOICES[option]
     if value is None or value in valid:
         return
-    if value in _NOT_YET[option]:
+    if value in _NOT_YET.get(option, ()):
         raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
     raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}")
 

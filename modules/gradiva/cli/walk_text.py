@@ -9,8 +9,9 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from gradiva.experiments import WalkRequest
+from gradiva.experiments import GROUND_NAMES, WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand, WalkingPlan
+from gradiva.simulation import GroundKind
 
 _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
 
@@ -19,9 +20,11 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     """Return one line about what the robot is going to do."""
     tick = request.setup.walking.walking
     steps = len(plan.steps)
+    kind = request.setup.simulation.ground.kind
+    ground = "" if kind is GroundKind.RIGID else f" on {GROUND_NAMES[kind]} ground"
     return (
         f"{request.setup.robot.title} walks {_words(request.command)}: {steps} step{'s' * (steps != 1)} in"
-        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control"
+        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground}"
     )
 
 

@@ -9,11 +9,20 @@ from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Trial, TrialResult, run_trial
 from gradiva.experiments.trial_pool import TrialPool
-from gradiva.experiments.walk_result import WalkOutcome, WalkRequest, create_run, finish_walk, run_walk, save_walk
+from gradiva.experiments.walk_result import (
+    GROUND_NAMES,
+    WalkOutcome,
+    WalkRequest,
+    create_run,
+    finish_walk,
+    run_walk,
+    save_walk,
+)
 from gradiva.experiments.walk_score import score
 
 __all__ = [
     "EXPERIMENTS",
+    "GROUND_NAMES",
     "SUCCESSES",
     "Experiment",
     "ExperimentOptions",

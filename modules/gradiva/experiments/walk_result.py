@@ -19,9 +19,13 @@ from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.planner import Command, GoalCommand, PathCommand
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
+from gradiva.simulation import GroundKind
 from gradiva.telemetry import RunFolder, write_report
 
 _INTERRUPTED = "interrupted"
+
+GROUND_NAMES = {GroundKind.RIGID: "rigid", GroundKind.VISCOELASTIC: "soft", GroundKind.PENALTY: "penalty"}
+"""What commands and results call the kinds of ground."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str],
         "robot": setup.robot.name,
         "control": str(setup.walking.walking.control),
         "model": str(setup.walking.walking.model),
-        "ground": "rigid",
+        "ground": GROUND_NAMES[setup.simulation.ground.kind],
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,
         "duration_s": walk.time,

@@ -9,7 +9,7 @@ from gradiva.walking.planning_service import (
     standing_at,
 )
 from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
-from gradiva.walking.walking_config import SimplifiedModel, TickConfig, WalkingConfig
+from gradiva.walking.walking_config import GroundModel, SimplifiedModel, TickConfig, TorqueControlConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -18,6 +18,7 @@ from gradiva.walking.walking_state import WalkingState
 
 __all__ = [
     "Finding",
+    "GroundModel",
     "PlanReply",
     "PlanRequest",
     "PlanningService",
@@ -28,6 +29,7 @@ __all__ = [
     "SimplifiedModel",
     "SynchronousPlanning",
     "TickConfig",
+    "TorqueControlConfig",
     "WalkingConfig",
     "WalkingController",
     "WalkingLayers",
