@@ -6,9 +6,9 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import cache
 
 from gradiva.middleware import yarp
-from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.control_board import JointData, StreamedCommand
 from gradiva.middleware.control_board.control_board_device import ControlBoardDevice
 from gradiva.middleware.control_board.joint_data_message import JointDataMessage
@@ -20,6 +20,7 @@ from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError
 from gradiva.middleware.message_readers import CommandReader, RequestReader
 from gradiva.middleware.ready_messages import send_ready
+from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.seldom import Seldom
 
 _LARGEST_COUNT = 2**31 - 1
@@ -115,13 +116,10 @@ class ControlBoardServer:
         with self._publish_lock:
             stamp = yarp.Stamp(self._count, time)
             self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
-            if self._state.getOutputCount():
-                self._state.setEnvelope(stamp)
-                fill_bottle(self._state.prepare(), TypedList(float, data.joint_position.tolist()))
-                self._state.write()
-            if self._extended_state.getOutputCount():
-                self._extended_state.setEnvelope(stamp)
-                send_ready(self._extended_state, JointDataMessage(data, self._family))
+            for port in self._outputs.values():
+                port.setEnvelope(stamp)
+            send_ready(self._state, _positions(data.number_of_joints).message(data.joint_position.tolist()))
+            send_ready(self._extended_state, JointDataMessage(data, self._family))
 
     @property
     def _outputs(self) -> dict[str, yarp.BufferedPortBottle]:
@@ -179,6 +177,12 @@ class ControlBoardServer:
             self.publish(data, self._clock())
         except Exception as error:
             self._complaint.warning("control board %s: nothing is published: %r", self._name, error, trace=True)
+
+
+@cache
+def _positions(joints: int) -> RecurringMessages:
+    """Return the messages of ``state:o``."""
+    return RecurringMessages(lambda numbers: TypedList(float, numbers), joints)
 
 
 def _port_with(reader: yarp.PortReader) -> yarp.Port:

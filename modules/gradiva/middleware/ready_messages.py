@@ -20,9 +20,12 @@ class ReadyMessage(Sendable, Protocol):
 
 
 def send_ready(port: yarp.BufferedPortBottle, message: ReadyMessage, is_strict: bool = False) -> None:
-    """Send a message; the embedded port takes it as it is, without a Bottle in between."""
+    """Send a message, which costs next to nothing where nobody is connected.
+
+    The embedded port takes it as it is, without a Bottle in between, and encodes it for whoever is there.
+    """
     if isinstance(port, EmbeddedPort):
         write_object(port, message, is_strict)
-        return
-    fill_bottle(port.prepare(), message.to_items())
-    port.write(is_strict)
+    elif port.getOutputCount() > 0:
+        fill_bottle(port.prepare(), message.to_items())
+        port.write(is_strict)

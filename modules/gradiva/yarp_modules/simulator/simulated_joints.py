@@ -13,14 +13,13 @@ from gradiva.middleware.control_board import ControlMode, InteractionMode
 from gradiva.middleware.control_board.control_board_device import NotOffered
 from gradiva.simulation import JointRanges, MixedCommand
 from gradiva.yarp_modules.simulator.joint_move import JointMove
+from gradiva.yarp_modules.simulator.mode_rows import AT_POSITION, AT_TORQUE, AT_VELOCITY, ModeRows
 
 Joints = Sequence[int]
 
-AT_POSITION = frozenset({ControlMode.POSITION, ControlMode.POSITION_DIRECT, ControlMode.MIXED})
-AT_VELOCITY = frozenset({ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT})
 FOLLOWS_MOVES = frozenset({ControlMode.POSITION, ControlMode.MIXED})
 FOLLOWS_VELOCITY = AT_VELOCITY | {ControlMode.MIXED}
-_OFFERED = AT_POSITION | AT_VELOCITY | {ControlMode.TORQUE, ControlMode.IDLE, ControlMode.FORCE_IDLE}
+_OFFERED = AT_POSITION | AT_VELOCITY | AT_TORQUE | {ControlMode.IDLE, ControlMode.FORCE_IDLE}
 _SLOWEST = 1e-3  # [rad/s] a move at speed zero would never end
 
 
@@ -64,7 +63,9 @@ class SimulatedJoints:
         self._ideal = np.setdiff1d(np.arange(number), self._driven)
         self._stiffness = np.full(number, np.inf)
         self._moves: dict[int, JointMove] = {}
-        self._servo_modes: tuple[ServoMode, ...] = ()
+        self._servo_modes: tuple[ServoMode, ...] = ()  # these three follow from the modes
+        self._driven_rows: ModeRows | None = None
+        self._ideal_rows: ModeRows | None = None
         self._is_new = False
         self._is_resting = True
 
@@ -86,7 +87,7 @@ class SimulatedJoints:
             if before not in AT_POSITION:
                 self.position_targets[joint] = self.positions[joint] + self.torques[joint] / self._stiffness[joint]
             self.modes[joint] = ControlMode.IDLE if mode is ControlMode.FORCE_IDLE else mode
-            self._servo_modes = ()
+            self._forget_modes()
             self._is_new = True
 
     def move_to(self, joint: int, position: float, speed: float) -> None:
@@ -112,25 +113,27 @@ class SimulatedJoints:
             self.velocity_targets[joint] = 0.0
             self._is_new = True
 
-    def set_position(self, joint: int, position: float) -> None:
-        """Follow a position [rad] at once; beyond the joint's limits, to the limit."""
+    def set_positions(self, joints: Sequence[int], positions: NDArray) -> None:
+        """Follow positions [rad] at once; beyond the joints' limits, to the limits."""
         with self.lock:
-            self._moves.pop(joint, None)
-            self.position_targets[joint] = self._within(joint, position)
+            self._end_moves(joints)
+            some = list(joints)
+            self.position_targets[some] = positions.clip(self.ranges.lower[some], self.ranges.upper[some])
             self._is_new = True
 
-    def set_velocity(self, joint: int, velocity: float) -> None:
-        """Follow a velocity [rad/s], up to the joint's limit."""
-        limit = self.ranges.velocity[joint]
+    def set_velocities(self, joints: Sequence[int], velocities: NDArray) -> None:
+        """Follow velocities [rad/s], up to the joints' limits."""
+        some = list(joints)
+        limits = self.ranges.velocity[some]
         with self.lock:
-            self._moves.pop(joint, None)
-            self.velocity_targets[joint] = min(max(velocity, -limit), limit)
+            self._end_moves(joints)
+            self.velocity_targets[some] = velocities.clip(-limits, limits)
             self._is_new = True
 
-    def set_torque(self, joint: int, torque: float) -> None:
-        """Follow a torque [N·m]."""
+    def set_torques(self, joints: Sequence[int], torques: NDArray) -> None:
+        """Follow torques [N·m]."""
         with self.lock:
-            self.torque_targets[joint] = torque
+            self.torque_targets[list(joints)] = torques
             self._is_new = True
 
     # -- what the simulation does ------------------------------------------------------------------------------
@@ -154,7 +157,8 @@ class SimulatedJoints:
             for rest in (self.velocities, self.torques, self.velocity_targets, self.torque_targets):
                 rest[:] = 0.0
             self.hold(driven_targets)
-            self._servo_modes, self._is_new = (), True
+            self._forget_modes()
+            self._is_new = True
 
     def hold(self, driven_targets: NDArray) -> None:
         """Set the position set-points with which the driven joints stand still, [rad], without a command."""
@@ -177,6 +181,11 @@ class SimulatedJoints:
 
     # ----------------------------------------------------------------------------------------------------------
 
+    def _end_moves(self, joints: Iterable[int]) -> None:
+        if self._moves:
+            for joint in joints:
+                self._moves.pop(joint, None)
+
     def _within(self, joint: int, position: float) -> float:
         return float(min(max(position, self.ranges.lower[joint]), self.ranges.upper[joint]))
 
@@ -195,32 +204,23 @@ class SimulatedJoints:
 
     def _place_ideal(self, duration: float) -> None:
         """Put the joints that no physics moves where their set-points are."""
-        for joint in self._ideal:
-            before = self.positions[joint]
-            if self.modes[joint] in AT_VELOCITY:
-                position = before + duration * self.velocity_targets[joint]
-                self.position_targets[joint] = self._within(joint, position)
-            if self.modes[joint] in AT_POSITION | AT_VELOCITY:
-                self.positions[joint] = self.position_targets[joint]
-                self.velocities[joint] = (self.positions[joint] - before) / duration
-            elif self.modes[joint] is ControlMode.TORQUE:
-                self.torques[joint] = self.torque_targets[joint]
+        ideal = self._ideal_rows = self._ideal_rows or ModeRows.of(self._ideal, self.modes)
+        some, placed = ideal.velocity, np.concatenate([ideal.position, ideal.velocity])
+        before = self.positions[placed]
+        wanted = self.positions[some] + duration * self.velocity_targets[some]
+        self.position_targets[some] = wanted.clip(self.ranges.lower[some], self.ranges.upper[some])
+        self.positions[placed] = self.position_targets[placed]
+        self.velocities[placed] = (self.positions[placed] - before) / duration
+        self.torques[ideal.torque] = self.torque_targets[ideal.torque]
 
     def _command(self) -> MixedCommand:
-        if not self._servo_modes:
-            self._servo_modes = tuple(_servo_mode(self.modes[joint]) for joint in self._driven)
-        values = np.empty(len(self._driven))
-        for row, joint in enumerate(self._driven):
-            values[row] = self._value(joint)
-        return MixedCommand(self._servo_modes, values)
+        driven = self._driven_rows = self._driven_rows or ModeRows.of(self._driven, self.modes)
+        self._servo_modes = self._servo_modes or tuple(_servo_mode(self.modes[joint]) for joint in self._driven)
+        values = driven.chosen(self.position_targets, self.velocity_targets, self.torque_targets)
+        return MixedCommand(self._servo_modes, values[self._driven])
 
-    def _value(self, joint: int) -> float:
-        mode = self.modes[joint]
-        if mode in AT_POSITION:
-            return float(self.position_targets[joint])
-        if mode in AT_VELOCITY:
-            return float(self.velocity_targets[joint])
-        return float(self.torque_targets[joint]) if mode is ControlMode.TORQUE else 0.0
+    def _forget_modes(self) -> None:
+        self._servo_modes, self._driven_rows, self._ideal_rows = (), None, None
 
 
 def _servo_mode(mode: ControlMode) -> ServoMode:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import NDArray
 from gradiva.middleware.control_board import (
@@ -40,6 +42,7 @@ _LACKING = frozenset(
     | {"iPreciselyTimed", "iRemoteCalibrator", "iRemoteVariables"}
 )
 _UNMEASURED = frozenset({"pwm", "current"})
+_COLD = _UNMEASURED | {"temperature"}
 _DEGREE = math.degrees(1.0)
 _WARNING_PERIOD = 2.0  # [s]
 _LOGGER = logging.getLogger("gradiva.simulator")
@@ -67,6 +70,8 @@ class SimulatedPart(ControlBoardDevice):
         self.gains_changed: Callable[[], None] = _nothing
         self._joints = all_joints
         self._indices = list(joints)
+        self._rows = np.array(self._indices, dtype=int)
+        self._mode_numbers, self._interaction_numbers = _Numbers(self._indices), _Numbers(self._indices)
         self._names = tuple(all_joints.names[joint] for joint in joints)
         self._settings = settings
         self._zeros = np.zeros(len(joints))
@@ -84,11 +89,12 @@ class SimulatedPart(ControlBoardDevice):
 
     def read(self) -> JointData:
         """Return the newest sample."""
-        joints, some = self._joints, self._indices
+        joints, some = self._joints, self._rows
         with joints.lock:
             position, velocity = _DEGREE * joints.positions[some], _DEGREE * joints.velocities[some]
             torque, temperature = joints.torques[some], joints.temperatures[some]
-            modes, interaction = [joints.modes[i] for i in some], [joints.interaction[i] for i in some]
+            modes, interaction = self._mode_numbers.of(joints.modes), self._interaction_numbers.of(joints.interaction)
+        has_temperatures = bool(np.isfinite(temperature).all())
         return JointData(
             joint_position=position,
             joint_velocity=velocity,
@@ -99,10 +105,10 @@ class SimulatedPart(ControlBoardDevice):
             torque=torque,
             pwm=self._zeros,
             current=self._zeros,
-            control_modes=np.array(modes, dtype=np.int32),
-            interaction_modes=np.array(interaction, dtype=np.int32),
-            temperature=temperature if np.isfinite(temperature).all() else self._zeros,
-            invalid=_UNMEASURED if np.isfinite(temperature).all() else _UNMEASURED | {"temperature"},
+            control_modes=modes,
+            interaction_modes=interaction,
+            temperature=temperature if has_temperatures else self._zeros,
+            invalid=_UNMEASURED if has_temperatures else _COLD,
         )
 
     def stream(self, command: StreamedCommand) -> None:
@@ -113,8 +119,7 @@ class SimulatedPart(ControlBoardDevice):
             return self.move_to(self._of(command), command.values)
         with self._joints.lock:
             self.commands += 1
-            for joint, value in zip(self._of(command), command.values, strict=True):
-                self._follow(self._index(joint), command.kind, value)
+            self._follow(command)
         return self.command_taken()
 
     def set_control_modes(self, joints: Joints, modes: Sequence[ControlMode]) -> None:
@@ -215,15 +220,19 @@ class SimulatedPart(ControlBoardDevice):
         self._ignored.warning("%s: %s set-points of %s are ignored in mode %s", self.name, kind.value, name, mode)
         return False
 
-    def _follow(self, joint: int, kind: CommandKind, value: float) -> None:
-        if not self._obeys(joint, kind):
+    def _follow(self, command: StreamedCommand) -> None:
+        """Hand on the set-points that the modes of their joints follow."""
+        told = zip(map(self._index, self._of(command)), command.values, strict=True)
+        obeyed = [(joint, value) for joint, value in told if self._obeys(joint, command.kind)]
+        if not obeyed:
             return
-        if kind is CommandKind.TORQUE:
-            self._joints.set_torque(joint, value)
-        elif kind is CommandKind.POSITION_DIRECT:
-            self._joints.set_position(joint, math.radians(value))
+        joints, values = [joint for joint, _ in obeyed], np.array([value for _, value in obeyed])
+        if command.kind is CommandKind.TORQUE:
+            self._joints.set_torques(joints, values)
+        elif command.kind is CommandKind.POSITION_DIRECT:
+            self._joints.set_positions(joints, np.radians(values))
         else:
-            self._joints.set_velocity(joint, math.radians(value))
+            self._joints.set_velocities(joints, np.radians(values))
 
     def _loop(self, feature: Feature, joints: Joints, pid: PidType | None) -> list[float]:
         some = [self._index(joint) for joint in joints]
@@ -233,6 +242,22 @@ class SimulatedPart(ControlBoardDevice):
         if feature is Feature.PID_OUTPUT:
             return _listed(self._joints.torques[some])
         return _listed(np.degrees(reference if feature is Feature.PID_REFERENCE else reference - measured))
+
+
+class _Numbers:
+    """Modes of the joints of a part as the numbers that travel: they hardly ever change."""
+
+    def __init__(self, indices: Sequence[int]) -> None:
+        self._indices = tuple(indices)
+        self._modes: list[IntEnum] = []
+        self._numbers = np.zeros(0, dtype=np.int32)
+
+    def of(self, all_modes: Sequence[IntEnum]) -> npt.NDArray[np.int32]:
+        """Return the numbers, given the modes of all joints."""
+        modes = [all_modes[index] for index in self._indices]
+        if modes != self._modes:
+            self._modes, self._numbers = modes, np.array(modes, dtype=np.int32)
+        return self._numbers
 
 
 def _nothing() -> None:
