@@ -17,6 +17,13 @@ def test_a_value_keeps_its_own_copy():
     assert command.values[0] == 0.0
 
 
+def test_an_array_that_nobody_can_write_is_shared():
+    command = JointCommand(ControlMode.POSITION, np.zeros(3))
+    assert JointCommand(ControlMode.TORQUE, command.values).values is command.values
+    for seemingly in (command.values[:2], command.values.reshape(3)):  # views: who knows who may write the memory
+        assert JointCommand(ControlMode.TORQUE, seemingly).values is not seemingly
+
+
 def test_a_wrong_shape_is_named():
     with pytest.raises(ValueError, match=r"DcmReference.velocity: expected an array of shape \(2,\)"):
         DcmReference(np.zeros(2), np.zeros(3), 4.3, 4.3, np.zeros(2))
@@ -42,3 +49,11 @@ def test_the_rest_pose_of_a_contact_has_a_known_shape_and_cannot_be_written():
         contact.rest_position[2] = 1.0
     with pytest.raises(ValueError, match=r"FootContact.rest_rotation: expected an array of shape \(3, 3\)"):
         FootContact(True, np.zeros(3), np.zeros(3), 1e6, 1e4)
+
+
+def test_an_altered_value_shares_what_it_keeps():
+    contact = FootContact(True, [0.1, 0.2, 0.0], np.eye(3), 1e6, 1e4)
+    softer = contact.with_ground(8e5, 300.0)
+    assert (softer.stiffness, softer.damping, softer.is_active) == (8e5, 300.0, True)
+    assert softer.rest_position is contact.rest_position
+    assert contact.stiffness == 1e6

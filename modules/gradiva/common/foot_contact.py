@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
-from gradiva.common.arrays import NDArray, freeze_arrays
+from gradiva.common.arrays import NDArray, altered, freeze_arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +33,4 @@ class FootContact:
 
     def with_ground(self, stiffness: float, damping: float) -> FootContact:
         """Return the same contact on other ground; its arrays are read-only and therefore shared."""
-        contact = copy.copy(self)
-        object.__setattr__(contact, "stiffness", stiffness)
-        object.__setattr__(contact, "damping", damping)
-        return contact
+        return altered(self, stiffness=stiffness, damping=damping)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 
-from gradiva.common.arrays import NDArray, freeze_arrays
+from gradiva.common.arrays import NDArray, altered, freeze_arrays
 from gradiva.common.foot_contact import FootContact
 from gradiva.common.planar_pose import PlanarPose
 from gradiva.common.side import Side
@@ -90,10 +89,7 @@ class RobotState(TwoFeet):
 
     def with_contacts(self, left: FootContact | None, right: FootContact | None) -> RobotState:
         """Return the same state with these contacts; its arrays are read-only and therefore shared."""
-        state = copy.copy(self)
-        object.__setattr__(state, "left_contact", left)
-        object.__setattr__(state, "right_contact", right)
-        return state
+        return altered(self, left_contact=left, right_contact=right)
 
     def foot_contact(self, side: Side) -> FootContact | None:
         """Contact of one sole with the ground; None where nobody estimates contacts."""

@@ -78,13 +78,18 @@ class ContactParameterEstimator:
         """Begin with these parameters, as uncertain as after a touch-down."""
         self._config = config
         self._variances = (config.force_deviation**2,) * _FORCES + (config.moment_deviation**2,) * _FORCES
-        self.parameters = parameters
+        self._stiffness, self._damping = parameters
         self.reset_covariance()
 
     def reset_covariance(self) -> None:
         """A foot has touched down: the ground may be another one."""
         self._kk, self._kb, self._bb = self._config.stiffness_deviation**2, 0.0, self._config.damping_deviation**2
         self._surprised_for = 0.0
+
+    @property
+    def parameters(self) -> ViscoElasticParameters:
+        """What k and b are taken to be."""
+        return ViscoElasticParameters(self._stiffness, self._damping)
 
     @property
     def deviations(self) -> tuple[float, float]:
@@ -117,10 +122,8 @@ class ContactParameterEstimator:
             self._bb = min(grown, self._config.damping_deviation**2)
         for row in rows:
             self._take(*row, is_moving=is_moving)
-        stiffness, damping = self.parameters
-        self.parameters = ViscoElasticParameters(
-            max(stiffness, self._config.minimum_stiffness), max(damping, self._config.minimum_damping)
-        )
+        self._stiffness = max(self._stiffness, self._config.minimum_stiffness)
+        self._damping = max(self._damping, self._config.minimum_damping)
         return self.parameters
 
     def _is_surprised(self, rows: Sequence[_Row], period: float) -> bool:
@@ -135,8 +138,7 @@ class ContactParameterEstimator:
         return False
 
     def _is_surprising(self, measured: float, of_k: float, of_b: float, variance: float) -> bool:
-        stiffness, damping = self.parameters
-        innovation = measured - of_k * stiffness - of_b * damping
+        innovation = measured - of_k * self._stiffness - of_b * self._damping
         explained = variance + self._kk * of_k * of_k + 2.0 * self._kb * of_k * of_b + self._bb * of_b * of_b
         return innovation * innovation > self._config.surprise**2 * explained
 
@@ -146,9 +148,9 @@ class ContactParameterEstimator:
         to_k, to_b = kk * of_k + kb * of_b, kb * of_k + bb * of_b  # P Yᵀ
         scale = 1.0 / (variance + of_k * to_k + of_b * to_b)
         gain_k, gain_b = to_k * scale, to_b * scale if is_moving else 0.0
-        stiffness, damping = self.parameters
-        innovation = measured - of_k * stiffness - of_b * damping
-        self.parameters = ViscoElasticParameters(stiffness + gain_k * innovation, damping + gain_b * innovation)
+        innovation = measured - of_k * self._stiffness - of_b * self._damping
+        self._stiffness += gain_k * innovation
+        self._damping += gain_b * innovation
         a, b, c, d = 1.0 - gain_k * of_k, -gain_k * of_b, -gain_b * of_k, 1.0 - gain_b * of_b  # I − L Y
         left, right = a * kk + b * kb, a * kb + b * bb
         self._kk = a * left + b * right + variance * gain_k * gain_k
