@@ -11,6 +11,7 @@ from gradiva.planner import PlannerConfig
 from gradiva.simplified_model import DcmControllerConfig, DcmMpcConfig, GainScheduleConfig, ZmpComControllerConfig
 from gradiva.walking.safety import SafetyConfig
 from gradiva.whole_body import (
+    CompliantTorqueControlConfig,
     InverseKinematicsConfig,
     RigidTorqueControlConfig,
     ServoFeedforwardConfig,
@@ -92,6 +93,7 @@ class WalkingConfig:
         servo_feedforward: Layer 3, position control.
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
+        compliant_torque_control: The same for soft ground.
         state_estimator: Estimation.
         contact_estimator: The contacts with soft ground.
         swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
@@ -108,6 +110,7 @@ class WalkingConfig:
     servo_feedforward: ServoFeedforwardConfig
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
+    compliant_torque_control: CompliantTorqueControlConfig
     state_estimator: StateEstimatorConfig
     contact_estimator: ContactEstimatorConfig
     swing_momentum: SwingMomentumConfig

@@ -16,9 +16,10 @@ from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
 from gradiva.walking.standing_start import StandingStart, standing_start
-from gradiva.walking.walking_config import SimplifiedModel, WalkingConfig
+from gradiva.walking.walking_config import GroundModel, SimplifiedModel, WalkingConfig
 from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
 from gradiva.whole_body import (
+    CompliantTorqueController,
     InverseKinematics,
     PositionController,
     RigidTorqueController,
@@ -123,12 +124,17 @@ class WalkingLayers:
         self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, compiler: Compiler
     ) -> WholeBodyController:
         if self.config.walking.control is ControlMode.TORQUE:
-            rate = self.config.torque_control.torque_rate
-            rigid = self.config.rigid_torque_control
-            return RigidTorqueController(self._model, rigid, rate, self.start_posture, compiler)
+            return self._torque_controller(compiler)
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
+
+    def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
+        config, model, posture = self.config, self._model, self.start_posture
+        rate = config.torque_control.torque_rate
+        if config.torque_control.ground is GroundModel.COMPLIANT:
+            return CompliantTorqueController(model, config.compliant_torque_control, rate, posture, compiler)
+        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler)
 
 
 def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelControl:

@@ -1,5 +1,6 @@
 """Layer 3: from what feet, centre of mass and torso should do to joint commands."""
 
+from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, InverseKinematicsConfig, integrate
 from gradiva.whole_body.kinematic_controllers import (
     PositionController,
@@ -17,10 +18,12 @@ from gradiva.whole_body.start_posture import (
     upright_torso,
 )
 from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
-from gradiva.whole_body.torque_controllers import RigidTorqueController
+from gradiva.whole_body.torque_controllers import CompliantTorqueController, RigidTorqueController
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 __all__ = [
+    "CompliantTorqueControlConfig",
+    "CompliantTorqueController",
     "InverseKinematics",
     "InverseKinematicsConfig",
     "PositionController",

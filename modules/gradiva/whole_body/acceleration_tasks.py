@@ -92,7 +92,14 @@ def local_zmp_moment(wrench: cs.SX, zmp: cs.SX) -> cs.SX:
     return cs.vertcat(-wrench[4], wrench[3]) - zmp * wrench[2]
 
 
-def expected_zmp(foot: FootSymbols) -> cs.SX:
+def expected_wrench(frame: SymbolicFrame, foot: FootSymbols) -> cs.SX:
+    """Return the expected wrench about the sole origin where the foot really is, [N, N·m], (6, 1)."""
+    force = foot.wrench[:3]
+    return cs.vertcat(force, foot.wrench[3:] + cs.cross(foot.position - frame.position, force))
+
+
+def expected_zmp(frame: SymbolicFrame, foot: FootSymbols) -> cs.SX:
     """Return where the expected wrench has its centre of pressure, from the sole origin, world axes, [m], (2, 1)."""
-    force = cs.fmax(foot.wrench[2], 1.0)  # [N] of an unloaded foot the point means nothing
-    return cs.vertcat(-foot.wrench[4], foot.wrench[3]) / force
+    wrench = expected_wrench(frame, foot)
+    force = cs.fmax(wrench[2], 1.0)  # [N] of an unloaded foot the point means nothing
+    return cs.vertcat(-wrench[4], wrench[3]) / force

@@ -32,6 +32,7 @@ class ProblemDraft:
         references: What the body should do.
         unknowns: What is solved for.
         composer: Collects costs and constraints.
+        outputs: Expressions wanted beside the problem, by name.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class ProblemDraft:
         self.references = references
         self.unknowns = unknowns
         self.composer = QpComposer(unknowns.variables, unknowns.bounded)
+        self.outputs: dict[str, cs.SX] = {}
 
     def task(
         self, name: str, residual: cs.SX, priority: Priority, weight: float, activity: cs.SX | float = 1.0

@@ -63,6 +63,7 @@ class RigidTorqueControlConfig:
         wrench_cone: What the ground can exert.
         joint_limits: Positions.
         torque_limits: Torques.
+        search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
     """
 
     form: Form
@@ -81,6 +82,7 @@ class RigidTorqueControlConfig:
     wrench_cone: WrenchConeConfig
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
+    search_speed: float
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -132,14 +134,15 @@ def _momentum(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
     moment = tasks.global_zmp_moment(draft.feet, wrenches, references.zmp)
     draft.task("global zmp", moment, config.global_zmp.priority, config.global_zmp.weight)
     for side, foot in references.feet.items():
-        moment = tasks.local_zmp_moment(wrenches[side], tasks.expected_zmp(foot))
+        moment = tasks.local_zmp_moment(wrenches[side], tasks.expected_zmp(draft.feet[side], foot))
         draft.task(f"{side} zmp", moment, config.local_zmp.priority, config.local_zmp.weight, foot.is_loaded)
 
 
 def _regularisation(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
     weight = draft.parameters.constant("wrench_weight", config.wrench_weight)
     for side, foot in draft.references.feet.items():
-        draft.composer.cost(draft.unknowns.wrenches[side] - foot.is_loaded * foot.wrench, weight)
+        expected = foot.is_loaded * tasks.expected_wrench(draft.feet[side], foot)
+        draft.composer.cost(draft.unknowns.wrenches[side] - expected, weight)
     draft.composer.cost(draft.unknowns.torques, draft.parameters.constant("torque_weight", config.torque_weight))
 
 

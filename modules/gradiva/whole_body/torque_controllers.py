@@ -5,15 +5,84 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side
+from gradiva.contacts import ViscoElasticContact
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
+from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
+from gradiva.whole_body.compliant_problem import CompliantProblem
+from gradiva.whole_body.contact_symbols import contact_values
 from gradiva.whole_body.inverse_kinematics import integrate
-from gradiva.whole_body.reference_symbols import is_loaded, reference_values, state_values
+from gradiva.whole_body.qp_solver import SolverName
+from gradiva.whole_body.reference_values import Values, reference_values, state_values
 from gradiva.whole_body.rigid_problem import RigidTorqueControlConfig, draft_rigid_problem
 from gradiva.whole_body.torque_problem import TorqueProblem
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 
-class RigidTorqueController:
+class TorqueController:
+    """What both grounds have in common: the tick, the limits of the torques, and what is remembered.
+
+    Attributes:
+        problem: Of the last tick.
+        desired_posture: Where the commanded accelerations lead to until the end of the tick.
+        desired_velocity: The same of ν, (6 + n,).
+    """
+
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        problem: TorqueProblem,
+        search_speed: float,
+        torque_rate: float,
+        posture: RobotPosture,
+    ) -> None:
+        """Take what does not change.
+
+        Args:
+            model: The robot.
+            problem: Solved in each tick.
+            search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
+            torque_rate: By which a torque may change, [N·m/s].
+            posture: Where the robot begins.
+        """
+        self.problem = problem
+        self._search_speed = search_speed
+        self._limits = model.torque_limits()
+        self._rate = torque_rate
+        self.reset(posture)
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        self.desired_posture = posture
+        self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+        self._torques: NDArray | None = None
+
+    def command(
+        self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
+    ) -> JointCommand:
+        """See ``WholeBodyController.command``."""
+        values = self._values(state, reference, period)
+        solution = self.problem.solve(values, relaxed)
+        self._torques = self.problem.torques(solution)
+        measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
+        velocity = np.concatenate((state.base_twist, state.joint_velocities))
+        self.desired_velocity = velocity + period * self.problem.acceleration(solution)
+        self.desired_posture = integrate(measured, self.desired_velocity, period)
+        return JointCommand(ControlMode.TORQUE, self._torques)
+
+    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
+        values = state_values(state) | reference_values(state, reference, self._search_speed)
+        values["lowest_torques"], values["highest_torques"] = self._torque_range(period)
+        return values
+
+    def _torque_range(self, period: float) -> tuple[NDArray, NDArray]:
+        if self._torques is None:
+            return -self._limits, self._limits
+        step = period * self._rate
+        lowest = np.clip(self._torques - step, -self._limits, self._limits)
+        return lowest, np.clip(self._torques + step, -self._limits, self._limits)
+
+
+class RigidTorqueController(TorqueController):
     """For rigid ground; the problem stands in ``rigid_problem``."""
 
     def __init__(
@@ -37,37 +106,57 @@ class RigidTorqueController:
             ConfigError: A joint group of the posture is missing or unknown.
         """
         draft = draft_rigid_problem(SymbolicDynamics(model), config)
-        self._problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
-        self._limits = model.torque_limits()
-        self._rate = torque_rate
-        self.reset(posture)
+        problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
+        super().__init__(model, problem, config.search_speed, torque_rate, posture)
+
+
+class CompliantTorqueController(TorqueController):
+    """For soft ground; the problem stands in ``compliant_problem``."""
+
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        config: CompliantTorqueControlConfig,
+        torque_rate: float,
+        posture: RobotPosture,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Build the problem; see ``RigidTorqueController``.
+
+        Raises:
+            ConfigError: A joint group of the posture is missing or unknown.
+        """
+        draft = CompliantProblem(SymbolicDynamics(model), config)
+        problem = TorqueProblem("compliant torque control", draft, SolverName.DAQP, compiler)
+        self._ground = {side: ViscoElasticContact(model.description.sole, side) for side in Side}
+        self._wrench_age = config.wrench_age
+        super().__init__(model, problem, config.search_speed, torque_rate, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
-        self.desired_posture = posture
-        self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
-        self._torques: NDArray | None = None
+        super().reset(posture)
+        self._regressors: dict[Side, NDArray] = {}
 
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
     ) -> JointCommand:
         """See ``WholeBodyController.command``."""
-        values = state_values(state) | reference_values(reference)
-        for side in Side:
-            values[f"{side}_foot_is_loaded"] = float(is_loaded(state, reference, side))
-        values["lowest_torques"], values["highest_torques"] = self._torque_range(period)
-        solution = self._problem.solve(values, relaxed)
-        acceleration = self._problem.acceleration(solution)
-        self._torques = self._problem.torques(solution)
-        measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
-        velocity = np.concatenate((state.base_twist, state.joint_velocities))
-        self.desired_velocity = velocity + period * acceleration
-        self.desired_posture = integrate(measured, self.desired_velocity, period)
-        return JointCommand(ControlMode.TORQUE, self._torques)
+        command = super().command(state, reference, period, relaxed)
+        outputs = self.problem.outputs
+        self._regressors = {side: outputs[f"{side}_regressor"].copy() for side in Side if _stands(state, side)}
+        return command
 
-    def _torque_range(self, period: float) -> tuple[NDArray, NDArray]:
-        if self._torques is None:
-            return -self._limits, self._limits
-        step = period * self._rate
-        lowest = np.clip(self._torques - step, -self._limits, self._limits)
-        return lowest, np.clip(self._torques + step, -self._limits, self._limits)
+    def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
+        values = super()._values(state, reference, period)
+        values["period"] = period
+        for side, ground in self._ground.items():
+            values |= contact_values(side, state, ground)
+            last = self._regressors.get(side)
+            values[f"{side}_wrench_age"] = 0.0 if last is None else self._wrench_age / period
+            values[f"{side}_last_regressor"] = 0.0 if last is None else last
+        return values
+
+
+def _stands(state: RobotState, side: Side) -> bool:
+    contact = state.foot_contact(side)
+    return contact is not None and contact.is_active

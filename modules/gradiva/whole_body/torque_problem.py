@@ -19,6 +19,7 @@ class TorqueProblem:
 
     Attributes:
         quadratic_program: The data of the last solution.
+        outputs: What the draft wanted beside the problem; views.
     """
 
     def __init__(self, name: str, draft: ProblemDraft, solver: SolverName, compiler: Compiler) -> None:
@@ -38,10 +39,18 @@ class TorqueProblem:
                 "joint_velocities": dynamics.joint_velocities,
                 **parameters.symbols,
             },
-            outputs=_shared({**composer.outputs(), "transposed_torque_rows": rows.T, "torque_offset": offset}),
+            outputs=_shared(
+                {
+                    **composer.outputs(),
+                    "transposed_torque_rows": rows.T,
+                    "torque_offset": offset,
+                    **draft.outputs,
+                }
+            ),
             compiler=compiler,
         )
         self._function.set(**parameters.constants)
+        self.outputs = {name: self._function.outputs[name] for name in draft.outputs}
         self._joints = dynamics.joints
         self._groups = composer.groups
         self._relaxed_prices = composer.relaxed_prices()

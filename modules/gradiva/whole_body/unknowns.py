@@ -74,6 +74,22 @@ def rigid_unknowns(form: Form, dynamics: SymbolicDynamics, feet: dict[Side, Symb
     )
 
 
+def compliant_unknowns(
+    dynamics: SymbolicDynamics, feet: dict[Side, SymbolicFrame], wrenches: dict[Side, cs.SX]
+) -> Unknowns:
+    """Return s̈ and the acceleration of the base, in this order; the wrenches are measured."""
+    joints, base = cs.SX.sym("joint_accelerations", dynamics.joints), cs.SX.sym("base_acceleration", 6)
+    acceleration = cs.vertcat(base, joints)
+    return Unknowns(
+        variables=cs.vertcat(joints, base),
+        bounded=dynamics.joints,
+        acceleration=acceleration,
+        wrenches=wrenches,
+        torques=missing_forces(dynamics, feet, acceleration, wrenches)[6:],
+        first_wrench={},
+    )
+
+
 def missing_forces(
     dynamics: SymbolicDynamics, feet: dict[Side, SymbolicFrame], acceleration: cs.SX, wrenches: dict[Side, cs.SX]
 ) -> cs.SX:

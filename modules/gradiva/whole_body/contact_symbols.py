@@ -1,0 +1,144 @@
+"""Soft ground below one sole as symbols, what follows from them, and their values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as cs
+import numpy.typing as npt
+
+from gradiva.common import EstimationError, FootContact, RobotState, Side
+from gradiva.contacts import SoleMoments, SoleMotion, ViscoElasticContact, ViscoElasticEquations
+from gradiva.robot_model import SymbolicFrame
+from gradiva.whole_body.acceleration_tasks import frame_acceleration
+from gradiva.whole_body.parameters import Parameters
+
+_MOMENTS = len(SoleMoments._fields) - 1  # without the height, which is constant
+_IN_THE_AIR = (0.0,) * _MOMENTS
+
+
+@dataclass
+class ContactSymbols:
+    """What one foot feels; see ``FootContact`` and ``SoleMoments``.
+
+    Attributes:
+        measured_wrench: About the sole origin, world axes, (6, 1).
+        wrench_age: How long ago it was measured, in periods, [-].
+        last_regressor: Of the last period, (6, 2).
+        rest_position: (3, 1).
+        rest_rotation: (3, 3).
+        stiffness: [N/m³].
+        damping: [N·s/m³].
+        moments: Area and moments of the loaded part of the sole, (6, 1).
+        height: Of the touching surface in the sole frame, [m].
+    """
+
+    measured_wrench: cs.SX
+    wrench_age: cs.SX
+    last_regressor: cs.SX
+    rest_position: cs.SX
+    rest_rotation: cs.SX
+    stiffness: cs.SX
+    damping: cs.SX
+    moments: cs.SX
+    height: float
+
+    @classmethod
+    def of(cls, side: Side, height: float, parameters: Parameters) -> ContactSymbols:
+        """Make the symbols of one foot."""
+        return cls(
+            measured_wrench=parameters.symbol(f"{side}_measured_wrench", 6),
+            wrench_age=parameters.symbol(f"{side}_wrench_age"),
+            last_regressor=parameters.symbol(f"{side}_last_regressor", 6, 2),
+            rest_position=parameters.symbol(f"{side}_rest_position", 3),
+            rest_rotation=parameters.symbol(f"{side}_rest_rotation", 3, 3),
+            stiffness=parameters.symbol(f"{side}_stiffness"),
+            damping=parameters.symbol(f"{side}_damping"),
+            moments=parameters.symbol(f"{side}_moments", _MOMENTS),
+            height=height,
+        )
+
+
+class SoftSole:
+    """One sole on its ground.
+
+    Attributes:
+        regressor: Y of wrench = Y [k, b], (6, 2).
+        wrench: Of now, about the sole origin, world axes, (6, 1).
+    """
+
+    def __init__(self, sole: SymbolicFrame, contact: ContactSymbols) -> None:
+        """Take the sole's frame and what it feels."""
+        area, x, y, xx, xy, yy = _scalars(contact.moments)
+        self._sole = sole
+        self._contact = contact
+        self._equations = ViscoElasticEquations(
+            SoleMoments(area, x, y, xx, xy, yy, contact.height),
+            _scalars(sole.position),
+            _rows_of_scalars(sole.rotation),
+            _scalars(sole.twist),
+            _scalars(contact.rest_position),
+            _rows_of_scalars(contact.rest_rotation),
+        )
+        spring, damper = ([cs.SX(value) for value in column] for column in self._equations.regressor())
+        self.regressor = cs.horzcat(cs.vertcat(*spring), cs.vertcat(*damper))
+        self.wrench = self._present_wrench()
+
+    def wrench_rate(self, acceleration: cs.SX, period: cs.SX) -> cs.SX:
+        r"""Return :math:`\dot f = h + g (J \dot\nu + \dot J \nu)`, [N/s, N·m/s], (6, 1).
+
+        Args:
+            acceleration: ν̇.
+            period: For which it is held, [s].
+        """
+        contact = self._contact
+        stiffness, damping, held = _scalars(cs.vertcat(contact.stiffness, contact.damping, period))
+        drift = cs.vertcat(*self._equations.drift(stiffness, damping))
+        gain = cs.vertcat(*(cs.horzcat(*row) for row in self._equations.gain(stiffness, damping, held)))
+        return drift + gain @ frame_acceleration(self._sole, acceleration)
+
+    def _present_wrench(self) -> cs.SX:
+        r"""The measured wrench, and by how much the ground's model says that it has changed since.
+
+        On ground that damps much a wrench follows the velocity of the sole at once: one that is half a millisecond old
+        makes the robot fall.
+        """
+        contact = self._contact
+        change = (self.regressor - contact.last_regressor) @ cs.vertcat(contact.stiffness, contact.damping)
+        return contact.measured_wrench + contact.wrench_age * change
+
+
+def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -> dict[str, npt.ArrayLike]:
+    """Return the values of the symbols of one foot; a foot without load feels no change.
+
+    Raises:
+        EstimationError: Nobody estimates the contacts.
+    """
+    contact = state.foot_contact(side)
+    if contact is None:
+        raise EstimationError(f"the contact of the {side} foot is not estimated; control on soft ground needs it")
+    return {
+        f"{side}_measured_wrench": state.foot_wrench(side),
+        f"{side}_rest_position": contact.rest_position,
+        f"{side}_rest_rotation": contact.rest_rotation,
+        f"{side}_stiffness": contact.stiffness,
+        f"{side}_damping": contact.damping,
+        f"{side}_moments": _moments(side, state, contact, ground),
+    }
+
+
+def _moments(side: Side, state: RobotState, contact: FootContact, ground: ViscoElasticContact) -> tuple[float, ...]:
+    if not contact.is_active:
+        return _IN_THE_AIR
+    motion = SoleMotion(state.foot_position(side), state.foot_rotation(side), state.foot_twist(side))
+    return ground.loaded_moments(motion, contact)[:_MOMENTS]
+
+
+def _scalars(column: cs.SX) -> list[Any]:
+    """The entries, which the equations of the ground take for numbers."""
+    return cs.vertsplit(column)
+
+
+def _rows_of_scalars(matrix: cs.SX) -> list[list[Any]]:
+    return [cs.horzsplit(row) for row in cs.vertsplit(matrix)]
