@@ -80,6 +80,18 @@ def test_ground_that_changes_under_the_foot_is_followed():
     assert of_damping[-1] < 0.1
 
 
+@pytest.mark.parametrize(("stiffness", "damping"), [(2e6, 1e4), (2e6, 1e3)])
+def test_wrenches_that_are_older_than_the_poses_are_compared_with_older_poses(stiffness, damping):
+    ground, age = SoftGround(stiffness, damping), 0.00075
+    config = dataclasses.replace(CONFIG, stiffness=stiffness / 3, damping=damping / 3)
+    knowing, ignorant = ContactEstimator(SOLE, config, age), ContactEstimator(SOLE, config)
+    for time in seconds(0.4):
+        measured = state(swaying(time), ground.wrench(swaying(time - age)))
+        known, mistaken = (estimator.update(measured, STANDING, time)[0] for estimator in (knowing, ignorant))
+    assert known.damping == pytest.approx(damping, rel=0.05)
+    assert mistaken.damping == pytest.approx(max(damping - stiffness * age, 100.0), rel=0.1)
+
+
 def test_a_single_outlier_is_not_believed():
     estimator, ground = estimator_from(1e6, 1e4), SoftGround(1e6, 1e4)
     watch(estimator, ground, swaying, seconds(0.2))

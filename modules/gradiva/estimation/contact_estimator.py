@@ -26,6 +26,8 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimatorConfig,
 )
 
+_Regressor = tuple[list[float], list[float]]
+
 
 @dataclass(frozen=True, slots=True)
 class ContactEstimatorConfig:
@@ -60,15 +62,17 @@ class ContactEstimator:
     ground. The whole pose at touch-down would be off by the tilt of the foot and by what it had sunk until then.
     """
 
-    def __init__(self, sole: SoleRectangle, config: ContactEstimatorConfig) -> None:
+    def __init__(self, sole: SoleRectangle, config: ContactEstimatorConfig, wrench_age: float = 0.0) -> None:
         """Prepare.
 
         Args:
             sole: Rectangle of the left sole.
             config: What is assumed of the ground.
+            wrench_age: How much older the wrenches of a state are than its poses, [s]. Ignored, it is taken for less
+                damping: by k times the age.
         """
         self._force_filter = LowPass(config.detector.force_time_constant)
-        self._feet = tuple(_FootContactEstimator(sole, side, config) for side in Side)
+        self._feet = tuple(_FootContactEstimator(sole, side, config, wrench_age) for side in Side)
         self.reset()
 
     def reset(self) -> None:
@@ -101,8 +105,9 @@ class ContactEstimator:
 class _FootContactEstimator:
     """The same of one foot."""
 
-    def __init__(self, sole: SoleRectangle, side: Side, config: ContactEstimatorConfig) -> None:
+    def __init__(self, sole: SoleRectangle, side: Side, config: ContactEstimatorConfig, wrench_age: float) -> None:
         self.side = side
+        self._wrench_age = wrench_age
         self._config = config
         self._model = ViscoElasticContact(sole, side)
         self._detector = ContactDetector(config.detector)
@@ -112,6 +117,7 @@ class _FootContactEstimator:
         assumed = ViscoElasticParameters(self._config.stiffness, self._config.damping)
         self._parameters = ContactParameterEstimator(self._config.parameters, assumed)
         self._contact: FootContact | None = None
+        self._regressor: _Regressor | None = None
 
     def update(self, state: RobotState, force: float, reference: FootReference, period: float) -> FootContact:
         motion = SoleMotion(state.foot_position(self.side), state.foot_rotation(self.side), state.foot_twist(self.side))
@@ -119,6 +125,7 @@ class _FootContactEstimator:
         was_active = self._contact is not None and self._contact.is_active
         if self._contact is None or not (is_active and was_active):
             self._parameters.reset_covariance()
+            self._regressor = None
             self._contact = self._touching(motion, is_active)
         elif self._config.learns:
             self._contact = self._learned(motion, state.foot_wrench(self.side), self._contact, period)
@@ -134,6 +141,21 @@ class _FootContactEstimator:
         equations = self._model.equations(motion, contact)
         if equations.area == 0.0:  # the force says contact, the pose says air: nothing can be learned
             return contact
+        last, self._regressor = self._regressor, equations.regressor()
+        if self._wrench_age == 0.0:
+            measured_with = self._regressor
+        elif last is not None and period > 0.0:
+            measured_with = _between(self._regressor, last, self._wrench_age / period)
+        else:  # the wrench is older than the contact
+            return contact
         speed = math.sqrt(equations.squared_speed() / equations.area)
-        parameters = self._parameters.update(wrench.tolist(), equations.regressor(), speed, period)
-        return contact.with_ground(*parameters)
+        return contact.with_ground(*self._parameters.update(wrench.tolist(), measured_with, speed, period))
+
+
+def _between(now: _Regressor, last: _Regressor, share: float) -> _Regressor:
+    """Return the regressor of a time between; a share of 1 is the last one."""
+    of_k, of_b = (
+        [new + share * (old - new) for new, old in zip(news, olds, strict=True)]
+        for news, olds in zip(now, last, strict=True)
+    )
+    return of_k, of_b
