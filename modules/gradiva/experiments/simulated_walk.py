@@ -30,6 +30,7 @@ class SimulatedWalk:
         measurement: The last one.
         log: Of the last tick.
         fault_reasons: Why the controller gave up, each time.
+        deadline_misses: How many ticks of the control loop took longer than their period.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class SimulatedWalk:
         self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed)
         self.recorder = WalkingRecorder(setup.robot.joints)
         self.fault_reasons: list[str] = []
+        self.deadline_misses = 0
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
         self.log: WalkingLog | None = None
@@ -85,13 +87,20 @@ class SimulatedWalk:
         self.stopwatch.stop()
         if log.state is WalkingState.FAULT and not was_fault:
             self.fault_reasons.append(log.reason)
-        self.recorder.record(log, self.measurement, self.robot.truth(), self.stopwatch.last)
+        self._record(log)
         self.robot.write(command)
         self.robot.advance(self.setup.walking.walking.period)
         self.log = log
         for observe in self._observers:
             observe(self)
         return log
+
+    def _record(self, log: WalkingLog) -> None:
+        laps = self.stopwatch.last
+        if log.desired is not None and laps["total"] > 1e6 * self.setup.walking.walking.period:
+            self.deadline_misses += 1
+        if self.recorder.wants(log):
+            self.recorder.record(log, self.measurement, self.robot.truth(), laps)
 
     def run(self, duration: float) -> bool:
         """Tick for ``duration`` [s]; return whether the robot still stands."""

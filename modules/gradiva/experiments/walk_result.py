@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gradiva.common import RobotInterfaceError
 from gradiva.experiments.fall_diagnosis import diagnose
 from gradiva.experiments.planned_walk import Pose, middle_pose, plan_from_start
@@ -158,7 +156,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str],
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": [event.as_table() for event in walk.controller.safety_events],
         "tick_us": figures["tick_us"],
-        "deadline_misses": _deadline_misses(walk),
+        "deadline_misses": walk.deadline_misses,
         "real_time_factor": walk.time / wall,
         "report": None,
     }
@@ -178,12 +176,6 @@ def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]
 
 def _diagnosis(walk: SimulatedWalk) -> str:
     return diagnose(walk.recorder.log, walk.setup.simulation.pushes, walk.time)
-
-
-def _deadline_misses(walk: SimulatedWalk) -> int:
-    log = walk.recorder.log
-    period = 1e6 * walk.setup.walking.walking.period
-    return int(np.count_nonzero(log["tick::total"] > period)) if len(log) else 0
 
 
 def _goal_error(command: Command, pose: Pose) -> float | None:

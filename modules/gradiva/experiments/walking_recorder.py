@@ -11,9 +11,12 @@ from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingLog, walking_signals
 
+_ROUNDING = 1e-9  # [s] times are sums of periods
+_PERIOD = 0.005  # [s] of faster ticks not all are recorded: at 1 kHz that takes longer than control
+
 
 class WalkingRecorder:
-    """Records the ticks of the balancing robot.
+    """Records the ticks of the balancing robot, at most 200 a second.
 
     Attributes:
         log: The signals.
@@ -21,6 +24,7 @@ class WalkingRecorder:
 
     def __init__(self, joints: tuple[str, ...]) -> None:
         self.log = SignalLog()
+        self._due = 0.0
         for name in ("positions::measured", "positions::desired", "positions::command"):
             self.log.describe(f"joints_state::{name}", joints, "rad")
         for name in ("velocities::measured", "velocities::desired"):
@@ -28,12 +32,16 @@ class WalkingRecorder:
         self.log.describe("joints_state::torques::measured", joints, "N m")
         self.log.describe("simulation::joint_positions", joints, "rad")
 
+    def wants(self, log: WalkingLog) -> bool:
+        """Tell whether to record a tick: one in which the control loop ran, some time after the last."""
+        return log.desired is not None and log.time >= self._due
+
     def record(
         self, log: WalkingLog, measurement: Measurement, truth: SimulatedState, laps: Mapping[str, float]
     ) -> None:
-        """Append one tick; ticks in which the control loop did not run are left out."""
-        if log.desired is not None:
-            self.log.append(log.time, _signals(log, measurement, truth, laps))
+        """Append one tick of the control loop."""
+        self.log.append(log.time, _signals(log, measurement, truth, laps))
+        self._due = log.time + _PERIOD - _ROUNDING
 
 
 def _signals(
