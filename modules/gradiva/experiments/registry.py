@@ -6,12 +6,14 @@ from gradiva.common import ConfigError, nearest_name
 from gradiva.experiments.directions import run_directions
 from gradiva.experiments.experiment import Experiment
 from gradiva.experiments.linear_contact_error import run_figure_8_3
+from gradiva.experiments.penalty import run_penalty_ball, run_penalty_ramp
 from gradiva.experiments.robustness import run_robustness
 from gradiva.experiments.table_10_1 import run_table_10_1
 from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
 from gradiva.experiments.yarp_streams import run_yarp_streams
 
 _THESIS = "Romualdi, thesis, chapter 10"
+_PENALTY = "Rengifo et al., A penalty-based approach for contact forces computation in bipedal robots"
 
 EXPERIMENTS = {
     experiment.name: experiment
@@ -57,6 +59,18 @@ EXPERIMENTS = {
             "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
             run_directions,
             "distance from its place [m]",
+        ),
+        Experiment(
+            "penalty_ball",
+            f"{_PENALTY}, figures 4 and 5",
+            "A ball falls on a penalty contact: impact, penetration, rest.",
+            run_penalty_ball,
+        ),
+        Experiment(
+            "penalty_ramp",
+            f"{_PENALTY}, section II.B",
+            "A brick slides down a ramp, or sticks.",
+            run_penalty_ramp,
         ),
         Experiment(
             "yarp_streams",

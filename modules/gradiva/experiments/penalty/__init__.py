@@ -1,0 +1,6 @@
+"""Penalty contact beside its paper: a ball, a brick, a biped."""
+
+from gradiva.experiments.penalty.bouncing_ball import run_penalty_ball
+from gradiva.experiments.penalty.brick_on_ramp import run_penalty_ramp
+
+__all__ = ["run_penalty_ball", "run_penalty_ramp"]
