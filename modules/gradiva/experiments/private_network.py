@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gradiva.middleware import MiddlewareError
+from gradiva.middleware import MiddlewareError, NameServerUnreachable, yarp
+from gradiva.middleware.embedded.network.current_settings import current_settings, load_settings, use_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 
+_LOOK = 0.02  # [s]
 _PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed
 
 
@@ -95,6 +101,71 @@ def private_network() -> Iterator[dict[str, str]]:
             yield {**_without_yarp(os.environ), "YARP_CONFIG_HOME": folder, "OMP_NUM_THREADS": "1"}
     finally:
         server.stop()
+
+
+class NameServerProcess:
+    """A name server as a program of its own, which can be killed and started again; entered as a context."""
+
+    def __init__(self, folder: Path) -> None:
+        """Choose an address, and write the file in which processes find it into ``folder``."""
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self.environment = {**_without_yarp(os.environ), "YARP_CONFIG_HOME": str(folder), "OMP_NUM_THREADS": "1"}
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> NameServerProcess:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def start(self) -> None:
+        """Start it, and wait until it serves.
+
+        Raises:
+            MiddlewareError: It does not.
+        """
+        command = [sys.executable, "-m", "gradiva.cli", "yarpserver", "--host", "127.0.0.1", "--write"]
+        self._process = subprocess.Popen(
+            [*command, "--port", str(self._port)],
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + _PATIENCE
+        while not self._serves():
+            if time.monotonic() > deadline or self._process.poll() is not None:
+                raise MiddlewareError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")
+            time.sleep(_LOOK)
+
+    def kill(self) -> None:
+        """End it as a crash would."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def _serves(self) -> bool:
+        try:
+            NameClient(NetworkSettings(name_server_port=self._port)).list_names()
+        except NameServerUnreachable:
+            return False
+        return True
+
+
+@contextmanager
+def joined(network: Mapping[str, str]) -> Iterator[None]:
+    """Let this process take part in a private network, given by its environment; it never serves names itself."""
+    former = current_settings()
+    use_settings(replace(load_settings(network), may_serve_names=False))
+    yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)
+    try:
+        yield
+    finally:
+        yarp.Network.fini()
+        use_settings(former)
 
 
 def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:

@@ -39,6 +39,20 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     }
 
 
+def com_error(log: SignalLog, duration_after: float = 2.0) -> tuple[NDArray, NDArray]:
+    """Return the times [s], shape (T,), and how far the CoM is from its reference, [m], shape (T,), as in `score`.
+
+    Any log of walking signals will do, also one without the simulator's truth.
+    """
+    window = _window(log, duration_after)
+    return log.times[window], _distances(log, window, "com::position::measured", "com::position::desired")
+
+
+def rms_and_max(values: NDArray) -> dict[str, float]:
+    """Return root mean square and greatest of distances."""
+    return {"rms": float(math.sqrt(np.mean(values**2))), "max": float(values.max())}
+
+
 def _nothing() -> dict[str, Any]:
     """The figures of a robot that went down before it balanced."""
     errors = ("com_error_m", "dcm_error_m", "zmp_error_m", "foot_error_m")
@@ -83,21 +97,19 @@ def _path(log: SignalLog, window: slice) -> dict[str, float]:
 
 
 def _error(log: SignalLog, window: slice, measured: str, desired: str) -> dict[str, float]:
-    return _rms_and_max(np.linalg.norm(log[measured][window] - log[desired][window], axis=1))
+    return rms_and_max(_distances(log, window, measured, desired))
+
+
+def _distances(log: SignalLog, window: slice, measured: str, desired: str) -> NDArray:
+    return np.linalg.norm(log[measured][window] - log[desired][window], axis=1)
 
 
 def _foot_error(log: SignalLog, window: slice) -> dict[str, float]:
     errors = [
-        np.linalg.norm(
-            log[f"{side}_foot::position::measured"][window] - log[f"{side}_foot::position::desired"][window], axis=1
-        )
+        _distances(log, window, f"{side}_foot::position::measured", f"{side}_foot::position::desired")
         for side in ("left", "right")
     ]
-    return _rms_and_max(np.concatenate(errors))
-
-
-def _rms_and_max(values: NDArray) -> dict[str, float]:
-    return {"rms": float(math.sqrt(np.mean(values**2))), "max": float(values.max())}
+    return rms_and_max(np.concatenate(errors))
 
 
 def _drift(log: SignalLog, window: slice) -> float:

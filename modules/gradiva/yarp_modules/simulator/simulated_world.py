@@ -60,6 +60,10 @@ class SimulatedWorld:
         metadata: Who the sensors of each server are.
     """
 
+    _robot: MujocoRobot  # begins anew at each reset, as the next two
+    _sensors: BodySensors
+    _told: float
+
     def __init__(
         self, description: RobotDescription, config: SimulationConfig, posture: RobotPosture, seed: int = 0
     ) -> None:
@@ -176,9 +180,9 @@ class SimulatedWorld:
 
     def _begin(self, offset: float) -> None:
         self._offset = offset
-        self._told: float = -math.inf  # time of the last measurement
-        self._robot: MujocoRobot = MujocoRobot(self._description, self._config, self._posture, self._seed)
-        self._sensors: BodySensors = BodySensors(self._description, self.ports, self._robot.probes())
+        self._told = -math.inf  # time of the last measurement
+        self._robot = MujocoRobot(self._description, self._config, self._posture, self._seed)
+        self._sensors = BodySensors(self._description, self.ports, self._robot.probes())
         for fault in self._config.faults:
             self._sensors.note_fault(fault)
         self._last_base: tuple[float, NDArray] | None = None

@@ -1,0 +1,245 @@
+"""What may go wrong with an application that walks, and what has to come of it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gradiva.experiments.drilled_walk import DrilledWalk
+from gradiva.experiments.running_application import ApplicationFailed
+from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, pairs
+from gradiva.middleware import yarp
+from gradiva.middleware.asking import ask
+from gradiva.setup import Setup
+
+STALL = 0.3  # [s]
+_FAULTY = 3.0  # [s] of simulated time that a sensor fails: beyond the end of the step
+_BLIND = 1.0  # [s] of simulated time without a module
+_GARBAGE = 100  # requests, and as many connections with noise
+_NOISE = bytes(range(256)) * 4
+_STREAM_PERIOD = 0.1  # [s] of simulated time
+_STREAMED = 5  # goals
+_NAMELESS = 0.5  # [s] without a name server
+
+
+@dataclass(frozen=True, slots=True)
+class Drill:
+    """One thing that goes wrong.
+
+    Attributes:
+        fault: What it is.
+        done: What the drill does.
+        act: Does it, with a foot in the air, and waits until the robot does what it should.
+        state: In which the walk has to be afterwards.
+        told: What the reason has to contain.
+        event: Kind of the safety event that has to be told; empty for none.
+    """
+
+    fault: str
+    done: str
+    act: Callable[[DrilledWalk], None]
+    state: str
+    told: str
+    event: str = ""
+
+
+def lockstep_drills(setup: Setup) -> list[Drill]:
+    """Return those in which time may stand still between two steps of the drill."""
+    return [*_sensor_drills(setup), _stall_of_everything(), *_silent_sources(), *_killed_modules(), _flood()]
+
+
+def real_time_drills() -> list[Drill]:
+    """Return those in which the time of the machine matters."""
+    done = _DONE
+    return [
+        Drill("model_control stalls", f"SIGSTOP for {STALL:g} s", _stalling("gradiva-model-control"), "paused", done),
+        Drill("whole_body stalls", f"SIGSTOP for {STALL:g} s", _stalling("gradiva-whole-body"), "paused", done),
+        Drill("simulator stalls", f"SIGSTOP for {STALL:g} s", _stalling("gradiva-simulator"), "paused", done),
+        Drill(
+            "network stalls",
+            f"sensors silent for {STALL:g} s",
+            _failing(f"silence {STALL:g}"),
+            "stopped",
+            "the sensors are silent",
+            "stale_measurement",
+        ),
+    ]
+
+
+_DONE = "the plan is done, both feet on the ground"
+
+
+def _sensor_drills(setup: Setup) -> list[Drill]:
+    foot = setup.robot.force_torque_sensors[0].name
+    knee = next(joint for joint in setup.robot.joints if joint in ("l_knee", "leg_left_4_joint"))
+    return [
+        _sensor_drill("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
+        _sensor_drill("frozen force-torque sensor", f"frozen_wrench {_FAULTY:g} {foot}", foot, "sensor_frozen"),
+        _sensor_drill("encoder jump", f"encoder_offset {_FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
+        _sensor_drill("NaN from the IMU", f"nan_imu {_FAULTY:g}", "says nothing finite", "sensor_not_finite"),
+    ]
+
+
+def _sensor_drill(fault: str, request: str, told: str, event: str) -> Drill:
+    return Drill(fault, f"fault {request}", _failing(request), "stopped", told, event)
+
+
+def _stall_of_everything() -> Drill:
+    def act(walk: DrilledWalk) -> None:
+        walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
+        walk.walker.pass_time(_BLIND)
+        walk.close_feet()
+
+    done = f"neither sensors nor commands for {STALL:g} s"
+    return Drill("network stalls", done, act, "paused", _DONE)
+
+
+def _silent_sources() -> list[Drill]:
+    def stop_planner(walk: DrilledWalk) -> None:
+        walk.send("gradiva-planner", signal.SIGSTOP)
+        try:
+            walk.close_feet()
+        finally:
+            walk.send("gradiva-planner", signal.SIGCONT)
+
+    return [
+        Drill("references stop", "goal:i falls silent", _falling_silent, "paused", "goal:i"),
+        Drill("planner hangs", "SIGSTOP, then pauseWalking", stop_planner, "paused", _DONE),
+    ]
+
+
+def _killed_modules() -> list[Drill]:
+    killed = "kill -9, started again"
+    return [
+        Drill("planner is killed", killed, _kill_planner, "paused", _DONE),
+        Drill("model_control is killed", killed, _kill_model_control, "stopped", "model control", "stale_reference"),
+        Drill("whole_body is killed", killed, _kill_whole_body, "configured", "configured"),
+        Drill("logger is killed", killed, _kill_logger, "paused", _DONE),
+        Drill("name server is killed", killed, _kill_name_server, "paused", _DONE),
+    ]
+
+
+def _flood() -> Drill:
+    return Drill("RPC flood", f"{_GARBAGE} times garbage and noise", _flood_rpc, "paused", _DONE)
+
+
+# -- what is done ----------------------------------------------------------------------------------------------
+
+
+def _failing(request: str) -> Callable[[DrilledWalk], None]:
+    def act(walk: DrilledWalk) -> None:
+        walk.application.ask(SIMULATOR, f"fault {request}")
+        walk.wait_for("stopped", "fault")
+        walk.walker.pass_time(_FAULTY)
+
+    return act
+
+
+def _stalling(module: str) -> Callable[[DrilledWalk], None]:
+    def act(walk: DrilledWalk) -> None:
+        walk.send(module, signal.SIGSTOP)
+        time.sleep(STALL)
+        walk.send(module, signal.SIGCONT)
+        walk.walker.pass_time(_BLIND)
+        walk.close_feet()
+
+    return act
+
+
+def _kill_planner(walk: DrilledWalk) -> None:
+    answered = _planner(walk)["answered"]
+    walk.send("gradiva-planner", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    _await_port(walk, "/planner/rpc")
+    walk.walker.pause()
+    walk.wait_for("paused")
+    if _planner(walk)["answered"] <= answered:
+        raise ApplicationFailed("the planner that was started again has not answered")
+
+
+def _kill_model_control(walk: DrilledWalk) -> None:
+    walk.send("gradiva-model-control", signal.SIGKILL)
+    walk.wait_for("stopped")
+    answered = _model_control(walk)["answered"]
+    _await_port(walk, "/model-control/rpc")
+    deadline = time.monotonic() + 60.0
+    while _model_control(walk)["answered"] <= answered:
+        if time.monotonic() > deadline:
+            raise ApplicationFailed("model control that was started again has not answered")
+        walk.walker.pass_time(_STREAM_PERIOD)
+
+
+def _kill_whole_body(walk: DrilledWalk) -> None:
+    walk.send("gradiva-whole-body", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    walk.application.wait_until(lambda: walk.state == "configured", "whole_body is there again")
+
+
+def _kill_logger(walk: DrilledWalk) -> None:
+    walk.send("gradiva-logger", signal.SIGKILL)
+    walk.walker.pass_time(_BLIND)
+    _await_port(walk, LOGGER)
+    walk.application.wait_until(walk.walker.is_logged, "the logger listens again")
+    walk.close_feet()
+    if not pairs(walk.application.ask(LOGGER, "getStatus")[1:])["rows"]:
+        raise ApplicationFailed("the logger that was started again records nothing")
+
+
+def _kill_name_server(walk: DrilledWalk) -> None:
+    walk.application.ask(SIMULATOR, "resume")
+    walk.names.kill()
+    time.sleep(_NAMELESS)
+    walk.names.start()
+    _await_port(walk, SIMULATOR)
+    walk.application.ask(SIMULATOR, "pause")
+    _await_port(walk, COORDINATOR)
+    walk.close_feet()
+
+
+def _falling_silent(walk: DrilledWalk) -> None:
+    port = yarp.BufferedPortBottle()
+    if not (port.open("/drill/goal:o") and yarp.Network.connect("/drill/goal:o", "/walking-coordinator/goal:i")):
+        raise ApplicationFailed("goal:i cannot be connected")
+    try:
+        for _ in range(_STREAMED):
+            port.prepare().fromString("0.4 0.0 0.0")
+            port.write(True)
+            walk.walker.pass_time(_STREAM_PERIOD)
+        walk.wait_for("paused")
+    finally:
+        port.close()
+
+
+def _flood_rpc(walk: DrilledWalk) -> None:
+    flood = threading.Thread(target=_send_garbage, name="flood")
+    flood.start()
+    walk.walker.pass_time(_BLIND)
+    flood.join()
+    walk.close_feet()
+
+
+def _send_garbage() -> None:
+    contact = yarp.Network.queryName(COORDINATOR)
+    for number in range(_GARBAGE):
+        ask(COORDINATOR, yarp.Bottle(f'setGoal (velocity nonsense {number}) [oops] "x"'), STALL)
+        with socket.create_connection((contact.getHost(), contact.getPort()), STALL) as noise:
+            noise.sendall(_NOISE)
+
+
+# -- looking ---------------------------------------------------------------------------------------------------
+
+
+def _planner(walk: DrilledWalk) -> dict[str, int]:
+    return pairs(walk.walker.status()["planner"])
+
+
+def _model_control(walk: DrilledWalk) -> dict[str, int]:
+    return pairs(walk.walker.status()["model_control"])
+
+
+def _await_port(walk: DrilledWalk, port: str) -> None:
+    walk.application.wait_until(lambda: bool(walk.application.ask(port, "getHealth")), f"{port} answers again")

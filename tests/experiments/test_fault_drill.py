@@ -1,0 +1,46 @@
+"""Something goes wrong with an application that walks, a foot in the air: the robot stands, says why, walks again."""
+
+import pytest
+
+from gradiva.experiments.drilled_walk import COMMAND, swing_time
+from gradiva.experiments.drills import lockstep_drills
+from gradiva.experiments.fault_drill import drilled, drilled_walk
+from gradiva.experiments.planned_walk import plan_from_start
+from gradiva.setup import load_setup
+
+SETUP = load_setup("icub_v2_7")
+DRILLS = {f"{drill.fault}, {drill.done}": drill for drill in lockstep_drills(SETUP)}
+
+
+@pytest.fixture(scope="module")
+def walk():
+    """Run five processes for all drills: each leaves a robot that is ready to walk."""
+    with drilled_walk(SETUP, is_lockstep=True) as running:
+        running.get_ready()
+        yield running
+
+
+@pytest.mark.walk
+@pytest.mark.parametrize("drill", DRILLS.values(), ids=DRILLS)
+def test_a_fault_in_the_middle_of_a_step_ends_in_its_state_with_the_robot_standing_and_ready_again(walk, drill):
+    row = drilled(walk, drill)
+    assert row["outcome"] == "met", row["reason"]
+    assert (row["state"], row["event"]) == (drill.state, drill.event)
+    assert drill.told in row["told"]
+    assert row["stands"]
+    assert row["recovered"]
+
+
+def test_every_fault_that_has_to_be_survived_is_drilled():
+    killed = {f"{name} is killed" for name in ("planner", "model_control", "whole_body", "logger", "name server")}
+    faults = {drill.fault for drill in DRILLS.values()}
+    assert killed <= faults
+    assert {"network stalls", "frozen force-torque sensor", "encoder jump", "references stop", "RPC flood"} <= faults
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+def test_the_drill_begins_with_a_foot_in_the_air(robot):
+    setup = load_setup(robot)
+    plan, time = plan_from_start(setup, COMMAND), swing_time(setup)
+    for moment in (time - 0.1, time, time + 0.1):
+        assert not plan.at(moment).is_double_support
