@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from gradiva.common import ConfigError, nearest_name
+from gradiva.experiments.application_walk import run_application_walk
 from gradiva.experiments.directions import run_directions
 from gradiva.experiments.experiment import Experiment
+from gradiva.experiments.fault_drill import run_fault_drill
 from gradiva.experiments.linear_contact_error import run_figure_8_3
 from gradiva.experiments.penalty import run_penalty_ball, run_penalty_ramp
 from gradiva.experiments.robustness import run_robustness
@@ -77,6 +79,20 @@ EXPERIMENTS = {
             "YARP 3.12.3's Python bindings",
             "Round trips, strict streams and 500 Hz streams between two processes, on each carrier.",
             run_yarp_streams,
+        ),
+        Experiment(
+            "application_walk",
+            "Gradiva's own campaign",
+            "The application of five processes beside one process: CoM errors, in lockstep and in real time.",
+            run_application_walk,
+            "rms CoM error, of that in one process [-]",
+        ),
+        Experiment(
+            "fault_drill",
+            "Gradiva's own campaign",
+            "Modules killed, stalls, failing sensors in the middle of a step: does the robot stand and walk again?",
+            run_fault_drill,
+            "tilt afterwards [°]",
         ),
     )
 }
