@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ _FLOAT = np.dtype(np.float64)
 
 
 def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) -> NDArray:
-    """Return a read-only float64 copy of ``value``.
+    """Return a read-only float64 copy of ``value``, or itself if it is such an array already.
 
     Args:
         value: Anything numpy takes.
@@ -24,11 +24,18 @@ def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) 
     Raises:
         ValueError: The shape differs.
     """
-    array = np.array(value, dtype=np.float64)
+    array = value if _is_frozen(value) else np.array(value, dtype=np.float64)
     if shape is not None and not _matches(array.shape, shape):
         raise ValueError(f"expected an array of shape {shape}, got {array.shape}")
     array.flags.writeable = False
     return array
+
+
+def _is_frozen(value: npt.ArrayLike) -> TypeGuard[NDArray]:
+    """Tell whether nobody can change a value: no view of what may be writable elsewhere."""
+    if type(value) is not np.ndarray or value.dtype != np.float64:
+        return False
+    return value.base is None and not value.flags.writeable
 
 
 def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
@@ -38,12 +45,21 @@ def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
     """
     for name, shape in shapes.items():
         value = getattr(instance, name)
-        if _is_frozen(value) and _matches(value.shape, shape):
-            continue
-        try:
-            object.__setattr__(instance, name, readonly(value, shape))
-        except ValueError as error:
-            raise ValueError(f"{type(instance).__name__}.{name}: {error}") from None
+        if type(value) is np.ndarray and value.dtype is _FLOAT and _matches(value.shape, shape):
+            if value.base is None and not value.flags.writeable:
+                continue
+            frozen = value.copy()
+            frozen.setflags(write=False)
+        else:
+            frozen = _converted(instance, name, value, shape)
+        object.__setattr__(instance, name, frozen)
+
+
+def _converted(instance: object, name: str, value: npt.ArrayLike, shape: tuple[int | None, ...]) -> NDArray:
+    try:
+        return readonly(value, shape)
+    except ValueError as error:
+        raise ValueError(f"{type(instance).__name__}.{name}: {error}") from None
 
 
 def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
@@ -52,11 +68,6 @@ def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     return len(shape) == len(wanted) and all(
         length is None or length == here for length, here in zip(wanted, shape, strict=True)
     )
-
-
-def _is_frozen(value: object) -> TypeGuard[NDArray]:
-    """Tell whether a value is a read-only float64 array that owns its memory."""
-    return type(value) is np.ndarray and value.base is None and not value.flags.writeable and value.dtype is _FLOAT
 
 
 def altered(instance: T, **values: Any) -> T:

@@ -72,9 +72,15 @@ class Sensors:
         self._biases = self._random.uniform(-1.0, 1.0, (wrenches, 6)) * scale
         self._heading_rate = self._random.uniform(-1.0, 1.0) * config.heading_drift
         self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
+        faults = (
+            getattr(config, name) for name in config.__dataclass_fields__ if name not in ("delay", "velocity_source")
+        )
+        self._is_exact = config.velocity_source is VelocitySource.MEASURED and not any(faults)
 
     def measure(self, truth: Measurement) -> Measurement:
         """Return what the sensors say."""
+        if self._is_exact:
+            return truth
         positions = self._positions(truth.joint_positions)
         return Measurement(
             time=truth.time,
