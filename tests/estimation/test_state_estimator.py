@@ -16,9 +16,9 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.estimation import BaseSource, StateEstimator, StateEstimatorConfig
+from gradiva.estimation import BaseSource, ContactEstimator, StateEstimator, StateEstimatorConfig
 from gradiva.robot_model import as_array, as_pose
-from gradiva.setup import GccCompiler, cache_folder
+from gradiva.setup import GccCompiler, cache_folder, load_setup
 from tests.conftest import ROBOTS, model_of
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -237,3 +237,22 @@ def test_an_old_measurement_is_refused(icub):
     estimator.update(scene.measurement(1.0), scene.reference())
     with pytest.raises(EstimationError, match=r"at 0\.500 s is older"):
         estimator.update(scene.measurement(0.5), scene.reference())
+
+
+def test_the_state_has_contacts_where_somebody_estimates_them(icub):
+    scene = Scene(icub)
+    shipped = load_setup("icub_v2_7").walking
+    contacts = ContactEstimator(icub.description.sole, shipped.contact_estimator)
+    estimator = StateEstimator(icub, shipped.state_estimator, GccCompiler(cache_folder()), contacts)
+    wrenches = np.zeros((2, 6))
+    wrenches[0, 2] = 160.0
+    state = estimator.update(scene.measurement(0.0, wrenches), scene.reference())
+    assert (state.left_contact.is_active, state.right_contact.is_active) == (True, False)
+    np.testing.assert_allclose(state.left_contact.rest_position[:2], state.left_foot_position[:2])
+    assert state.left_contact.stiffness == shipped.contact_estimator.stiffness
+    estimator.reset()
+    lifted = estimator.update(scene.measurement(0.0), scene.reference())
+    assert not lifted.left_contact.is_active
+    without = estimator_of("icub_v2_7")
+    without.reset()
+    assert without.update(scene.measurement(0.0), scene.reference()).left_contact is None

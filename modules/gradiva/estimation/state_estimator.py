@@ -19,6 +19,7 @@ from gradiva.common import (
     WalkingReference,
 )
 from gradiva.estimation.base_source import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
+from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import state_function
 from gradiva.robot_model.flat_function import Compiler, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
@@ -61,8 +62,23 @@ class StateEstimator:
     The equations stand in ``floating_base_kinematics``.
     """
 
-    def __init__(self, model: IdynTreeModel, config: StateEstimatorConfig, compiler: Compiler = interpreted) -> None:
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        config: StateEstimatorConfig,
+        compiler: Compiler = interpreted,
+        contacts: ContactEstimator | None = None,
+    ) -> None:
+        """Build the equations.
+
+        Args:
+            model: Of the robot.
+            config: Filters, and where the base comes from.
+            compiler: How the equations become fast.
+            contacts: Estimates the contacts with soft ground; None: the state has none.
+        """
         self._config = config
+        self._contacts = contacts
         self._joints = len(model.description.joints)
         self._sensors = len(model.description.force_torque_sensors)
         self._function = state_function(model, config.base, compiler)
@@ -76,6 +92,8 @@ class StateEstimator:
         self._base.reset()
         self._zmp_filter.reset()
         self._com_velocity_filter.reset()
+        if self._contacts is not None:
+            self._contacts.reset()
         self._time: float | None = None
         self._zmp: NDArray | None = None
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
@@ -100,7 +118,7 @@ class StateEstimator:
             self._feet[side] = (position.copy(), rotation.copy())
         com_velocity = self._com_velocity_filter.update(outputs["com_velocity"], period)
         dcm = outputs["com_position"][:2] + com_velocity[:2] / reference.dcm.natural_frequency
-        return RobotState(
+        state = RobotState(
             base_position=outputs["base_position"],
             base_rotation=outputs["base_rotation"],
             base_twist=outputs["base_twist"],
@@ -120,6 +138,9 @@ class StateEstimator:
             right_foot_wrench=outputs["right_foot_wrench"],
             plan_origin=self._base.plan_origin,
         )
+        if self._contacts is None:
+            return state
+        return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
 
     def _base_estimate(self) -> BaseEstimate:
         if self._config.base is BaseSource.MEASURED:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import GRAVITY, ControlMode, NDArray
-from gradiva.estimation import StateEstimator
+from gradiva.estimation import ContactEstimator, StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
@@ -79,7 +79,7 @@ class WalkingLayers:
         self.planner = WalkingPlanner(config.planner)
         self.model_control: PendulumLayer = model_control_of(robot, config)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
-        self.estimator = StateEstimator(model, config.state_estimator, compiler)
+        self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator())
         self.swing_momentum = SwingMomentum(
             config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
         )
@@ -128,6 +128,14 @@ class WalkingLayers:
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
+
+    def _contact_estimator(self) -> ContactEstimator | None:
+        """What the controller for soft ground needs, and no other."""
+        config = self.config
+        is_compliant = config.torque_control.ground is GroundModel.COMPLIANT
+        if config.walking.control is not ControlMode.TORQUE or not is_compliant:
+            return None
+        return ContactEstimator(self.robot.sole, config.contact_estimator, config.compliant_torque_control.wrench_age)
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
