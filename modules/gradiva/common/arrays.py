@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) 
 
 def _is_frozen(value: npt.ArrayLike) -> TypeGuard[NDArray]:
     """Tell whether nobody can change a value: no view of what may be writable elsewhere."""
-    if type(value) is not np.ndarray or value.dtype != np.float64:
+    if type(value) is not np.ndarray or value.dtype is not _FLOAT:
         return False
     return value.base is None and not value.flags.writeable
 
@@ -41,25 +41,16 @@ def _is_frozen(value: npt.ArrayLike) -> TypeGuard[NDArray]:
 def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
     """Make the named array fields of a frozen dataclass read-only copies of the given shapes.
 
-    An array that nobody can write any more is shared instead: values are handed on from value to value each tick.
+    An array that nobody can write any more is shared instead: arrays are handed on from value to value each tick.
     """
     for name, shape in shapes.items():
         value = getattr(instance, name)
-        if type(value) is np.ndarray and value.dtype is _FLOAT and _matches(value.shape, shape):
-            if value.base is None and not value.flags.writeable:
-                continue
-            frozen = value.copy()
-            frozen.setflags(write=False)
-        else:
-            frozen = _converted(instance, name, value, shape)
-        object.__setattr__(instance, name, frozen)
-
-
-def _converted(instance: object, name: str, value: npt.ArrayLike, shape: tuple[int | None, ...]) -> NDArray:
-    try:
-        return readonly(value, shape)
-    except ValueError as error:
-        raise ValueError(f"{type(instance).__name__}.{name}: {error}") from None
+        if _is_frozen(value) and _matches(value.shape, shape):
+            continue
+        try:
+            object.__setattr__(instance, name, readonly(value, shape))
+        except ValueError as error:
+            raise ValueError(f"{type(instance).__name__}.{name}: {error}") from None
 
 
 def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
