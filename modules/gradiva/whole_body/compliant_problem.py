@@ -33,7 +33,7 @@ from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.problem_draft import ProblemDraft
 from gradiva.whole_body.reference_symbols import ReferenceSymbols
 from gradiva.whole_body.tasks import rotation_error
-from gradiva.whole_body.unknowns import compliant_unknowns, missing_forces
+from gradiva.whole_body.unknowns import compliant_unknowns
 
 
 class CompliantProblem(ProblemDraft):
@@ -59,7 +59,8 @@ class CompliantProblem(ProblemDraft):
         acceleration = self.unknowns.acceleration
         self.wrench_rates = {side: sole.wrench_rate(acceleration, period) for side, sole in self.soles.items()}
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in self.soles.items()}
-        self.composer.law("base dynamics", missing_forces(dynamics, feet, acceleration, wrenches)[:6])
+        for name, missing in self.unknowns.laws.items():
+            self.composer.law(name, missing)
         self._linear_momentum(config.linear_momentum)
         self._angular_momentum(config.angular_momentum)
         for side in Side:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, RobotPosture, so3
+from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, so3
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
@@ -251,7 +251,7 @@ def _cost(soft: list[tuple[Task, cs.SX]]) -> tuple[cs.SX, cs.SX]:
     return hessian, gradient
 
 
-def integrate(state: RobotPosture, velocity: NDArray, period: float) -> RobotPosture:
+def integrate(state: RobotPosture | RobotState, velocity: NDArray, period: float) -> RobotPosture:
     """Return the state after moving at ``velocity`` = (ṗ_B, ω_B, ṡ) for ``period`` [s]."""
     return RobotPosture(
         base_position=state.base_position + period * velocity[:3],

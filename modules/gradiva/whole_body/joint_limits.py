@@ -69,3 +69,11 @@ def acceleration_bounds(
     least = parameters.constant("lowest_joint_positions", lower + config.margin)
     most = parameters.constant("highest_joint_positions", upper - config.margin)
     return 2.0 * (least - reached) / horizon**2, 2.0 * (most - reached) / horizon**2
+
+
+def torque_bounds(dynamics: SymbolicDynamics, parameters: Parameters) -> tuple[cs.SX, cs.SX]:
+    """Return the lower and upper bound of each torque, [N·m], (n, 1) each: what is left of the limits in one period."""
+    limit = parameters.constant("torque_limits", dynamics.model.torque_limits())
+    last, step = parameters.symbol("last_torques", dynamics.joints), parameters.symbol("torque_step")
+    lower = cs.fmin(cs.fmax(last - step, -limit), limit)
+    return lower, cs.fmin(cs.fmax(last + step, -limit), limit)

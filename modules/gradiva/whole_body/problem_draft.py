@@ -8,7 +8,7 @@ import numpy as np
 from gradiva.common import Side
 from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
 from gradiva.whole_body.acceleration_tasks import frame_acceleration, orientation_law, pose_law
-from gradiva.whole_body.joint_limits import JointLimitConfig, TorqueLimitConfig, acceleration_bounds
+from gradiva.whole_body.joint_limits import JointLimitConfig, TorqueLimitConfig, acceleration_bounds, torque_bounds
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.qp_composer import UNBOUNDED, QpComposer
 from gradiva.whole_body.reference_symbols import ReferenceSymbols
@@ -90,10 +90,9 @@ class ProblemDraft:
         self.composer.bound("joint positions", 0, lower, upper, config.priority, config.weight)
 
     def torque_limits(self, config: TorqueLimitConfig) -> None:
-        """Keep the torques between ``lowest_torques`` and ``highest_torques``, inputs."""
-        n = self.dynamics.joints
-        lowest, highest = self.parameters.symbol("lowest_torques", n), self.parameters.symbol("highest_torques", n)
-        self.composer.limit("joint torques", self.unknowns.torques, lowest, highest, config.priority, config.weight)
+        """Keep the torques within their limits, and within ``torque_step`` of the ``last_torques``, inputs."""
+        lower, upper = torque_bounds(self.dynamics, self.parameters)
+        self.composer.limit("joint torques", self.unknowns.torques, lower, upper, config.priority, config.weight)
 
     def cone(self, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
         """Keep the wrench of one foot to what the ground can exert, while it is loaded."""

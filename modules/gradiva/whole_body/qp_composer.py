@@ -60,7 +60,7 @@ class QpComposer:
 
     def cost(self, residual: cs.SX, weight: cs.SX) -> None:
         """Ask softly for a residual of zero; ``weight`` is a number, or one an entry, [-]."""
-        rows, offset = self._affine(residual)
+        rows, offset = affine(residual, self._variables)
         weighted = cs.diag(weight * cs.SX.ones(residual.numel())) @ rows
         self._hessian += weighted.T @ rows
         self._gradient += weighted.T @ offset
@@ -141,14 +141,14 @@ class QpComposer:
         price: float,
         is_law: bool = False,
     ) -> None:
-        rows, offset = self._affine(value)
+        rows, offset = affine(value, self._variables)
         first = self._lower.numel()
         self._rows = cs.vertcat(self._rows, rows)
         self._lower = cs.vertcat(self._lower, lower - offset)
         self._upper = cs.vertcat(self._upper, upper - offset)
         self.groups.append(ConstraintGroup(name, slice(first, self._lower.numel()), price, priority, is_law))
 
-    def _affine(self, expression: cs.SX) -> tuple[cs.SX, cs.SX]:
-        """Return rows and offset of ``expression`` = rows · x + offset."""
-        rows = cs.jacobian(expression, self._variables)
-        return rows, cs.substitute(expression, self._variables, cs.SX.zeros(self._variables.numel()))
+
+def affine(expression: cs.SX, variables: cs.SX) -> tuple[cs.SX, cs.SX]:
+    """Return rows and offset of ``expression`` = rows · x + offset."""
+    return cs.jacobian(expression, variables), cs.substitute(expression, variables, cs.SX.zeros(variables.numel()))

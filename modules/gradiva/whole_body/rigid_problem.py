@@ -38,7 +38,7 @@ from gradiva.whole_body.task_config import (
     ZmpTaskConfig,
     refuse_negative,
 )
-from gradiva.whole_body.unknowns import Form, missing_forces, rigid_unknowns
+from gradiva.whole_body.unknowns import Form, rigid_unknowns
 from gradiva.whole_body.wrench_cone import WrenchConeConfig
 
 
@@ -94,7 +94,8 @@ def draft_rigid_problem(dynamics: SymbolicDynamics, config: RigidTorqueControlCo
     references = ReferenceSymbols(dynamics.joints, parameters)
     feet = {side: dynamics.frame(dynamics.model.description.foot_frame(side)) for side in Side}
     draft = ProblemDraft(dynamics, feet, parameters, references, rigid_unknowns(config.form, dynamics, feet))
-    _dynamics(draft, config.form)
+    for name, missing in draft.unknowns.laws.items():
+        draft.composer.law(name, missing)
     _feet(draft, config)
     _momentum(draft, config)
     draft.trunk(config.torso, config.pelvis)
@@ -102,14 +103,6 @@ def draft_rigid_problem(dynamics: SymbolicDynamics, config: RigidTorqueControlCo
     _regularisation(draft, config)
     _limits(draft, config)
     return draft
-
-
-def _dynamics(draft: ProblemDraft, form: Form) -> None:
-    unknowns = draft.unknowns
-    missing = missing_forces(draft.dynamics, draft.feet, unknowns.acceleration, unknowns.wrenches)
-    draft.composer.law("base dynamics", missing[:6])
-    if form is Form.FULL:
-        draft.composer.law("joint dynamics", missing[6:] - unknowns.torques)
 
 
 def _feet(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:

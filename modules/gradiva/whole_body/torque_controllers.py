@@ -11,6 +11,7 @@ from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
 from gradiva.whole_body.compliant_problem import CompliantProblem
 from gradiva.whole_body.contact_symbols import contact_values
 from gradiva.whole_body.inverse_kinematics import integrate
+from gradiva.whole_body.qp_composer import UNBOUNDED
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.reference_values import Values, reference_values, state_values
 from gradiva.whole_body.rigid_problem import RigidTorqueControlConfig, draft_rigid_problem
@@ -29,7 +30,6 @@ class TorqueController:
 
     def __init__(
         self,
-        model: IdynTreeModel,
         problem: TorqueProblem,
         search_speed: float,
         torque_rate: float,
@@ -38,7 +38,6 @@ class TorqueController:
         """Take what does not change.
 
         Args:
-            model: The robot.
             problem: Solved in each tick.
             search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
             torque_rate: By which a torque may change, [N·m/s].
@@ -46,7 +45,6 @@ class TorqueController:
         """
         self.problem = problem
         self._search_speed = search_speed
-        self._limits = model.torque_limits()
         self._rate = torque_rate
         self.reset(posture)
 
@@ -62,24 +60,17 @@ class TorqueController:
         """See ``WholeBodyController.command``."""
         values = self._values(state, reference, period)
         solution = self.problem.solve(values, relaxed)
-        self._torques = self.problem.torques(solution)
-        measured = RobotPosture(state.base_position, state.base_rotation, state.joint_positions)
+        acceleration, self._torques = self.problem.results(solution)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
-        self.desired_velocity = velocity + period * self.problem.acceleration(solution)
-        self.desired_posture = integrate(measured, self.desired_velocity, period)
+        self.desired_velocity = velocity + period * acceleration
+        self.desired_posture = integrate(state, self.desired_velocity, period)
         return JointCommand(ControlMode.TORQUE, self._torques)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = state_values(state) | reference_values(state, reference, self._search_speed)
-        values["lowest_torques"], values["highest_torques"] = self._torque_range(period)
+        values["last_torques"] = 0.0 if self._torques is None else self._torques
+        values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values
-
-    def _torque_range(self, period: float) -> tuple[NDArray, NDArray]:
-        if self._torques is None:
-            return -self._limits, self._limits
-        step = period * self._rate
-        lowest = np.clip(self._torques - step, -self._limits, self._limits)
-        return lowest, np.clip(self._torques + step, -self._limits, self._limits)
 
 
 class RigidTorqueController(TorqueController):
@@ -107,7 +98,7 @@ class RigidTorqueController(TorqueController):
         """
         draft = draft_rigid_problem(SymbolicDynamics(model), config)
         problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
-        super().__init__(model, problem, config.search_speed, torque_rate, posture)
+        super().__init__(problem, config.search_speed, torque_rate, posture)
 
 
 class CompliantTorqueController(TorqueController):
@@ -130,7 +121,7 @@ class CompliantTorqueController(TorqueController):
         problem = TorqueProblem("compliant torque control", draft, SolverName.DAQP, compiler)
         self._ground = {side: ViscoElasticContact(model.description.sole, side) for side in Side}
         self._wrench_age = config.wrench_age
-        super().__init__(model, problem, config.search_speed, torque_rate, posture)
+        super().__init__(problem, config.search_speed, torque_rate, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from gradiva.common import NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.problem_draft import ProblemDraft
+from gradiva.whole_body.qp_composer import affine
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
 
 
@@ -27,8 +28,7 @@ class TorqueProblem:
         self._name = name
         unknowns, composer = draft.unknowns, draft.composer
         dynamics, parameters = draft.dynamics, draft.parameters
-        rows = cs.jacobian(unknowns.torques, unknowns.variables)
-        offset = cs.substitute(unknowns.torques, unknowns.variables, cs.SX.zeros(unknowns.variables.numel()))
+        rows, offset = affine(unknowns.torques, unknowns.variables)
         self._function = FlatFunction(
             f"{name.replace(' ', '_')}_{dynamics.model.description.name}",
             inputs={
@@ -85,13 +85,10 @@ class TorqueProblem:
         except NoSolutionFound as error:
             raise self._named(error) from None
 
-    def acceleration(self, solution: NDArray) -> NDArray:
-        """Return ν̇ of a solution, shape (6 + n,)."""
-        return np.concatenate((solution[-6:], solution[: self._joints]))
-
-    def torques(self, solution: NDArray) -> NDArray:
-        """Return τ of a solution, [N·m], shape (n,)."""
-        return self._torque_rows @ solution + self._torque_offset
+    def results(self, solution: NDArray) -> tuple[NDArray, NDArray]:
+        """Return ν̇, shape (6 + n,), and τ, [N·m], shape (n,), of a solution."""
+        acceleration = np.concatenate((solution[-6:], solution[: self._joints]))
+        return acceleration, self._torque_rows @ solution + self._torque_offset
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()
