@@ -36,14 +36,14 @@ class Speedometer:
 
     def note(self, simulated_time: float) -> None:
         """Tell how far the simulation has come, [s]."""
+        if self._begin is not None and time.perf_counter() - self._begin[0] < _WINDOW:
+            return  # the processor's time of all threads is asked for once a window: it costs more than a message
         now = (time.perf_counter(), simulated_time, time.process_time())
-        if self._begin is None:
-            self._begin = now
-        passed, simulated, worked = (end - begin for begin, end in zip(self._begin, now, strict=True))
-        if passed >= _WINDOW:
+        if self._begin is not None:
+            passed, simulated, worked = (end - begin for begin, end in zip(self._begin, now, strict=True))
             self.factor, self.load = simulated / passed, self._busy / passed
             self.cost = worked / simulated if simulated > 0.0 else 0.0
-            self._begin, self._busy = now, 0.0
+        self._begin, self._busy = now, 0.0
 
     @property
     def text(self) -> str:
