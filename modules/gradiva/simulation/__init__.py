@@ -5,6 +5,7 @@ from gradiva.simulation.fall_detector import Fall, FallConfig
 from gradiva.simulation.fault import Fault, FaultKind
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.ground_config import GroundConfig, GroundKind
+from gradiva.simulation.inner_cuts import Cut
 from gradiva.simulation.joint_ranges import JointRanges, joint_ranges
 from gradiva.simulation.loose_body import LooseBody, PenaltyWorld
 from gradiva.simulation.mixed_command import MixedCommand
@@ -28,6 +29,7 @@ from gradiva.simulation.viscoelastic_ground import ViscoElasticGround
 
 __all__ = [
     "BodyProbes",
+    "Cut",
     "Fall",
     "FallConfig",
     "Fault",

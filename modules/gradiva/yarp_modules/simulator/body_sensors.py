@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from gradiva.common import Measurement, ModelError, NDArray, so3
 from gradiva.middleware.analog_sensors import Measurements, SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.robot_model import AngleUnit, ForceTorquePort, InertialPort, InertialServer, RobotDescription, RobotPorts
-from gradiva.simulation import BodyProbes, Fault, FaultKind
+from gradiva.simulation import BodyProbes, Cut, Fault, FaultKind
 
 _INERTIAL = (SensorClass.GYROSCOPE, SensorClass.LINEAR_ACCELEROMETER, SensorClass.ORIENTATION)
 Metadata = dict[SensorClass, list[SensorMetadata]]
@@ -85,9 +85,10 @@ class BodySensors:
         if wanted:
             self._probes.refresh()
         told: dict[str, Measurements] = {}
+        inner = self._inner_wrenches(wanted)
         for force_server in self._ports.force_torque_servers:
             if force_server.name in wanted:
-                wrenches = [self._wrench(sensor, measurement) for sensor in force_server.sensors]
+                wrenches = [self._wrench(sensor, measurement, inner) for sensor in force_server.sensors]
                 told[force_server.name] = {SensorClass.FORCE_TORQUE: [_said(wrench, time) for wrench in wrenches]}
         for server in self._ports.inertial_servers:
             if server.name in wanted:
@@ -100,18 +101,25 @@ class BodySensors:
             raise ModelError(f"sensor '{sensor.name}' is not rigidly connected to '{frame}'")
         return _Mount(row, pose[:3, :3], pose[:3, 3])
 
-    def _wrench(self, sensor: ForceTorquePort, measurement: Measurement) -> NDArray:
+    def _inner_wrenches(self, wanted: Collection[str]) -> dict[str, NDArray]:
+        """Return what hangs below the sensors of the wanted servers, by sensor; soles left out."""
+        servers = [server for server in self._ports.force_torque_servers if server.name in wanted]
+        sensors = [sensor for server in servers for sensor in server.sensors if sensor.joint]
+        cuts = tuple(Cut(sensor.joint, sensor.frame, sensor.contact) for sensor in sensors)
+        return dict(zip((sensor.name for sensor in sensors), self._probes.wrenches(cuts), strict=True))
+
+    def _wrench(self, sensor: ForceTorquePort, measurement: Measurement, inner: Mapping[str, NDArray]) -> NDArray:
         if sensor.name not in self._mounts:
-            return sensor.sign * self._probes.wrench(sensor.joint, sensor.frame)
-        mount = self._mounts[sensor.name]
-        ground = measurement.contact_wrenches[mount.row]
+            return sensor.sign * inner[sensor.name]
         if self._is_frozen(sensor.contact, measurement.time) and sensor.name in self._last:
             return self._last[sensor.name]
+        mount = self._mounts[sensor.name]
+        ground = measurement.contact_wrenches[mount.row]
         force = mount.rotation @ ground[:3]
         moment = mount.rotation @ ground[3:] + so3.cross(mount.position, force)
         reading = np.concatenate([force, moment])
         if sensor.joint:
-            reading += self._probes.wrench(sensor.joint, sensor.frame, without=sensor.contact)
+            reading += inner[sensor.name]
         self._last[sensor.name] = sensor.sign * reading
         return self._last[sensor.name]
 
