@@ -18,7 +18,7 @@ from gradiva.planner import VelocityCommand
 from gradiva.setup import Setup
 
 COMMAND = VelocityCommand(0.2)
-_EARLIEST = 1.8  # [s] after the command: the second foot is on its way
+_EARLIEST = 1.0  # [s] after the command: the weight has been shifted
 _LOOK = 0.25  # [s] of simulated time between two looks at the state
 _LONGEST = 20.0  # [s] of simulated time for what should happen
 _SETTLED = 0.5  # [s]

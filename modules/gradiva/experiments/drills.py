@@ -17,7 +17,7 @@ from gradiva.middleware.asking import ask
 from gradiva.setup import Setup
 
 STALL = 0.3  # [s]
-_FAULTY = 3.0  # [s] of simulated time that a sensor fails: beyond the end of the step
+_FAULTY = 2.0  # [s] of simulated time that a sensor fails: beyond the end of the step
 _BLIND = 1.0  # [s] of simulated time without a module
 _GARBAGE = 100  # requests, and as many connections with noise
 _NOISE = bytes(range(256)) * 4
@@ -134,7 +134,7 @@ def _failing(request: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
         walk.application.ask(SIMULATOR, f"fault {request}")
         walk.wait_for("stopped", "fault")
-        walk.walker.pass_time(_FAULTY)
+        walk.walker.pass_time(0.5 * _FAULTY)
 
     return act
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time as machine_time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +34,9 @@ from gradiva.yarp_modules.walking_session import WalkingSession
 
 _LOGGER = logging.getLogger("gradiva.module")
 _POLL = 0.0002  # [s] between two looks for a new sample, in lockstep
-_LOCKSTEP_PATIENCE = 0.5  # [s] of the machine without a new sample; then requests are answered all the same
+_PATIENCE = (
+    0.5  # [s] of the machine without a new sample: requests are answered all the same, the last steps not walked
+)
 _SAME_LIMIT = 1e-3  # [rad] rounding of what boards tell in degrees
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
 
@@ -133,7 +136,7 @@ class WalkingModule(GradivaModule):
     def tick(self) -> bool:
         """Do one tick of the session, then tell the loggers."""
         session, time = self._session, self._tick_time()
-        if session is None:
+        if session is None or not math.isfinite(time):  # or it has just been reached: its first sample is awaited
             self.health.state = "waiting for the robot"
             return True
         self._ports.read(
@@ -183,7 +186,7 @@ class WalkingModule(GradivaModule):
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"
-        patience = machine_time.monotonic() + _LOCKSTEP_PATIENCE
+        patience = machine_time.monotonic() + _PATIENCE
         while not self.isStopping() and machine_time.monotonic() < patience:
             if self._samples.is_new(self._robot.sample_time()):
                 return True
@@ -200,14 +203,20 @@ class WalkingModule(GradivaModule):
     def _finish_walk(self) -> None:
         """Close the feet before the boards are left: a robot that is left in the middle of a step falls."""
         session = self._session
-        if session is None or session.controller.state is not WalkingState.WALKING:
+        if session is None or self._robot is None or session.controller.state is not WalkingState.WALKING:
             return
         _LOGGER.info("%s: closing the feet before the end", self.TITLE)
         session.controller.stop()
-        deadline = machine_time.monotonic() + _LAST_STEPS
-        while session.controller.state is WalkingState.WALKING and machine_time.monotonic() < deadline:
-            machine_time.sleep(self.health.period)
-            session.tick(float(yarp.now()))
+        heard = begin = machine_time.monotonic()
+        while session.controller.state is WalkingState.WALKING and machine_time.monotonic() < begin + _LAST_STEPS:
+            machine_time.sleep(_POLL if self.options.lockstep else self.health.period)
+            is_new = self._samples.is_new(self._robot.sample_time())
+            heard = machine_time.monotonic() if is_new else heard
+            if machine_time.monotonic() > heard + _PATIENCE:
+                _LOGGER.warning("%s: the robot is silent, so its feet stay as they are", self.TITLE)
+                return
+            if is_new or not self.options.lockstep:
+                session.tick(self._tick_time())
 
 
 def _narrowed(robot: RobotDescription, layers: WalkingLayers, limits: Limits) -> RobotDescription | None:

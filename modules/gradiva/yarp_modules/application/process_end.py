@@ -43,12 +43,12 @@ class Patience:
     """How long each step may take.
 
     Attributes:
-        after_quit: [s].
+        after_quit: [s] A robot that walks closes its feet first, for which its module takes 10 s at most.
         after_terminate: [s].
         after_kill: [s] only a process that hangs in the kernel needs more than a moment.
     """
 
-    after_quit: float = 8.0
+    after_quit: float = 15.0
     after_terminate: float = 4.0
     after_kill: float = 2.0
 

@@ -118,9 +118,7 @@ class YarpRobot:
     def close(self) -> None:
         """Let the boards hold the joints in position mode, if they were commanded; then leave the robot."""
         if self._last_command is not None:
-            positions = None if self._last is None else self._last.positions
-            driver, speed = self._joints.driver, self._config.release_speed
-            hold_in_position_mode(driver, self._modes, self._last_command, positions, speed)
+            self._let_go(self._last_command)
             self._last_command = None
         self._close_parts()
 
@@ -230,6 +228,13 @@ class YarpRobot:
         return self._model_limits
 
     # ----------------------------------------------------------------------------------------------------------
+
+    def _let_go(self, last: JointCommand) -> None:
+        if not any(yarp.Network.exists(f"{name}/rpc:i") for name in self._joints.board_names):
+            _LOGGER.warning("the robot is gone: nobody can be told to hold it")
+            return
+        positions = None if self._last is None else self._last.positions
+        hold_in_position_mode(self._joints.driver, self._modes, last, positions, self._config.release_speed)
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
