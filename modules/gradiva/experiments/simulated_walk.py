@@ -5,13 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable
 
-from gradiva.common import ConfigError, Measurement, RobotPosture
+from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
 from gradiva.experiments.stopwatch import Stopwatch
 from gradiva.experiments.walking_recorder import WalkingRecorder
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.setup import GccCompiler, Setup, cache_folder
-from gradiva.simulation import MujocoRobot
+from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
 
 Observer = Callable[["SimulatedWalk"], None]
@@ -124,14 +124,22 @@ class SimulatedWalk:
         return not self.is_down
 
     def get_ready(self, settle: float = 1.0) -> bool:
-        """Prepare the robot, let it settle for ``settle`` [s] and start; return whether it stands."""
-        self.controller.prepare()
+        """Prepare the robot, let it settle for ``settle`` [s] and start; return whether it stands.
+
+        On soft ground servos of position topple it: torque control takes it over as it stands.
+        """
+        self.controller.prepare(self.measurement.joint_positions if self._is_held_by_torques_alone else None)
         if not self.run_until(lambda: self.controller.state is WalkingState.PREPARED, 60.0):
             return False
         if not self.run(settle):
             return False
         self.controller.start()
         return True
+
+    @property
+    def _is_held_by_torques_alone(self) -> bool:
+        is_soft = self.setup.simulation.ground.kind is GroundKind.VISCOELASTIC
+        return is_soft and self.setup.walking.walking.control is ControlMode.TORQUE
 
     def follow(self, command: Command, settle: float = 2.0) -> bool:
         """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands."""
