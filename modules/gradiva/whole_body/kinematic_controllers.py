@@ -13,15 +13,17 @@ from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 
 class WholeBodyController(Protocol):
-    """Layer 3: from what the body should do to a joint command.
+    """Layer 3: from what the body should do to a joint command."""
 
-    Attributes:
-        desired_posture: Where the robot was told to be at the end of the last tick.
-        desired_velocity: ν of the last tick, (6 + n,).
-    """
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """Where the robot was told to be at the end of the last tick."""
+        ...
 
-    desired_posture: RobotPosture
-    desired_velocity: NDArray
+    @property
+    def desired_velocity(self) -> NDArray:
+        """ν of the last tick, (6 + n,)."""
+        ...
 
     def reset(self, posture: RobotPosture) -> None:
         """Begin again, at rest, from where the robot is told to be now."""

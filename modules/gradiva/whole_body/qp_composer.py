@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import NDArray
 from gradiva.whole_body.task_config import Priority
@@ -114,6 +115,12 @@ class QpComposer:
             "lower": self._lower,
             "upper": self._upper,
         }
+
+    def pattern(self) -> npt.NDArray[np.bool_]:
+        """Return which entries of the rows are ever used, shape (m, n)."""
+        pattern = np.zeros(self._rows.shape, dtype=bool)
+        pattern[self._rows.sparsity().get_triplet()] = True
+        return pattern
 
     def prices(self) -> NDArray:
         """Return the price of each constraint, infinite for hard ones, shape (bounded + rows,)."""

@@ -20,12 +20,11 @@ from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 
 class TorqueController:
-    """What both grounds have in common: the tick, the limits of the torques, and what is remembered.
+    """What both grounds have in common: the tick, and what is remembered of it.
 
     Attributes:
         problem: Of the last tick.
-        desired_posture: Where the commanded accelerations lead to until the end of the tick.
-        desired_velocity: The same of ν, (6 + n,).
+        desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
     """
 
     def __init__(
@@ -50,9 +49,15 @@ class TorqueController:
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
-        self.desired_posture = posture
+        self._start: RobotPosture | RobotState = posture
+        self._period = 0.0
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._torques: NDArray | None = None
+
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """See ``WholeBodyController.desired_posture``."""
+        return integrate(self._start, self.desired_velocity, self._period)
 
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -63,7 +68,7 @@ class TorqueController:
         acceleration, self._torques = self.problem.results(solution)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = velocity + period * acceleration
-        self.desired_posture = integrate(state, self.desired_velocity, period)
+        self._start, self._period = state, period
         return JointCommand(ControlMode.TORQUE, self._torques)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:

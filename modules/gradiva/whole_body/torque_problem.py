@@ -13,6 +13,9 @@ from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.problem_draft import ProblemDraft
 from gradiva.whole_body.qp_composer import affine
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.task_config import Priority
+
+_TOLERANCE = 1e-3  # [N, N·m, m/s², rad/s²] of what must be met: a first-order solver stops near the optimum
 
 
 class TorqueProblem:
@@ -63,6 +66,7 @@ class TorqueProblem:
             lower=out["lower"],
             upper=out["upper"],
             prices=composer.prices(),
+            pattern=composer.pattern(),
         )
         self._solver = make_solver(solver, name, self.quadratic_program)
 
@@ -74,21 +78,32 @@ class TorqueProblem:
             relaxed: Come as near as the laws of nature allow to what contradicts.
 
         Raises:
-            NoSolutionFound: What is hard contradicts; the error names what was the hardest to meet.
+            NoSolutionFound: What is hard contradicts, or is met badly; the error names what was the hardest to meet.
         """
         self._function.set(**values)
         self._function()
         if relaxed:
             return self._relaxed_solution()
         try:
-            return self._solver.solve()
+            solution = self._solver.solve()
         except NoSolutionFound as error:
             raise self._named(error) from None
+        violation = self.quadratic_program.violation(solution)
+        if not violation <= _TOLERANCE:
+            raise NoSolutionFound(
+                self._name, f"inaccurate by {violation:.1g}", self._worst(solution, is_for_sale=False)
+            )
+        return solution
 
     def results(self, solution: NDArray) -> tuple[NDArray, NDArray]:
         """Return ν̇, shape (6 + n,), and τ, [N·m], shape (n,), of a solution."""
         acceleration = np.concatenate((solution[-6:], solution[: self._joints]))
         return acceleration, self._torque_rows @ solution + self._torque_offset
+
+    def missed(self, solution: NDArray) -> dict[str, float]:
+        """Return by how much a solution misses each group of constraints, in the units of the group."""
+        excess = np.maximum(self.quadratic_program.excess(solution), 0.0)
+        return {group.name: float(np.max(excess[group.span])) for group in self._groups}
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()
@@ -99,9 +114,17 @@ class TorqueProblem:
             solution = self._relaxed_solution()
         except NoSolutionFound:
             return error
+        return NoSolutionFound(error.problem, error.status, self._worst(solution, is_for_sale=True))
+
+    def _worst(self, solution: NDArray, is_for_sale: bool) -> str:
+        """The group of constraints that costs most, or, where nothing is for sale, is missed most."""
         excess = np.maximum(self.quadratic_program.excess(solution), 0.0)
-        costs = {group.name: group.price * float(np.sum(excess[group.span] ** 2)) for group in self._groups}
-        return NoSolutionFound(error.problem, error.status, max(costs, key=lambda name: costs[name]))
+        costs = {
+            group.name: float(np.sum(excess[group.span] ** 2)) * (group.price if is_for_sale else 1.0)
+            for group in self._groups
+            if is_for_sale or group.priority is Priority.HARD
+        }
+        return max(costs, key=lambda name: costs[name])
 
 
 def _shared(outputs: Mapping[str, cs.SX]) -> dict[str, cs.SX]:
