@@ -59,8 +59,8 @@ def test_a_moving_foot_tells_stiffness_and_damping(prior, stiffness, damping):
     contacts = watch(estimator_from(prior * stiffness, prior * damping), ground, swaying, seconds(0.4))
     of_stiffness, of_damping = errors(contacts, ground)
     assert of_stiffness[50:].max() < 0.1
-    assert of_damping[200:].max() < 0.1
-    assert max(of_stiffness[-1], of_damping[-1]) < 0.01
+    assert of_damping[250:].max() < 0.1
+    assert max(of_stiffness[-1], of_damping[-1]) < 0.02
 
 
 @pytest.mark.parametrize("prior", [1.0 / 3.0, 3.0])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gradiva.common import ConfigError
 from gradiva.contacts import ViscoElasticParameters
 
-_FORCES = 3  # [-] components of a wrench before its moments
+_NORMAL = slice(2, 5)  # of a wrench: normal force, moments about the horizontal axes
 _Row = tuple[float, float, float, float]
 """One component of a wrench: measured, of k = 1, of b = 1, variance."""
 
@@ -63,12 +63,13 @@ class ContactParameterEstimator:
         P \leftarrow (I - L Y) P (I - L Y)^\top + L \Gamma L^\top
 
     =================  ===============================================================================================
-    :math:`f`          measured wrench
+    :math:`f`          measured normal force, moments about the horizontal axes
     :math:`Y`          regressor: wrenches of k = 1 and of b = 1
     :math:`P`          covariance of k and b; reset at each touch-down, and when measurements surprise for too long
-    :math:`\Gamma`     covariance of the measurement, diagonal: its six components are taken one after the other
+    :math:`\Gamma`     covariance of the measurement, diagonal: its components are taken one after the other
     =================  ===============================================================================================
 
+    What is tangential is not asked: it tells of where the foot touched, to a tenth of a millimetre, and of sliding.
     The update of P is Joseph's: right for any L. While the foot is still, b has no part in L: what damping does is then
     less than what the model misses. A measurement that is off by more than P and Γ explain is left out; when that
     lasts, the ground below the foot has changed.
@@ -77,7 +78,7 @@ class ContactParameterEstimator:
     def __init__(self, config: ContactParameterEstimatorConfig, parameters: ViscoElasticParameters) -> None:
         """Begin with these parameters, as uncertain as after a touch-down."""
         self._config = config
-        self._variances = (config.force_deviation**2,) * _FORCES + (config.moment_deviation**2,) * _FORCES
+        self._variances = (config.force_deviation**2, config.moment_deviation**2, config.moment_deviation**2)
         self._stiffness, self._damping = parameters
         self.reset_covariance()
 
@@ -113,7 +114,8 @@ class ContactParameterEstimator:
         """
         if wrench[2] < self._config.minimum_load:
             return self.parameters
-        rows = tuple(zip(wrench, *regressor, self._variances, strict=True))
+        of_k, of_b = regressor
+        rows = tuple(zip(wrench[_NORMAL], of_k[_NORMAL], of_b[_NORMAL], self._variances, strict=True))
         if self._is_surprised(rows, period):
             return self.parameters
         is_moving = speed > self._config.still_speed
