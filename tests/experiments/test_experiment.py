@@ -7,7 +7,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult, find_experiment
 from gradiva.experiments.experiment import markdown_table
-from gradiva.experiments.table_10_1 import walking_time
+from gradiva.experiments.speed_table import walking_time
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 
@@ -42,6 +42,10 @@ class FakePool:
             "final_pose": [0.0, 0.0, 0.0],
             "goal_error_m": 0.01,
             "dcm_error_m": {"rms": 0.01, "max": 0.02},
+            "com_error_m": {"rms": 0.001, "max": 0.002},
+            "mean_speed_mps": speed,
+            "distance_m": 2.0,
+            "specific_energetic_cost": 2.0,
         }
         return TrialResult(figures, (0.0, 0.3, 0.0))
 
@@ -112,6 +116,26 @@ def test_table_10_1_has_no_paper_values_for_other_robots(tmp_path):
     EXPERIMENTS["table_10_1"].run(run)
     assert {row["paper"] for row in run.rows} == {None}
     assert {(row["value"], row["outcome"]) for row in run.rows} == {(None, "fell")}
+
+
+def test_table_7_1_searches_with_both_laws_in_torque_control(tmp_path):
+    pool = FakePool(limit=0.25)
+    run = start("table_7_1", tmp_path, pool, quick=True)
+    EXPERIMENTS["table_7_1"].run(run)
+    assert [(row["model"], row["control"]) for row in run.rows] == [("dcm", "torque"), ("dcm_mpc", "torque")]
+    assert [(row["paper"], row["value"]) for row in run.rows] == [(0.2120, 0.25), (0.1448, 0.25)]
+    assert {trial.setup().walking.walking.period for trial in pool.trials} == {0.001}
+
+
+def test_table_7_2_walks_alike_in_position_and_in_torque_control(tmp_path):
+    pool = FakePool(limit=1.0)
+    run = start("table_7_2", tmp_path, pool)
+    EXPERIMENTS["table_7_2"].run(run)
+    assert [(row["control"], row["paper"], row["value"]) for row in run.rows] == [
+        ("position", 4.82, 2.0),
+        ("torque", 2.55, 2.0),
+    ]
+    assert {trial.command for trial in pool.trials} == {VelocityCommand(0.2120, duration=20.0)}
 
 
 def test_an_interrupted_search_ends_all_searches(tmp_path):

@@ -8,13 +8,16 @@ from gradiva.experiments.directions import run_directions
 from gradiva.experiments.experiment import Experiment
 from gradiva.experiments.fault_drill import run_fault_drill
 from gradiva.experiments.linear_contact_error import run_figure_8_3
-from gradiva.experiments.penalty import run_penalty_ball, run_penalty_ramp
+from gradiva.experiments.penalty import run_penalty_ball, run_penalty_biped, run_penalty_ramp
 from gradiva.experiments.robustness import run_robustness
+from gradiva.experiments.table_7_1 import run_table_7_1
+from gradiva.experiments.table_7_2 import run_table_7_2
 from gradiva.experiments.table_10_1 import run_table_10_1
 from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
 from gradiva.experiments.yarp_streams import run_yarp_streams
 
 _THESIS = "Romualdi, thesis, chapter 10"
+_TORQUE = "Romualdi, thesis, chapter 7"
 _PENALTY = "Rengifo et al., A penalty-based approach for contact forces computation in bipedal robots"
 
 EXPERIMENTS = {
@@ -26,6 +29,20 @@ EXPERIMENTS = {
             "The highest straight speed of {predictive, instantaneous} × {velocity, position} control.",
             run_table_10_1,
             "highest speed [m/s]",
+        ),
+        Experiment(
+            "table_7_1",
+            f"{_TORQUE}, table 7.1",
+            "The highest straight speed of torque control, instantaneous and predictive.",
+            run_table_7_1,
+            "highest speed [m/s]",
+        ),
+        Experiment(
+            "table_7_2",
+            f"{_TORQUE}, table 7.2",
+            "The specific energetic cost of position and torque control at 0.212 m/s.",
+            run_table_7_2,
+            "cost [J/kg/m]",
         ),
         Experiment(
             "figure_10_9",
@@ -73,6 +90,13 @@ EXPERIMENTS = {
             f"{_PENALTY}, section II.B",
             "A brick slides down a ramp, or sticks.",
             run_penalty_ramp,
+        ),
+        Experiment(
+            "penalty_biped",
+            f"{_PENALTY}, figures 11 to 14",
+            "A biped with 14 joints walks five steps on penalty contacts: how often do they break?",
+            run_penalty_biped,
+            "false impacts",
         ),
         Experiment(
             "yarp_streams",
