@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-_SWITCH_INTERVAL = 0.0005  # [s] a reader thread may hold up the tick; Python's 5 ms is half a period
+_SWITCH_INTERVAL = 0.0001  # [s] a thread may keep another one waiting: storing a message takes half of that
 _PRIORITY = 20  # of SCHED_FIFO: above all ordinary processes, below the kernel's interrupt threads (50)
 _NICENESS = -10
 _FULL_PERIOD = 5.0  # [s] between full collections
@@ -52,7 +52,10 @@ class GarbageKeeper:
 
 
 def share_turns_often() -> None:
-    """Let a thread that is busy with a message hold up the tick for half a millisecond at most."""
+    """Let a thread that plans, or is busy with messages, hold up the tick for a tenth of a millisecond at a time.
+
+    Python's 5 ms is half a period: samples then wait for the end of the tick, and the tick for the planner.
+    """
     sys.setswitchinterval(_SWITCH_INTERVAL)
 
 
