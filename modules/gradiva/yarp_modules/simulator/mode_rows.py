@@ -25,17 +25,19 @@ class ModeRows:
         position: Indices of those that follow positions.
         velocity: Of those that follow velocities.
         torque: Of those that follow torques.
+        placed: Of those that follow positions or velocities.
     """
 
     position: Rows
     velocity: Rows
     torque: Rows
+    placed: Rows
 
     @classmethod
     def of(cls, joints: Iterable[int], modes: Sequence[ControlMode]) -> ModeRows:
         """Sort ``joints``, indices into ``modes``."""
         some = [int(joint) for joint in joints]
-        kinds = (AT_POSITION, AT_VELOCITY, AT_TORQUE)
+        kinds = (AT_POSITION, AT_VELOCITY, AT_TORQUE, AT_POSITION | AT_VELOCITY)
         return cls(*(np.array([joint for joint in some if modes[joint] in kind], dtype=int) for kind in kinds))
 
     def chosen(self, position: NDArray, velocity: NDArray, torque: NDArray) -> NDArray:

@@ -51,6 +51,8 @@ class SimulatedJoints:
         number = len(names)
         self.names = tuple(names)
         self.ranges = ranges
+        self._lower: list[float] = ranges.lower.tolist()
+        self._upper: list[float] = ranges.upper.tolist()
         self.lock = threading.RLock()
         self.modes = [ControlMode.POSITION] * number
         self.interaction = [InteractionMode.STIFF] * number
@@ -113,24 +115,24 @@ class SimulatedJoints:
             self.velocity_targets[joint] = 0.0
             self._is_new = True
 
-    def set_positions(self, joints: Sequence[int], positions: NDArray) -> None:
+    def set_positions(self, joints: Sequence[int], positions: Sequence[float]) -> None:
         """Follow positions [rad] at once; beyond the joints' limits, to the limits."""
         with self.lock:
             self._end_moves(joints)
-            some = list(joints)
-            self.position_targets[some] = positions.clip(self.ranges.lower[some], self.ranges.upper[some])
+            for joint, position in zip(joints, positions, strict=True):
+                self.position_targets[joint] = self._within(joint, position)
             self._is_new = True
 
-    def set_velocities(self, joints: Sequence[int], velocities: NDArray) -> None:
+    def set_velocities(self, joints: Sequence[int], velocities: Sequence[float]) -> None:
         """Follow velocities [rad/s], up to the joints' limits."""
-        some = list(joints)
-        limits = self.ranges.velocity[some]
         with self.lock:
             self._end_moves(joints)
-            self.velocity_targets[some] = velocities.clip(-limits, limits)
+            for joint, velocity in zip(joints, velocities, strict=True):
+                limit = self.ranges.velocity[joint]
+                self.velocity_targets[joint] = min(max(velocity, -limit), limit)
             self._is_new = True
 
-    def set_torques(self, joints: Sequence[int], torques: NDArray) -> None:
+    def set_torques(self, joints: Sequence[int], torques: Sequence[float]) -> None:
         """Follow torques [N·m]."""
         with self.lock:
             self.torque_targets[list(joints)] = torques
@@ -187,7 +189,7 @@ class SimulatedJoints:
                 self._moves.pop(joint, None)
 
     def _within(self, joint: int, position: float) -> float:
-        return float(min(max(position, self.ranges.lower[joint]), self.ranges.upper[joint]))
+        return min(max(position, self._lower[joint]), self._upper[joint])
 
     def _make_moves(self, time: float, duration: float) -> None:
         for joint, move in list(self._moves.items()):
@@ -198,17 +200,18 @@ class SimulatedJoints:
                 del self._moves[joint]
         for joint in map(int, np.flatnonzero(self.velocity_targets)):
             if self.modes[joint] is ControlMode.MIXED:
-                position = self.position_targets[joint] + duration * self.velocity_targets[joint]
+                position = float(self.position_targets[joint] + duration * self.velocity_targets[joint])
                 self.position_targets[joint] = self._within(joint, position)
                 self._is_new = True
 
     def _place_ideal(self, duration: float) -> None:
         """Put the joints that no physics moves where their set-points are."""
         ideal = self._ideal_rows = self._ideal_rows or ModeRows.of(self._ideal, self.modes)
-        some, placed = ideal.velocity, np.concatenate([ideal.position, ideal.velocity])
+        placed = ideal.placed
         before = self.positions[placed]
-        wanted = self.positions[some] + duration * self.velocity_targets[some]
-        self.position_targets[some] = wanted.clip(self.ranges.lower[some], self.ranges.upper[some])
+        for joint in ideal.velocity.tolist():
+            wanted = float(self.positions[joint] + duration * self.velocity_targets[joint])
+            self.position_targets[joint] = self._within(joint, wanted)
         self.positions[placed] = self.position_targets[placed]
         self.velocities[placed] = (self.positions[placed] - before) / duration
         self.torques[ideal.torque] = self.torque_targets[ideal.torque]

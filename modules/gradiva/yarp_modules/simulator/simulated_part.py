@@ -30,12 +30,12 @@ from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLO
 STREAMED_MODES = frozenset(
     {ControlMode.POSITION_DIRECT, ControlMode.TORQUE, ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT}
 )
-_FOLLOWED_IN = {
-    CommandKind.POSITION_DIRECT: frozenset({ControlMode.POSITION_DIRECT}),
-    CommandKind.POSITION: FOLLOWS_MOVES,
-    CommandKind.VELOCITY: FOLLOWS_VELOCITY,
-    CommandKind.VELOCITY_DIRECT: frozenset({ControlMode.VELOCITY_DIRECT}),
-    CommandKind.TORQUE: frozenset({ControlMode.TORQUE}),
+_FOLLOWED_IN = {  # tuples: looked through for each joint of each message, where the hash of an enumeration is slow
+    CommandKind.POSITION_DIRECT: (ControlMode.POSITION_DIRECT,),
+    CommandKind.POSITION: tuple(FOLLOWS_MOVES),
+    CommandKind.VELOCITY: tuple(FOLLOWS_VELOCITY),
+    CommandKind.VELOCITY_DIRECT: (ControlMode.VELOCITY_DIRECT,),
+    CommandKind.TORQUE: (ControlMode.TORQUE,),
 }
 _LACKING = frozenset(
     {"iCurrentControl", "iPWMControl", "iAmplifierControl", "iControlCalibration", "iJointBrake", "iJointFault"}
@@ -222,17 +222,18 @@ class SimulatedPart(ControlBoardDevice):
 
     def _follow(self, command: StreamedCommand) -> None:
         """Hand on the set-points that the modes of their joints follow."""
-        told = zip(map(self._index, self._of(command)), command.values, strict=True)
+        whose = self._indices if command.joints is None else [self._index(joint) for joint in command.joints]
+        told = zip(whose, command.values, strict=True)
         obeyed = [(joint, value) for joint, value in told if self._obeys(joint, command.kind)]
         if not obeyed:
             return
-        joints, values = [joint for joint, _ in obeyed], np.array([value for _, value in obeyed])
+        joints, values = zip(*obeyed, strict=True)
         if command.kind is CommandKind.TORQUE:
             self._joints.set_torques(joints, values)
         elif command.kind is CommandKind.POSITION_DIRECT:
-            self._joints.set_positions(joints, np.radians(values))
+            self._joints.set_positions(joints, tuple(map(math.radians, values)))
         else:
-            self._joints.set_velocities(joints, np.radians(values))
+            self._joints.set_velocities(joints, tuple(map(math.radians, values)))
 
     def _loop(self, feature: Feature, joints: Joints, pid: PidType | None) -> list[float]:
         some = [self._index(joint) for joint in joints]

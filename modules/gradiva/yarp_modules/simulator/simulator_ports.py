@@ -9,9 +9,11 @@ from gradiva.middleware import MiddlewareError, yarp
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.clock_message import ClockMessage
 from gradiva.middleware.control_board_server import ControlBoardServer
 from gradiva.middleware.embedded.wire.elements import TypedList
 from gradiva.middleware.message_readers import RequestReader
+from gradiva.middleware.ready_messages import send_ready
 from gradiva.robot_model import Environment
 from gradiva.yarp_modules.simulator.audience import Audience
 from gradiva.yarp_modules.simulator.external_wrench import PushLink, answer_push
@@ -21,7 +23,6 @@ AnyPort = yarp.Port | yarp.BufferedPortBottle | yarp.BufferedPortVector
 
 CLOCK = "/clock"
 _LARGEST_COUNT = 2**31 - 1
-_NANO = 1_000_000_000
 
 
 class SimulatorPorts:
@@ -126,9 +127,7 @@ class SimulatorPorts:
     def tell_time(self, time: float) -> None:
         """Send the clock's time [s], to the nearest nanosecond."""
         if self._audience.hears(CLOCK):
-            seconds, nanoseconds = divmod(round(time * _NANO), _NANO)
-            fill_bottle(self._clock.prepare(), [seconds, nanoseconds])
-            self._clock.write()
+            send_ready(self._clock, ClockMessage(time))
 
     def _listened(self) -> dict[str, Callable[[], bool]]:
         """Return how to ask each port whether somebody listens."""

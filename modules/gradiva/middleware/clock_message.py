@@ -1,0 +1,37 @@
+"""The message of a simulated clock, sent once a physics step."""
+
+from __future__ import annotations
+
+import struct
+
+from gradiva.middleware.embedded.wire.binary import encode_list
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.text import to_text
+from gradiva.middleware.embedded.wire.wire_family import WireFamily
+
+_NANO = 1_000_000_000
+_HEAD = encode_list([0, 0])[:8]  # of a list of two int32, the same in both families
+_pack = struct.Struct("<8sii").pack
+
+
+class ClockMessage:
+    """A time as ``/clock`` tells it: seconds and nanoseconds, ready to be sent on any connection.
+
+    Args:
+        time: [s], told to the nearest nanosecond.
+    """
+
+    def __init__(self, time: float) -> None:
+        self._numbers = divmod(round(time * _NANO), _NANO)
+
+    def to_items(self) -> list[Element]:
+        """Return the elements."""
+        return [*self._numbers]
+
+    def to_wire(self, _: WireFamily) -> bytes:
+        """Return the bytes for a peer of either family."""
+        return _pack(_HEAD, *self._numbers)
+
+    def to_wire_text(self) -> str:
+        """Return the line for a text connection."""
+        return to_text(self.to_items())
