@@ -74,14 +74,6 @@ def test_damping_opposes_each_velocity():
         assert change[axis] < -1e-3
 
 
-def test_damping_takes_power_by_the_squared_speed_of_the_loaded_points():
-    equations = STICKING.equations(LARGE_ANGLE, contact())
-    power = STICKING.regressor(LARGE_ANGLE, contact())[:, 1] @ LARGE_ANGLE.twist
-    assert -power == pytest.approx(abs(LARGE_ANGLE.rotation[2, 2]) * equations.squared_speed())
-    sliding = pressed((0.0, 0.0, -0.01), twist=(0.3, 0.4, 0.0, 0.0, 0.0, 0.0))
-    assert STICKING.equations(sliding, contact()).squared_speed() == pytest.approx(AREA * 0.5**2)
-
-
 @pytest.mark.parametrize("lift", [1e-6, 0.1])
 def test_ground_below_a_sole_in_the_air_does_nothing(lift):
     motion = pressed((0.0, 0.0, lift))

@@ -22,7 +22,7 @@ from tests.estimation.soft_feet import (
     swaying,
 )
 
-PARAMETERS = ContactParameterEstimatorConfig(1e6, 2e4, 500.0, 5.0, 0.25, 10.0, 0.01, 30.0, 0.002, 5e4, 100.0)
+PARAMETERS = ContactParameterEstimatorConfig(1e6, 2e4, 500.0, 5.0, 10.0, 0.01, 30.0, 0.002, 5e4, 100.0)
 CONFIG = ContactEstimatorConfig(1e6, 1e4, True, 0.0, ContactDetectorConfig(8.0, 1.0, 0.0), PARAMETERS)
 STANDING = reference(planned())
 

@@ -25,11 +25,6 @@ def cross(a: Vector, b: Vector) -> list[float]:
     return [ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx]
 
 
-def dot(a: Vector, b: Vector) -> float:
-    """Return a · b."""
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
 def times(matrix: Matrix, vector: Vector) -> list[float]:
     """Return the product of a matrix of three rows and a vector."""
     x, y, z = vector

@@ -36,7 +36,7 @@ instead, the velocity of the foot gets a pole at :math:`1 - k \Delta t / b`: uns
 
 from __future__ import annotations
 
-from gradiva.contacts.plain_vectors import Matrix, Vector, axial, combination, cross, dot, times, trace
+from gradiva.contacts.plain_vectors import Matrix, Vector, axial, combination, cross, times, trace
 from gradiva.contacts.sole_moments import SoleMoments
 
 
@@ -116,11 +116,6 @@ class ViscoElasticEquations:
         k, b = self._projection * stiffness, -self._projection * damping
         force = combination(k, self._displaced, b, self._swept)
         return force + combination(k, self._spring_moment(), b, self._damper_moment())
-
-    def squared_speed(self) -> float:
-        r"""Return :math:`\int |\dot x|^2` over the loaded part, [m⁴/s²]: times a b, it is the power lost."""
-        linear = dot(self._velocity, self._swept)
-        return linear + dot(self._omega, self._damper_moment())
 
     def drift(self, stiffness: float, damping: float) -> list[float]:
         """Return h, the rate of the wrench while the sole frame does not accelerate, [N/s, N·m/s]."""

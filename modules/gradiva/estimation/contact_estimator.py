@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from gradiva.common import (
     FootContact,
     FootReference,
     LowPass,
-    NDArray,
     RobotState,
     Side,
     SoleRectangle,
@@ -26,7 +24,7 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimatorConfig,
 )
 
-_Regressor = tuple[list[float], list[float]]
+_NORMAL = 2  # of a wrench: the normal force
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class ContactEstimator:
         """
         period = 0.0 if self._time is None else time - self._time
         self._time = time
-        loads = np.array([state.foot_wrench(side)[2] for side in Side])
+        loads = np.array([state.foot_wrench(side)[_NORMAL] for side in Side])
         forces = self._force_filter.update(loads, period)
         left, right = (
             foot.update(state, float(force), reference.foot(foot.side), period)
@@ -117,7 +115,7 @@ class _FootContactEstimator:
         assumed = ViscoElasticParameters(self._config.stiffness, self._config.damping)
         self._parameters = ContactParameterEstimator(self._config.parameters, assumed)
         self._contact: FootContact | None = None
-        self._regressor: _Regressor | None = None
+        self._regressor: tuple[float, float] | None = None
 
     def update(self, state: RobotState, force: float, reference: FootReference, period: float) -> FootContact:
         motion = SoleMotion(state.foot_position(self.side), state.foot_rotation(self.side), state.foot_twist(self.side))
@@ -128,7 +126,7 @@ class _FootContactEstimator:
             self._regressor = None
             self._contact = self._touching(motion, is_active)
         elif self._config.learns:
-            self._contact = self._learned(motion, state.foot_wrench(self.side), self._contact, period)
+            self._contact = self._learned(motion, float(state.foot_wrench(self.side)[_NORMAL]), self._contact, period)
         return self._contact
 
     def _touching(self, motion: SoleMotion, is_active: bool) -> FootContact:
@@ -137,25 +135,17 @@ class _FootContactEstimator:
         level = so3.rotation_z(so3.yaw(motion.rotation))
         return FootContact(is_active, np.array([x, y, self._config.ground_height]), level, *self._parameters.parameters)
 
-    def _learned(self, motion: SoleMotion, wrench: NDArray, contact: FootContact, period: float) -> FootContact:
+    def _learned(self, motion: SoleMotion, force: float, contact: FootContact, period: float) -> FootContact:
+        """The contact as this measurement corrects it."""
         equations = self._model.equations(motion, contact)
         if equations.area == 0.0:  # the force says contact, the pose says air: nothing can be learned
             return contact
-        last, self._regressor = self._regressor, equations.regressor()
-        if self._wrench_age == 0.0:
-            measured_with = self._regressor
-        elif last is not None and period > 0.0:
-            measured_with = _between(self._regressor, last, self._wrench_age / period)
-        else:  # the wrench is older than the contact
-            return contact
-        speed = math.sqrt(equations.squared_speed() / equations.area)
-        return contact.with_ground(*self._parameters.update(wrench.tolist(), measured_with, speed, period))
-
-
-def _between(now: _Regressor, last: _Regressor, share: float) -> _Regressor:
-    """Return the regressor of a time between; a share of 1 is the last one."""
-    of_k, of_b = (
-        [new + share * (old - new) for new, old in zip(news, olds, strict=True)]
-        for news, olds in zip(now, last, strict=True)
-    )
-    return of_k, of_b
+        of_stiffness, of_damping = equations.regressor()
+        now = of_stiffness[_NORMAL], of_damping[_NORMAL]
+        last, self._regressor = self._regressor, now
+        if self._wrench_age > 0.0:
+            if last is None or period == 0.0:  # the force is older than the contact
+                return contact
+            share = self._wrench_age / period
+            now = now[0] + share * (last[0] - now[0]), now[1] + share * (last[1] - now[1])
+        return contact.with_ground(*self._parameters.update(force, *now, now[1] / equations.area, period))
