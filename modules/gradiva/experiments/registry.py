@@ -8,7 +8,7 @@ from gradiva.experiments.directions import run_directions
 from gradiva.experiments.experiment import Experiment
 from gradiva.experiments.fault_drill import run_fault_drill
 from gradiva.experiments.linear_contact_error import run_figure_8_3
-from gradiva.experiments.penalty import run_penalty_ball, run_penalty_ramp
+from gradiva.experiments.penalty import run_penalty_ball, run_penalty_biped, run_penalty_ramp
 from gradiva.experiments.robustness import run_robustness
 from gradiva.experiments.table_7_1 import run_table_7_1
 from gradiva.experiments.table_7_2 import run_table_7_2
@@ -90,6 +90,13 @@ EXPERIMENTS = {
             f"{_PENALTY}, section II.B",
             "A brick slides down a ramp, or sticks.",
             run_penalty_ramp,
+        ),
+        Experiment(
+            "penalty_biped",
+            f"{_PENALTY}, figures 11 to 14",
+            "A biped with 14 joints walks five steps on penalty contacts: how often do they break?",
+            run_penalty_biped,
+            "false impacts",
         ),
         Experiment(
             "yarp_streams",

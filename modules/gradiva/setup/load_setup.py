@@ -72,7 +72,7 @@ def load_setup(
     description = load_robot(robot)
     presets = [name for name, is_wanted in zip(PRESETS, (noise, first_run), strict=True) if is_wanted]
     wanted = [*(_read_overlay(Path(path), robot) for path in files), *_override_tables(overrides)]
-    return _typed(description, merged_tables(robot, presets, wanted))
+    return typed_setup(description, merged_tables(robot, presets, wanted))
 
 
 def robot_of(files: Iterable[Path]) -> str | None:
@@ -95,7 +95,16 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     return tables
 
 
-def _typed(description: RobotDescription, tables: dict[str, Any]) -> Setup:
+def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
+    """Return the configuration of any robot, one that is not shipped among them.
+
+    Args:
+        description: Of the robot.
+        tables: All, merged.
+
+    Raises:
+        ConfigError: An unknown table or key, or a value that is refused.
+    """
     parts = [field.name for field in fields(WalkingConfig)]
     for name, table in tables.items():
         if name not in (*parts, "simulation", *_MODULE_TABLES):

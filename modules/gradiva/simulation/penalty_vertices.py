@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import mujoco
 import numpy as np
-import scipy.linalg
 
 from gradiva.common import NDArray, so3
 from gradiva.contacts import PenaltyConfig, penalty_accelerations, penalty_forces
@@ -63,17 +62,14 @@ class PenaltyVertices:
         if not touching:
             return
         self.forces[touching] = self._forces(model, data, touching)
-        for vertex in touching:
-            body, force = self._bodies[vertex], self.forces[vertex]
-            data.xfrc_applied[body, :3] += force
-            data.xfrc_applied[body, 3:] += so3.cross(self.positions[vertex] - data.xipos[body], force)
+        moments = so3.cross((self.positions - data.xipos[self._bodies]).T, self.forces.T).T
+        np.add.at(data.xfrc_applied, self._bodies, np.hstack([self.forces, moments]))
 
     def _forces(self, model: mujoco.MjModel, data: mujoco.MjData, touching: list[int]) -> NDArray:
         jacobian, drift = self._kinematics(model, data, touching)
         mujoco.mj_fwdActuation(model, data)
         mujoco.mj_fwdAcceleration(model, data)
-        factor = scipy.linalg.cho_factor(self._effective_mass(model, data), check_finite=False)
-        solved = scipy.linalg.cho_solve(factor, np.column_stack([jacobian.T, data.qfrc_smooth]), check_finite=False)
+        solved = np.linalg.solve(self._effective_mass(model, data), np.column_stack([jacobian.T, data.qfrc_smooth]))
         free = (jacobian @ solved[:, -1] + drift).reshape(-1, 3)
         velocities = (jacobian @ data.qvel).reshape(-1, 3)
         above_ground = self.positions[touching] - [0.0, 0.0, self._height]

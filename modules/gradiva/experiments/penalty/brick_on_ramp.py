@@ -19,7 +19,7 @@ SLOPE = math.radians(20.0)  # sticks for μ above 0.364
 FRICTIONS = (0.25, 0.35, 0.38, 0.45, 0.6, 0.9)  # [-]
 _QUICK_FRICTIONS = (0.25, 0.45)
 SPEED = 0.5  # [m/s] at the start, down the ramp
-DURATION = 4.0  # [s] the slowest to stop takes 3.4 s
+DURATION, _QUICK_DURATION = 4.0, 1.0  # [s] the slowest to stop takes 3.4 s
 MASS = 2.0  # [kg]
 SIZE = (0.2, 0.1, 0.05)  # [m]
 GRAVITY = 9.81  # [m/s²]
@@ -44,24 +44,24 @@ class SlidingMotion:
 
 def run_penalty_ramp(run: ExperimentRun) -> None:
     """Let the brick slide with frictions below and above the angle of the ramp."""
-    frictions = _QUICK_FRICTIONS if run.options.quick else FRICTIONS
+    frictions, duration = (_QUICK_FRICTIONS, _QUICK_DURATION) if run.options.quick else (FRICTIONS, DURATION)
     motions = {}
     for count, friction in enumerate(frictions):
         run.report(count, len(frictions), f"μ = {friction:g}")
-        motions[friction] = slide(friction)
+        motions[friction] = slide(friction, duration)
         for row in rows_of(friction, motions[friction]):
             run.add_row(row)
     run.add_figure(_figure(motions), run.name)
     run.report(len(frictions), len(frictions), "drawn")
 
 
-def slide(friction: float) -> SlidingMotion:
-    """Push the brick down the ramp; x points down, z away from it."""
+def slide(friction: float, duration: float = DURATION) -> SlidingMotion:
+    """Push the brick down the ramp for ``duration`` [s]; x points down, z away from it."""
     gravity = GRAVITY * np.array([math.sin(SLOPE), 0.0, -math.cos(SLOPE)])
     world = PenaltyWorld(LooseBody.brick(MASS, SIZE), GAINS, friction, gravity)
     world.place(np.array([0.0, 0.0, 0.5 * SIZE[2] - GAINS.rest_penetration]), np.array([SPEED, 0.0, 0.0]))
     samples = []
-    for _ in range(round(DURATION / _STEP)):
+    for _ in range(round(duration / _STEP)):
         world.advance(_STEP)
         samples.append((world.time, world.velocity[0], -world.force[0]))
     return SlidingMotion(*np.array(samples).T)
@@ -76,7 +76,7 @@ def rows_of(friction: float, motion: SlidingMotion) -> list[Row]:
     weight, limit = MASS * GRAVITY * math.sin(SLOPE), friction * MASS * GRAVITY * math.cos(SLOPE)
     sticks = limit > weight
     inputs = {"friction": friction, "slope_deg": math.degrees(SLOPE), "sticks": sticks}
-    slid = 0.0 if sticks else SPEED + (weight - limit) / MASS * DURATION
+    slid = 0.0 if sticks else SPEED + (weight - limit) / MASS * float(motion.times[-1])
     rows = [
         checked_row(inputs, "speed at the end [m/s]", slid, float(motion.speeds[-1]), 1e-3),
         checked_row(inputs, "friction at the end [N]", min(weight, limit), float(motion.frictions[-1]), 1e-3),
