@@ -12,11 +12,11 @@ from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingLog, walking_signals
 
 _ROUNDING = 1e-9  # [s] times are sums of periods
-_PERIOD = 0.005  # [s] of faster ticks not all are recorded: at 1 kHz that takes longer than control
+_PERIOD = 0.007  # [s] recording each fast tick takes longer than control; prime to the predictive law's 10 ms
 
 
 class WalkingRecorder:
-    """Records the ticks of the balancing robot, at most 200 a second.
+    """Records the ticks of the balancing robot, at most 143 a second.
 
     Attributes:
         log: The signals.
