@@ -109,6 +109,9 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "simulation.step_10ms/icub_v2_7",
         "planner.at",
         "planner.plan_20s",
+        *("contacts.rate", "contacts.viscoelastic_wrench"),
+        *("yarp.state/written", "yarp.state/read", "yarp.set_points/written"),
+        *("yarp.sensors/written", "yarp.sensors/read", "yarp.signals/written"),
         *(f"yarp.{what}/{carrier}" for what in YARP_ROWS for carrier in ("tcp", "fast_tcp")),
     }
     assert rows["whole_body.ik/icub_v2_7"]["samples"] >= 2000

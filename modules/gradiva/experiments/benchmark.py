@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.experiments.contact_timing import contact_rows
+from gradiva.experiments.message_timing import message_rows
 from gradiva.experiments.middleware_measurements import (
     measure_periodic_stream,
     measure_round_trips,
@@ -67,7 +68,7 @@ def run_benchmark(robots: Iterable[str], announce: Announce = lambda text: None)
     announce("contacts")
     rows += contact_rows(setups[0].robot.sole)
     announce("middleware")
-    rows += _middleware_rows()
+    rows += message_rows() + _middleware_rows()
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
 
 
