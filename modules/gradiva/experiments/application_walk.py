@@ -18,7 +18,15 @@ from gradiva.experiments.running_application import RunningApplication
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.experiments.walked_timetable import Timetable
-from gradiva.experiments.walkers import COORDINATOR, SIMULATOR, WalkerInProcess, WalkerOverPorts, pairs
+from gradiva.experiments.walkers import (
+    COORDINATOR,
+    LOCKSTEP,
+    REAL_TIME,
+    SIMULATOR,
+    WalkerInProcess,
+    WalkerOverPorts,
+    pairs,
+)
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup, robot_names
 from gradiva.telemetry import LogError, SignalLog, read_mat
@@ -26,10 +34,7 @@ from gradiva.telemetry import LogError, SignalLog, read_mat
 LIMIT = 1.2  # [-] of the error in one process
 _FIRST, _SECOND = VelocityCommand(0.2), VelocityCommand(0.1, angular=math.radians(10.0))
 _DURATION, _QUICK_DURATION = 20.0, 5.0  # [s] of the first command
-_MODES = {
-    "lockstep": ("gradiva-simulator=--paused --speed 0",),
-    "real time": ("gradiva-simulator=--no-lockstep", "gradiva-whole-body=--no-lockstep"),
-}
+_MODES = {"lockstep": LOCKSTEP, "real time": REAL_TIME}
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,6 +76,7 @@ class DrilledWalk:
 
     def end_walk(self) -> None:
         """Let a robot that walks close its feet; one that is doing so already is waited for."""
+        self.walker.pass_time(_LOOK)  # what the last command did is told after a tick
         if self.state == "walking":
             with suppress(ApplicationFailed):
                 self.walker.pause()

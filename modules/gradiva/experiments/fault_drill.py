@@ -13,12 +13,10 @@ from gradiva.experiments.drills import Drill, lockstep_drills, real_time_drills
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.private_network import NameServerProcess, joined
 from gradiva.experiments.running_application import RunningApplication
-from gradiva.experiments.walkers import SIMULATOR, WalkerOverPorts
+from gradiva.experiments.walkers import LOCKSTEP, REAL_TIME, SIMULATOR, WalkerOverPorts
 from gradiva.setup import Setup, load_setup
 
-_SHORT_PREPARATION = "walking.prepare_duration=0.5"
-_LOCKSTEP = ("gradiva-simulator=--paused --speed 0", f"gradiva-whole-body=--set {_SHORT_PREPARATION}")
-_REAL_TIME = ("gradiva-simulator=--no-lockstep", f"gradiva-whole-body=--no-lockstep --set {_SHORT_PREPARATION}")
+_SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
 
 
 def run_fault_drill(run: ExperimentRun) -> None:
@@ -36,7 +34,8 @@ def drilled_walk(setup: Setup, is_lockstep: bool) -> Iterator[DrilledWalk]:
     Raises:
         WalkingError: They do not come.
     """
-    additions = [word for addition in (_LOCKSTEP if is_lockstep else _REAL_TIME) for word in ("--add", addition)]
+    wanted = (*(LOCKSTEP if is_lockstep else REAL_TIME), _SHORT_PREPARATION)
+    additions = [word for addition in wanted for word in ("--add", addition)]
     name = f"{setup.robot.name}-simulation-three"
     with (
         tempfile.TemporaryDirectory(prefix="gradiva-drill-") as path,
@@ -71,7 +70,8 @@ def drilled(walk: DrilledWalk, drill: Drill) -> Row:
     complaint = complaint or _mismatch(row, drill)
     if not row["stands"]:
         walk.application.ask(SIMULATOR, "reset")
-    complaint = _recover(walk, row) or complaint
+    not_recovered = _recover(walk, row)
+    complaint = complaint or not_recovered
     return {**row, "outcome": "failed" if complaint else "met", "reason": complaint}
 
 

@@ -11,6 +11,15 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.planner import VelocityCommand
 
 COORDINATOR, SIMULATOR, LOGGER = "/walking-coordinator/rpc", "/simulator/rpc", "/logger/rpc"
+LOCKSTEP = (
+    "gradiva-simulator=--paused --speed 0 --patience 4",
+    "gradiva-whole-body=--set remote.lockstep_patience=3 --set coordinator.reply_patience=10",
+)
+"""What makes the modules of an application wait for each other also on a machine that has much else to do."""
+
+REAL_TIME = ("gradiva-simulator=--no-lockstep", "gradiva-whole-body=--no-lockstep")
+"""What lets the modules of an application run in real time."""
+
 _ROUNDING = 1e-3  # [s] of the times that are told
 
 
