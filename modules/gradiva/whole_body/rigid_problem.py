@@ -59,7 +59,7 @@ class RigidTorqueControlConfig:
         pelvis: Orientation of the base link.
         posture: Joints.
         wrench_weight: Of each N² and (N·m)² away from the expected wrenches, [-].
-        torque_weight: Of each (N·m)², [-].
+        torque_weight: Of each (N·m)², [-]; at 0 the problem is a third shorter.
         wrench_cone: What the ground can exert.
         joint_limits: Positions.
         torque_limits: Torques.
@@ -136,7 +136,8 @@ def _regularisation(draft: ProblemDraft, config: RigidTorqueControlConfig) -> No
     for side, foot in draft.references.feet.items():
         expected = foot.is_loaded * tasks.expected_wrench(draft.feet[side], foot)
         draft.composer.cost(draft.unknowns.wrenches[side] - expected, weight)
-    draft.composer.cost(draft.unknowns.torques, draft.parameters.constant("torque_weight", config.torque_weight))
+    if config.torque_weight > 0.0:
+        draft.composer.cost(draft.unknowns.torques, draft.parameters.constant("torque_weight", config.torque_weight))
 
 
 def _limits(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
