@@ -82,4 +82,5 @@ class PenaltyGround:
         forces = self.corner_forces
         arms = self.corners - self.corners.mean(axis=1, keepdims=True)  # from the middles of the faces
         moments = so3.cross(np.moveaxis(arms, 2, 0), np.moveaxis(forces, 2, 0)).sum(axis=2).T
-        self._told = self._bodies.told(data, np.hstack([forces.sum(axis=1), moments]))
+        wrenches = np.hstack([forces.sum(axis=1), moments])
+        self._told = self._bodies.told(data, self._bodies.at_sensors(data, wrenches))

@@ -24,6 +24,7 @@ def add_sole_body(spec: mujoco.MjSpec, sole: SoleBox) -> mujoco.MjsBody:
     body = spec.body(sole.body).add_body(
         name=f"sole:{sole.sensor}", pos=sole.pose[:3, 3], quat=quaternion(sole.pose[:3, :3])
     )
+    body.explicitinertial, body.ipos = True, np.zeros(3)  # outside forces act at the frame, not where MuJoCo guesses
     body.add_site(name=f"sensor:{sole.sensor}")
     body.add_site(name=f"face:{sole.sensor}", pos=sole.face, quat=quaternion(sole.rotation))
     return body
@@ -47,25 +48,23 @@ class SoleBodies:
             result.append(SoleMotion(data.site_xpos[face], data.site_xmat[face].reshape(3, 3), twist[_LINEAR_FIRST]))
         return result
 
-    def exert(self, data: mujoco.MjData, wrenches: NDArray) -> None:
-        """Add wrenches about the middles of the faces, world axes, to what acts from outside.
+    def at_sensors(self, data: mujoco.MjData, wrenches: NDArray) -> NDArray:
+        """Return wrenches about the middles of the faces as wrenches about the sensors.
 
         Args:
             data: Of the engine.
-            wrenches: [N, N·m], shape (n, 6).
+            wrenches: World axes, [N, N·m], shape (n, 6).
         """
-        arms = data.site_xpos[self._faces] - data.xipos[self._bodies]
-        data.xfrc_applied[self._bodies] += _moved(wrenches, arms)
+        moved = wrenches.copy()
+        arms = data.site_xpos[self._faces] - data.xpos[self._bodies]
+        moved[:, 3:] += so3.cross(arms.T, wrenches[:, :3].T).T
+        return moved
+
+    def exert(self, data: mujoco.MjData, wrenches: NDArray) -> None:
+        """Add wrenches about the sensors, world axes, shape (n, 6), to what acts from outside."""
+        data.xfrc_applied[self._bodies] += wrenches
 
     def told(self, data: mujoco.MjData, wrenches: NDArray) -> NDArray:
-        """Return the same wrenches as the sensors tell them: about their origins, in their axes, shape (n, 6)."""
-        arms = data.site_xpos[self._faces] - data.xpos[self._bodies]
+        """Return wrenches about the sensors, world axes, as the sensors tell them: in their own, shape (n, 6)."""
         rotations = data.xmat[self._bodies].reshape(-1, 3, 3)
-        return (_moved(wrenches, arms).reshape(-1, 2, 3) @ rotations).reshape(-1, 6)
-
-
-def _moved(wrenches: NDArray, arms: NDArray) -> NDArray:
-    """Return wrenches about points from which the arms lead to the old ones; shapes (n, 6) and (n, 3)."""
-    moved = wrenches.copy()
-    moved[:, 3:] += so3.cross(arms.T, wrenches[:, :3].T).T
-    return moved
+        return (wrenches.reshape(-1, 2, 3) @ rotations).reshape(-1, 6)

@@ -77,8 +77,11 @@ class ViscoElasticGround:
     def _exert(self, data: mujoco.MjData, noises: NDArray) -> None:
         motions = self._bodies.motions(data)
         wrenches = np.array([sole.wrench(motion, data.time) for sole, motion in zip(self._soles, motions, strict=True)])
-        is_touching = np.array([[sole.contact is not None] for sole in self._soles])
-        disturbed = wrenches + is_touching * noises
-        target = self._config.noise.target
-        self._bodies.exert(data, wrenches if target is NoiseTarget.SENSORS else disturbed)
-        self._told = self._bodies.told(data, wrenches if target is NoiseTarget.ROBOT else disturbed)
+        felt = told = self._bodies.at_sensors(data, wrenches)
+        if noises.any():
+            is_touching = np.array([[sole.contact is not None] for sole in self._soles])
+            disturbed = self._bodies.at_sensors(data, wrenches + is_touching * noises)
+            felt = felt if self._config.noise.target is NoiseTarget.SENSORS else disturbed
+            told = told if self._config.noise.target is NoiseTarget.ROBOT else disturbed
+        self._bodies.exert(data, felt)
+        self._told = self._bodies.told(data, told)
