@@ -31,7 +31,7 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str) -> None:
     reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]
     usual = {row["reason"] for row in rows if row["outcome"] == "walked" and not row["reason"].startswith("at ")}
     for number, reason in reasons:
-        if reason not in usual:
+        if reason and reason not in usual:
             console.print(f"{number}: {reason}", markup=False, soft_wrap=True)
 
 
