@@ -1,0 +1,66 @@
+"""Closed-loop walks by torque, with numbers to reach."""
+
+import numpy as np
+import pytest
+
+from gradiva.common import ControlMode
+from gradiva.experiments.walk_score import score
+from gradiva.planner import VelocityCommand
+from gradiva.walking import SafetyKind, WalkingState
+
+pytestmark = pytest.mark.walk
+
+TORQUE = "walking.control=torque"
+
+
+def assert_walked(walk, com, slip=0.003):
+    figures = score(walk.recorder.log)
+    assert walk.robot.fall is None
+    assert walk.controller.state is WalkingState.PAUSED
+    assert figures["com_error_m"]["max"] < com
+    assert figures["max_tilt_rad"] < np.radians(5.0)
+    assert walk.robot.truth().foot_slip_m < slip
+    assert (walk.controller.qp_failures, walk.controller.model_failures) == (0, 0)
+    assert walk.controller.safety_events == ()
+    lower, upper = walk.layers.joint_limits
+    positions = walk.recorder.log["simulation::joint_positions"]
+    assert (positions > lower - 0.002).all()
+    assert (positions < upper + 0.002).all()
+
+
+@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.25), ("icub_v3", 0.2), ("talos", 0.3)])
+def test_all_robots_walk_in_torque_control(ready, robot, speed):
+    walk = ready(robot, TORQUE)
+    assert walk.follow(VelocityCommand(speed, duration=2.5), settle=0.5)
+    assert_walked(walk, com=0.005)
+
+
+def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready):
+    walk = ready("icub_v2_7", TORQUE, "walking.model=dcm_mpc", noise=True)
+    assert walk.follow(VelocityCommand(0.25, duration=2.5), settle=0.5)
+    assert_walked(walk, com=0.015)
+
+
+def test_on_soft_ground_icub_walks(ready):
+    walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic")
+    assert walk.follow(VelocityCommand(0.12, duration=2.5), settle=0.5)
+    assert_walked(walk, com=0.005, slip=0.01)
+
+
+def test_torques_are_taken_over_from_position_servos_and_handed_back_without_a_jump(ready):
+    walk = ready("icub_v2_7", TORQUE, settle=0.0)
+    most = walk.setup.walking.torque_control.torque_rate * walk.setup.walking.walking.period
+    bears = walk.robot.read().joint_torques
+    command, log = walk.controller.step(walk.robot.read(), walk.time)
+    assert command.mode is ControlMode.TORQUE
+    assert np.abs(command.values - bears).max() < most
+    assert walk.run(0.5)
+    bears = walk.robot.read().joint_torques
+    walk.controller.emergency_stop()
+    log = walk.tick()
+    assert (log.state, log.command.mode) == (WalkingState.FAULT, ControlMode.POSITION)
+    np.testing.assert_allclose(walk.robot.read().joint_torques, bears, atol=1.0)
+    assert [event.kind for event in walk.controller.safety_events] == [SafetyKind.EMERGENCY_STOP]
+    walk.controller.prepare()
+    assert walk.run(1.0)
+    assert walk.controller.state is WalkingState.PREPARED
