@@ -59,6 +59,7 @@ class CompliantProblem(ProblemDraft):
         acceleration = self.unknowns.acceleration
         self.wrench_rates = {side: sole.wrench_rate(acceleration, period) for side, sole in self.soles.items()}
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in self.soles.items()}
+        self.outputs |= {f"{side}_wrench": wrench for side, wrench in wrenches.items()}
         for name, missing in self.unknowns.laws.items():
             self.composer.law(name, missing)
         self._linear_momentum(config.linear_momentum)

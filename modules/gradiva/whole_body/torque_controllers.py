@@ -64,8 +64,7 @@ class TorqueController:
     ) -> JointCommand:
         """See ``WholeBodyController.command``."""
         values = self._values(state, reference, period)
-        solution = self.problem.solve(values, relaxed)
-        acceleration, self._torques = self.problem.results(solution)
+        acceleration, self._torques = self.problem.solve(values, relaxed)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = velocity + period * acceleration
         self._start, self._period = state, period

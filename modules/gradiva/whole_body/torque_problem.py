@@ -23,6 +23,7 @@ class TorqueProblem:
 
     Attributes:
         quadratic_program: The data of the last solution.
+        solution: The last one, in the order and the units of ``unknowns``.
         outputs: What the draft wanted beside the problem; views.
     """
 
@@ -68,10 +69,11 @@ class TorqueProblem:
             prices=composer.prices(),
             pattern=composer.pattern(),
         )
+        self.solution = np.zeros(len(self.quadratic_program.gradient))
         self._solver = make_solver(solver, name, self.quadratic_program)
 
-    def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:
-        """Return the variables at the optimum.
+    def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> tuple[NDArray, NDArray]:
+        """Return ν̇, shape (6 + n,), and τ, [N·m], shape (n,), at the optimum.
 
         Args:
             values: Of the function's inputs; those not named keep their last value.
@@ -82,28 +84,25 @@ class TorqueProblem:
         """
         self._function.set(**values)
         self._function()
-        if relaxed:
-            return self._relaxed_solution()
+        self.solution = self._relaxed_solution() if relaxed else self._exact_solution()
+        acceleration = np.concatenate((self.solution[-6:], self.solution[: self._joints]))
+        return acceleration, self._torque_rows @ self.solution + self._torque_offset
+
+    def missed(self) -> dict[str, float]:
+        """Return by how much the last solution misses each group of constraints, in the units of the group."""
+        excess = np.maximum(self.quadratic_program.excess(self.solution), 0.0)
+        return {group.name: float(np.max(excess[group.span])) for group in self._groups}
+
+    def _exact_solution(self) -> NDArray:
         try:
             solution = self._solver.solve()
         except NoSolutionFound as error:
             raise self._named(error) from None
         violation = self.quadratic_program.violation(solution)
         if not violation <= _TOLERANCE:
-            raise NoSolutionFound(
-                self._name, f"inaccurate by {violation:.1g}", self._worst(solution, is_for_sale=False)
-            )
+            status = f"inaccurate by {violation:.1g}"
+            raise NoSolutionFound(self._name, status, self._worst(solution, is_for_sale=False))
         return solution
-
-    def results(self, solution: NDArray) -> tuple[NDArray, NDArray]:
-        """Return ν̇, shape (6 + n,), and τ, [N·m], shape (n,), of a solution."""
-        acceleration = np.concatenate((solution[-6:], solution[: self._joints]))
-        return acceleration, self._torque_rows @ solution + self._torque_offset
-
-    def missed(self, solution: NDArray) -> dict[str, float]:
-        """Return by how much a solution misses each group of constraints, in the units of the group."""
-        excess = np.maximum(self.quadratic_program.excess(solution), 0.0)
-        return {group.name: float(np.max(excess[group.span])) for group in self._groups}
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()

@@ -1,0 +1,290 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import GRAVITY, EstimationError, NoSolutionFound, RobotPosture, so3
+from gradiva.robot_model import as_array
+from gradiva.whole_body import SolverName, make_solver
+from tests.conftest import model_of
+from tests.whole_body.standing_robot import (
+    GROUND,
+    PERIOD,
+    RATE,
+    ROBOT,
+    accelerations,
+    compliant_controller,
+    computations,
+    contact,
+    moved,
+    reference,
+    rigid_controller,
+    start_posture,
+    state,
+    sunk_state,
+    weight_on,
+)
+
+HARD = tuple(
+    f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
+)
+SOLE = model_of(ROBOT).description.sole
+AREA = (SOLE.x[1] - SOLE.x[0]) * (SOLE.y[1] - SOLE.y[0])
+
+
+@pytest.fixture
+def rigid():
+    controller = rigid_controller()
+    controller.reset(start_posture())
+    return controller
+
+
+@pytest.fixture
+def compliant():
+    controller = compliant_controller()
+    controller.reset(start_posture())
+    return controller
+
+
+def on_one_foot(**changes):
+    """Standing on the left foot, the right one in the air."""
+    right = replace(reference().right_foot, in_contact=False)
+    wanted = reference(right_foot=right, **changes)
+    return replace(wanted, left_foot_wrench=weight_on(1.0), right_foot_wrench=np.zeros(6))
+
+
+def disturbed_states(count):
+    """States near standing, everything moving a little."""
+    rng = np.random.default_rng(3)
+    posture = start_posture()
+    for _ in range(count):
+        joints = posture.joint_positions + 0.03 * rng.normal(size=23)
+        twist, velocities = 0.05 * rng.normal(size=6), 0.1 * rng.normal(size=23)
+        yield state(replace(posture, joint_positions=joints), twist, velocities)
+
+
+def test_where_all_is_as_asked_the_torques_hold_the_robot_still(rigid):
+    before = state()
+    torques = rigid.command(before, reference(), PERIOD).values
+    np.testing.assert_allclose(accelerations(rigid, before), 0.0, atol=2e-3)
+    assert np.max(np.abs(torques)) < 30.0
+    assert rigid.desired_posture.joint_positions == pytest.approx(before.joint_positions, abs=1e-8)
+
+
+def test_the_weight_rests_on_the_ground(rigid):
+    before = state()
+    rigid.command(before, reference(), PERIOD)
+    problem = rigid.problem
+    wrenches = 30.0 * problem.solution[23:35].reshape(2, 6)
+    np.testing.assert_allclose(wrenches.sum(axis=0)[:3], [0.0, 0.0, model_of(ROBOT).mass * GRAVITY], atol=0.1)
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_the_centre_of_mass_accelerates_where_it_is_sent(rigid, axis):
+    wanted = np.zeros(3)
+    wanted[axis] = 0.4
+    before = state()
+    rigid.command(before, reference(com_acceleration=wanted), PERIOD)
+    np.testing.assert_allclose(com_of(accelerations(rigid, before)), wanted, atol=0.02)
+
+
+def com_of(acceleration):
+    """Acceleration of the centre of mass of a robot that stood still, through its Jacobian's image of ν̇."""
+    body = computations(start_posture(), acceleration[:6], acceleration[6:])
+    return as_array(body.getCenterOfMassVelocity())
+
+
+def test_feet_that_stand_stay_and_a_foot_in_the_air_follows(rigid):
+    wanted = np.array([0.5, 0.0, 1.0, 0.0, 0.0, 0.0])
+    asked = on_one_foot()
+    asked = replace(asked, right_foot=replace(asked.right_foot, acceleration=wanted))
+    before = state()
+    rigid.command(before, asked, PERIOD)
+    change = accelerations(rigid, before)
+    body = computations(start_posture(), change[:6], change[6:])
+    np.testing.assert_allclose(as_array(body.getFrameVel("l_sole")), 0.0, atol=1e-6)
+    np.testing.assert_allclose(as_array(body.getFrameVel("r_sole")), wanted, atol=0.05)
+    np.testing.assert_allclose(rigid.problem.solution[29:35], 0.0, atol=1e-9)
+
+
+def test_what_must_be_met_is_met(rigid):
+    for before in disturbed_states(5):
+        rigid.reset(start_posture())
+        rigid.command(before, reference(), PERIOD)
+        assert rigid.problem.quadratic_program.violation(rigid.problem.solution) < 1e-6
+
+
+def test_a_turned_and_moved_world_leaves_the_torques(rigid):
+    turn, shift = so3.rotation_z(0.8), np.array([3.0, -2.0, 0.0])
+    asked = reference(com_acceleration=np.array([0.3, 0.1, 0.0]))
+    before = rigid.command(state(), asked, PERIOD).values
+    rigid.reset(start_posture())
+    there = moved(start_posture(), turn, shift)
+    after = rigid.command(state(there), in_a_moved_world(asked, turn, shift), PERIOD).values
+    np.testing.assert_allclose(after, before, atol=1e-5)
+
+
+def in_a_moved_world(asked, turn, shift):
+    both = np.kron(np.eye(2), turn)
+    feet = {
+        f"{side}_foot": replace(foot, position=turn @ foot.position + shift, rotation=turn @ foot.rotation)
+        for side, foot in (("left", asked.left_foot), ("right", asked.right_foot))
+    }
+    return replace(
+        asked,
+        **feet,
+        com_position=turn @ asked.com_position + shift,
+        com_acceleration=turn @ asked.com_acceleration,
+        torso_rotation=turn @ asked.torso_rotation,
+        pelvis_rotation=turn @ asked.pelvis_rotation,
+        left_foot_wrench=both @ asked.left_foot_wrench,
+        right_foot_wrench=both @ asked.right_foot_wrench,
+    )
+
+
+def test_both_forms_and_both_solvers_find_the_same_optimum(rigid):
+    full = rigid_controller("rigid_torque_control.form=full")
+    for asked in (reference(com_acceleration=np.array([0.5, -0.4, 0.2])), on_one_foot()):
+        for before in disturbed_states(2):
+            full.reset(start_posture())
+            rigid.reset(start_posture())
+            torques = rigid.command(before, asked, PERIOD).values
+            wanted = accelerations(rigid, before)
+            np.testing.assert_allclose(full.command(before, asked, PERIOD).values, torques, atol=2e-3)
+            np.testing.assert_allclose(accelerations(full, before), wanted, atol=2e-3)
+            for controller in (rigid, full):
+                problem = controller.problem
+                split = make_solver(SolverName.OSQP, "split", problem.quadratic_program).solve()
+                np.testing.assert_allclose(split, problem.solution, atol=1e-5)
+
+
+def test_torques_do_not_jump_when_a_foot_is_lifted(rigid):
+    before = rigid.command(state(), reference(), PERIOD).values
+    after = rigid.command(state(), on_one_foot(), PERIOD).values
+    assert 1.0 < np.max(np.abs(after - before)) < 1.05 * RATE * PERIOD
+
+
+def test_a_joint_near_its_limit_is_braked(rigid):
+    knee = model_of(ROBOT).description.joints.index("l_knee")
+    highest = model_of(ROBOT).joint_limits()[1][knee]
+    joints = start_posture().joint_positions.copy()
+    joints[knee] = highest - 0.01
+    velocities = np.zeros(23)
+    velocities[knee] = 1.0
+    before = state(replace(start_posture(), joint_positions=joints), None, velocities)
+    rigid.command(before, on_one_foot(), PERIOD)
+    horizon, margin = 0.03, 0.001
+    reached = joints[knee] + horizon * 1.0 + 0.5 * horizon**2 * accelerations(rigid, before)[6 + knee]
+    assert reached <= highest - margin + 1e-3
+
+
+def test_an_impossible_reference_is_told_by_its_name():
+    controller = rigid_controller(*HARD)
+    before = controller.desired_velocity.copy()
+    with pytest.raises(NoSolutionFound, match=r"rigid torque control.*infeasible.*'centre of mass'") as caught:
+        controller.command(state(), reference(com_acceleration=np.array([0.0, 0.0, 200.0])), PERIOD)
+    assert caught.value.task == "centre of mass"
+    np.testing.assert_array_equal(controller.desired_velocity, before)
+
+
+def test_an_impossible_foot_is_told_by_its_name():
+    controller = rigid_controller(*HARD)
+    twist = np.array([0.0, 0.0, 0.0, 0.0, 200.0, 0.0])
+    with pytest.raises(NoSolutionFound) as caught:
+        controller.command(state(base_twist=twist), reference(), PERIOD)
+    assert caught.value.task in ("left standing foot", "right standing foot")
+
+
+def test_relaxed_the_robot_comes_as_near_as_it_can():
+    controller = rigid_controller(*HARD)
+    before = state()
+    wanted = reference(com_acceleration=np.array([0.0, 0.0, 200.0]))
+    torques = controller.command(before, wanted, PERIOD, relaxed=True).values
+    assert np.all(np.abs(torques) <= model_of(ROBOT).torque_limits() + 0.5)
+    assert controller.problem.missed()["centre of mass"] > 100.0
+    assert com_of(accelerations(controller, before))[2] > 1.0
+
+
+def test_relaxed_a_problem_that_has_a_solution_keeps_it():
+    controller = rigid_controller(*HARD)
+    wanted = reference(com_acceleration=np.array([0.2, 0.1, 0.0]))
+    controller.reset(start_posture())
+    exact = controller.command(state(), wanted, PERIOD).values
+    controller.reset(start_posture())
+    np.testing.assert_allclose(controller.command(state(), wanted, PERIOD, relaxed=True).values, exact, atol=0.02)
+
+
+def test_what_soft_limits_are_missed_by_is_told(rigid):
+    rigid.command(state(), reference(com_acceleration=np.array([0.0, 60.0, 0.0])), PERIOD)
+    missed = rigid.problem.missed()
+    assert max(missed["left foot's wrench"], missed["right foot's wrench"], missed["joint torques"]) > 1e-4
+    assert missed["base dynamics"] < 1e-6
+
+
+def test_a_foot_that_should_stand_and_does_not_touch_looks_for_the_ground(rigid):
+    before = state(left_contact=contact("left"), right_contact=contact("right", is_active=False))
+    rigid.command(before, on_the_way_down(), PERIOD)
+    change = accelerations(rigid, before)
+    body = computations(start_posture(), change[:6], change[6:])
+    np.testing.assert_allclose(as_array(body.getFrameVel("r_sole"))[2], -34.6 * 0.05, atol=0.05)
+
+
+def on_the_way_down():
+    return replace(reference(), left_foot_wrench=weight_on(1.0), right_foot_wrench=np.zeros(6))
+
+
+def sinkage():
+    return model_of(ROBOT).mass * GRAVITY / (2.0 * AREA * GROUND[0])
+
+
+def sunk_reference(**changes):
+    wanted = reference(**changes)
+    return replace(wanted, com_position=wanted.com_position - [0.0, 0.0, sinkage()])
+
+
+def test_on_soft_ground_the_torques_of_rest_are_those_of_rigid_ground(rigid, compliant):
+    before = sunk_state(sinkage())
+    torques = compliant.command(before, sunk_reference(), PERIOD).values
+    np.testing.assert_allclose(accelerations(compliant, before), 0.0, atol=0.05)
+    np.testing.assert_allclose(torques, rigid.command(state(), reference(), PERIOD).values, atol=0.2)
+    assert compliant.problem.quadratic_program.violation(compliant.problem.solution) < 1e-6
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_on_soft_ground_a_jerk_becomes_a_rate_of_force(compliant, axis):
+    jerk = np.zeros(3)
+    jerk[axis] = 5.0
+    before = sunk_state(sinkage())
+    compliant.command(before, sunk_reference(com_jerk=jerk), PERIOD)
+    change = accelerations(compliant, before)
+    body = computations(start_posture(), change[:6], change[6:])
+    feet = [as_array(body.getFrameVel(frame)) for frame in ("l_sole", "r_sole")]
+    held = GROUND[1] + 0.5 * GROUND[0] * PERIOD
+    force_rate = sum(-AREA * held * (foot[:3] + np.cross(foot[3:], middle())) for foot in feet)
+    np.testing.assert_allclose(force_rate / model_of(ROBOT).mass, jerk, atol=0.6)  # angular momentum has a say
+
+
+def middle():
+    """Of the left sole's bottom in its frame; the right one differs by 10 mm to the side, the mean is on the axis."""
+    return np.array([0.5 * sum(SOLE.x), 0.0, SOLE.z])
+
+
+def test_on_soft_ground_an_old_wrench_is_brought_up_to_date(compliant):
+    compliant.command(sunk_state(sinkage()), sunk_reference(), PERIOD)
+    moving = sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
+    compliant.command(moving, sunk_reference(), PERIOD)
+    push = compliant.problem.outputs["left_wrench"][2] - moving.left_foot_wrench[2]
+    assert push == pytest.approx(0.75 * 0.01 * AREA * GROUND[1], rel=1e-3)
+
+
+def test_soft_ground_wants_the_contacts(compliant):
+    with pytest.raises(EstimationError, match="contact of the left foot is not estimated"):
+        compliant.command(state(), reference(), PERIOD)
+
+
+def test_a_posture_is_where_the_acceleration_leads(rigid):
+    before = state(base_twist=np.array([0.1, 0.0, 0.0, 0.0, 0.0, 0.2]))
+    rigid.command(before, reference(), PERIOD)
+    after = rigid.desired_posture
+    assert isinstance(after, RobotPosture)
+    np.testing.assert_allclose(after.base_position, before.base_position + PERIOD * rigid.desired_velocity[:3])
