@@ -29,6 +29,7 @@ from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
 from gradiva.yarp_modules.robot_awaited import RobotAwaited
 from gradiva.yarp_modules.sample_watch import SampleWatch
+from gradiva.yarp_modules.sensor_rate import check_sensor_rate
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import WalkingSession
 
@@ -60,6 +61,7 @@ class WalkingModule(GradivaModule):
             WalkingError: The options or the configuration are wrong.
         """
         self.setup = setup_of(options)
+        check_sensor_rate(self.setup)
         super().__init__(options, self.setup.walking.walking.period)
         self.config = self.setup.part(CoordinatorConfig, "coordinator")
         self._robot_io = self.setup.part(RobotIoConfig, "robot_io")
