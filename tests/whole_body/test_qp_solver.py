@@ -45,3 +45,33 @@ def test_contradicting_constraints_are_told_by_the_problems_name(solver):
 def test_the_violation_is_that_of_the_worst_constraint():
     assert problem().violation(np.array([1.3, 1.0])) == pytest.approx(0.3)
     assert problem().violation(np.array([1.0, 1.0])) == 0.0
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_a_constraint_with_a_price_may_be_missed(solver):
+    program = problem()
+    program.prices = np.array([np.inf, 6.0])
+    program.lower[:] = program.upper[:] = [1.0, 0.0]
+    # x0 = 1; d/dx1 (x1 - 1)² + 3 (1 + x1)² = 0
+    np.testing.assert_allclose(make_solver(solver, "toy", program).solve(), [1.0, -0.5], atol=1e-6)
+    assert program.violation(np.array([1.0, -0.5])) == 0.0
+    np.testing.assert_allclose(program.excess(np.array([1.0, -0.5])), [0.0, 0.5])
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_a_limit_may_become_an_equality_and_back(solver):
+    program = problem()
+    toy = make_solver(solver, "toy", program)
+    np.testing.assert_allclose(toy.solve(), [1.0, 1.0], atol=1e-6)
+    program.lower[1], program.upper[1] = -1e30, 1e30
+    program.lower[0] = program.upper[0] = 0.5
+    np.testing.assert_allclose(toy.solve(), [0.5, 1.0], atol=1e-6)
+    program.lower[:], program.upper[:] = [-1.0, 2.0], [1.0, 2.0]
+    np.testing.assert_allclose(toy.solve(), [1.0, 1.0], atol=1e-6)
+
+
+def test_other_prices_leave_the_data_shared():
+    program = problem()
+    relaxed = program.relaxed(np.array([1.0, 1.0]))
+    assert relaxed.hessian is program.hessian
+    assert program.prices is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
@@ -135,11 +134,6 @@ class PostureTaskConfig:
             for group, value in table.items():
                 if value <= 0.0:
                     raise ConfigError(f"{name}.{group}={value}, must be positive")
-
-
-def critical_damping(stiffness: float) -> float:
-    """Return the damping [1/s] without overshoot of a stiffness [1/s²]."""
-    return 2.0 * math.sqrt(stiffness)
 
 
 def refuse_negative(config: object) -> None:

@@ -1,0 +1,119 @@
+import numpy as np
+import pytest
+
+from gradiva.common import GRAVITY, Side, so3
+from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array
+from gradiva.whole_body import acceleration_tasks as tasks
+from gradiva.whole_body.parameters import Parameters
+from gradiva.whole_body.reference_symbols import FootSymbols
+from tests.conftest import model_of
+
+LINEAR, ANGULAR = (300.0, 30.0), (200.0, 20.0)
+
+
+class Evaluator:
+    """Expressions of one moving robot, and iDynTree in the same state."""
+
+    def __init__(self, model):
+        rng = np.random.default_rng(0)
+        self.dynamics, self.parameters = SymbolicDynamics(model), Parameters()
+        self.foot = FootSymbols.of(Side.LEFT, self.parameters)
+        description = model.description
+        self.feet = {side: self.dynamics.frame(description.foot_frame(side)) for side in Side}
+        self.acceleration = self.parameters.symbol("acceleration", 6 + self.dynamics.joints)
+        self.wrenches = {side: self.parameters.symbol(f"{side}_wrench", 6) for side in Side}
+        self.values = {
+            name: rng.normal(size=symbol.shape) if symbol.shape[1] > 1 else rng.normal(size=symbol.shape[0])
+            for name, symbol in self.parameters.symbols.items()
+        }
+        self.values["left_foot_rotation"] = so3.exp(rng.normal(size=3))
+        self.state = {
+            "base_position": rng.normal(size=3),
+            "base_rotation": so3.exp(rng.normal(size=3)),
+            "base_twist": rng.normal(size=6),
+            "joint_positions": 0.3 * rng.normal(size=self.dynamics.joints),
+            "joint_velocities": rng.normal(size=self.dynamics.joints),
+        }
+        self.oracle = model.kinematics_and_dynamics()
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = self.state["base_rotation"], self.state["base_position"]
+        gravity = np.array([0.0, 0.0, -GRAVITY])
+        joints, speeds = self.state["joint_positions"], self.state["joint_velocities"]
+        self.oracle.setRobotState(pose, joints, self.state["base_twist"], speeds, gravity)
+
+    def __call__(self, expression):
+        symbols = {name: getattr(self.dynamics, name) for name in self.state}
+        function = FlatFunction("expression", {**symbols, **self.parameters.symbols}, {"value": expression})
+        function.set(**self.state, **self.values)
+        return function()["value"].copy()
+
+
+@pytest.fixture(scope="module")
+def robot():
+    return Evaluator(model_of("icub_v2_7"))
+
+
+def test_the_acceleration_of_a_frame_is_that_of_idyntree(robot):
+    value = robot(tasks.frame_acceleration(robot.feet[Side.LEFT], robot.acceleration))
+    change = robot.values["acceleration"]
+    bias = as_array(robot.oracle.getFrameBiasAcc("l_sole"))
+    jacobian = robot(robot.feet[Side.LEFT].jacobian)
+    np.testing.assert_allclose(value, jacobian @ change + bias, atol=1e-10)
+
+
+def test_a_pose_is_approached_by_spring_and_damper(robot):
+    value = robot(tasks.pose_law(robot.feet[Side.LEFT], robot.foot, LINEAR, ANGULAR))
+    position, rotation = robot(robot.feet[Side.LEFT].position), robot(robot.feet[Side.LEFT].rotation)
+    twist = as_array(robot.oracle.getFrameVel("l_sole"))
+    wanted = robot.values
+    missing = wanted["left_foot_twist"] - twist
+    linear = LINEAR[0] * (wanted["left_foot_position"] - position) + LINEAR[1] * missing[:3]
+    angular = ANGULAR[0] * so3.log(wanted["left_foot_rotation"] @ rotation.T) + ANGULAR[1] * missing[3:]
+    np.testing.assert_allclose(value, wanted["left_foot_acceleration"] + np.concatenate((linear, angular)), atol=1e-8)
+
+
+def test_momentum_changes_by_the_wrenches_about_the_centre_of_mass(robot):
+    com = as_array(robot.oracle.getCenterOfMassPosition())
+    force, moment = robot.dynamics.mass * np.array([0.0, 0.0, -GRAVITY]), np.zeros(3)
+    for side in Side:
+        wrench = robot.values[f"{side}_wrench"]
+        force = force + wrench[:3]
+        moment = moment + wrench[3:] + np.cross(robot(robot.feet[side].position) - com, wrench[:3])
+    np.testing.assert_allclose(robot(tasks.linear_momentum_rate(robot.dynamics, robot.wrenches)), force)
+    rate = robot(tasks.angular_momentum_rate(robot.dynamics, robot.feet, robot.wrenches))
+    np.testing.assert_allclose(rate, moment, atol=1e-12)
+
+
+def test_angular_momentum_is_that_of_idyntree(robot):
+    expected = as_array(robot.oracle.getCentroidalTotalMomentum())[3:]
+    np.testing.assert_allclose(robot(tasks.angular_momentum(robot.dynamics)), expected, atol=1e-10)
+
+
+def test_the_global_zmp_is_where_the_wrenches_have_no_horizontal_moment(robot):
+    left, right = (robot.values[f"{side}_wrench"] for side in Side)
+    positions = [robot(robot.feet[side].position) for side in Side]
+    load = left[2] + right[2]
+    zmp = sum(
+        position[:2] * wrench[2] + [-wrench[4], wrench[3]]
+        for position, wrench in zip(positions, (left, right), strict=True)
+    )
+    robot.parameters.symbols.pop("zmp", None)
+    symbol = robot.parameters.symbol("zmp", 2)
+    robot.values["zmp"] = zmp / load
+    np.testing.assert_allclose(robot(tasks.global_zmp_moment(robot.feet, robot.wrenches, symbol)), 0.0, atol=1e-12)
+
+
+def test_an_expected_wrench_is_told_about_where_the_foot_is(robot):
+    sole = robot.feet[Side.LEFT]
+    planned = robot.values["left_foot_wrench"]
+    value = robot(tasks.expected_wrench(sole, robot.foot))
+    lever = robot.values["left_foot_position"] - robot(sole.position)
+    np.testing.assert_allclose(value[:3], planned[:3])
+    np.testing.assert_allclose(value[3:], planned[3:] + np.cross(lever, planned[:3]), atol=1e-12)
+
+
+def test_the_local_zmp_of_the_expected_wrench_has_no_moment(robot):
+    robot.values["left_foot_wrench"][2] = 50.0
+    sole = robot.feet[Side.LEFT]
+    moment = tasks.local_zmp_moment(tasks.expected_wrench(sole, robot.foot), tasks.expected_zmp(sole, robot.foot))
+    np.testing.assert_allclose(robot(moment), 0.0, atol=1e-10)
