@@ -21,6 +21,10 @@ _FAULTY = 2.0  # [s] of simulated time that a sensor fails: beyond the end of th
 _BLIND = 1.0  # [s] of simulated time without a module
 _GARBAGE = 100  # requests, and as many connections with noise
 _NOISE = bytes(range(256)) * 4
+_PLANNER_CONNECTIONS = (
+    ("/walking-coordinator/whole-body/plan-request:o", "/planner/request:i"),
+    ("/planner/plan:o", "/walking-coordinator/whole-body/plan:i"),
+)
 _STREAM_PERIOD = 0.1  # [s] of simulated time
 _STREAMED = 5  # goals
 _NAMELESS = 0.5  # [s] without a name server
@@ -154,7 +158,7 @@ def _kill_planner(walk: DrilledWalk) -> None:
     answered = _planner(walk)["answered"]
     walk.send("gradiva-planner", signal.SIGKILL)
     walk.walker.pass_time(_BLIND)
-    _await_port(walk, "/planner/rpc")
+    walk.application.wait_until(_is_planner_connected, "the planner is connected again")
     walk.walker.pause()
     walk.wait_for("paused")
     if _planner(walk)["answered"] <= answered:
@@ -235,6 +239,11 @@ def _send_garbage() -> None:
 
 def _planner(walk: DrilledWalk) -> dict[str, int]:
     return pairs(walk.walker.status()["planner"])
+
+
+def _is_planner_connected() -> bool:
+    ends = _PLANNER_CONNECTIONS
+    return all(yarp.Network.isConnected(source, destination, "", True) for source, destination in ends)
 
 
 def _model_control(walk: DrilledWalk) -> dict[str, int]:
