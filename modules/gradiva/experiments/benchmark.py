@@ -25,6 +25,7 @@ from gradiva.experiments.planned_walk import plan_from_start
 from gradiva.experiments.private_network import private_network
 from gradiva.experiments.recorded_ticks import RecordedTicks, record_ticks
 from gradiva.experiments.timing import benchmark_row, durations
+from gradiva.experiments.torque_benchmark import torque_rows
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
@@ -89,6 +90,7 @@ def _robot_rows(setup: Setup, ticks: RecordedTicks, compiler: Compiler, announce
         _inverse_kinematics_row(f"whole_body.ik/{robot}", setup, ticks, compiler),
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
+        *torque_rows(robot, compiler, announce),
         *(_model_control_row(setup, ticks, compiler, model) for model in SimplifiedModel),
         benchmark_row(f"tick/{robot}", ticks.tick_us),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -62,15 +63,28 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     return ticks
 
 
-def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
-    """Note what layer 3 is given, whoever holds it."""
+def note_commands(
+    layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
+) -> Callable[[], None]:
+    """Have layer 3, whoever holds it, call ``note`` with what it is given before each command; return what ends it."""
     command = layer.command
 
     def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
-        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
+        note(state, reference, period)
         return command(state, reference, period, relaxed)
 
+    def end() -> None:
+        layer.command = command  # type: ignore[method-assign]
+
     layer.command = noted  # type: ignore[method-assign]
+    return end
+
+
+def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
+    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
+        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
+
+    note_commands(layer, note)
 
 
 class _ModelControlRecorder(ModelControl):

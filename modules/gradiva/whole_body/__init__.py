@@ -18,7 +18,7 @@ from gradiva.whole_body.start_posture import (
     upright_torso,
 )
 from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
-from gradiva.whole_body.torque_controllers import CompliantTorqueController, RigidTorqueController
+from gradiva.whole_body.torque_controllers import CompliantTorqueController, RigidTorqueController, TorqueController
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 __all__ = [
@@ -35,6 +35,7 @@ __all__ = [
     "SolverName",
     "SwingMomentum",
     "SwingMomentumConfig",
+    "TorqueController",
     "VelocityController",
     "WholeBodyController",
     "WholeBodyReference",
