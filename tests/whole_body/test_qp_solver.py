@@ -75,3 +75,11 @@ def test_other_prices_leave_the_data_shared():
     relaxed = program.relaxed(np.array([1.0, 1.0]))
     assert relaxed.hessian is program.hessian
     assert program.prices is None
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_a_problem_that_is_not_finite_has_no_solution(solver):
+    program = problem()
+    program.gradient[0] = np.nan
+    with pytest.raises(NoSolutionFound, match="toy: the solver answered"):
+        make_solver(solver, "toy", program).solve()

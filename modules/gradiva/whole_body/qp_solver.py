@@ -7,6 +7,7 @@ be missed: each square of what is missing costs half of it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Protocol
@@ -25,6 +26,7 @@ _DAQP_TOLERANCE = 1e-9
 _OSQP_SIGMA = 1e-8  # at the solver's own 1e-6 the polish of problems with large weights stops short of the optimum
 _OSQP_REFINEMENTS = 10  # and it needs more steps than the solver's own 3
 _OSQP_ITERATIONS = 10_000
+_OSQP_VIOLATION = 1e-3  # in the units of the constraints
 _DAQP_STATUS = {
     -1: "infeasible",
     -2: "cycling",
@@ -118,9 +120,11 @@ class DaqpSolver:
             self._model = self._set_up(sense)
         else:
             self._model.update(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
-        solution, _, flag, _ = self._model.solve()
+        solution, cost, flag, _ = self._model.solve()
         if flag <= 0:
             raise NoSolutionFound(self._name, _DAQP_STATUS.get(flag, f"exit flag {flag}"))
+        if not math.isfinite(cost):
+            raise NoSolutionFound(self._name, "not finite")
         return solution
 
     def _set_up(self, sense: npt.NDArray[np.int32]) -> daqp.Model:
@@ -170,7 +174,11 @@ class OsqpSolver:
         result = self._solver.solve(raise_error=False)
         if result.info.status != "solved":
             raise NoSolutionFound(self._name, result.info.status)
-        return np.array(result.x[: self._size])
+        solution = np.array(result.x[: self._size])
+        violation = p.violation(solution)
+        if not violation <= _OSQP_VIOLATION:  # of large constraints the solver's own test is relative
+            raise NoSolutionFound(self._name, f"inaccurate by {violation:.1g}")
+        return solution
 
     def _gradient(self) -> NDArray:
         return np.concatenate((self._problem.gradient, np.zeros(self._slack.shape[1])))

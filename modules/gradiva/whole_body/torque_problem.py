@@ -13,9 +13,6 @@ from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.problem_draft import ProblemDraft
 from gradiva.whole_body.qp_composer import affine
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.task_config import Priority
-
-_TOLERANCE = 1e-3  # [N, N·m, m/s², rad/s²] of what must be met: a first-order solver stops near the optimum
 
 
 class TorqueProblem:
@@ -95,35 +92,21 @@ class TorqueProblem:
 
     def _exact_solution(self) -> NDArray:
         try:
-            solution = self._solver.solve()
+            return self._solver.solve()
         except NoSolutionFound as error:
             raise self._named(error) from None
-        violation = self.quadratic_program.violation(solution)
-        if not violation <= _TOLERANCE:
-            status = f"inaccurate by {violation:.1g}"
-            raise NoSolutionFound(self._name, status, self._worst(solution, is_for_sale=False))
-        return solution
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()
 
     def _named(self, error: NoSolutionFound) -> NoSolutionFound:
-        """Return the error with the name of the task that costs most where all may be missed."""
+        """Return the error with the name of the constraints that cost most where all may be missed."""
         try:
-            solution = self._relaxed_solution()
+            excess = np.maximum(self.quadratic_program.excess(self._relaxed_solution()), 0.0)
         except NoSolutionFound:
             return error
-        return NoSolutionFound(error.problem, error.status, self._worst(solution, is_for_sale=True))
-
-    def _worst(self, solution: NDArray, is_for_sale: bool) -> str:
-        """The group of constraints that costs most, or, where nothing is for sale, is missed most."""
-        excess = np.maximum(self.quadratic_program.excess(solution), 0.0)
-        costs = {
-            group.name: float(np.sum(excess[group.span] ** 2)) * (group.price if is_for_sale else 1.0)
-            for group in self._groups
-            if is_for_sale or group.priority is Priority.HARD
-        }
-        return max(costs, key=lambda name: costs[name])
+        costs = {group.name: group.price * float(np.sum(excess[group.span] ** 2)) for group in self._groups}
+        return NoSolutionFound(error.problem, error.status, max(costs, key=lambda name: costs[name]))
 
 
 def _shared(outputs: Mapping[str, cs.SX]) -> dict[str, cs.SX]:
