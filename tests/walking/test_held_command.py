@@ -37,3 +37,15 @@ def test_without_any_known_position_the_joints_are_told_to_rest():
     frozen = held(ControlMode.TORQUE, 1.0, 1.0).frozen(np.full(2, np.nan), None)
     assert frozen.mode is ControlMode.VELOCITY
     np.testing.assert_array_equal(frozen.values, 0.0)
+
+
+def test_a_move_begins_where_the_joints_were_told_to_be_and_servos_have_yielded():
+    np.testing.assert_array_equal(held(ControlMode.POSITION, 0.13, 0.17).start_of_move(measured()), [0.13, 0.17])
+
+
+def test_a_joint_that_somebody_else_has_moved_begins_where_it_is():
+    np.testing.assert_array_equal(held(ControlMode.POSITION, 0.13, 1.2).start_of_move(measured()), [0.13, 0.2])
+
+
+def test_a_move_after_torques_begins_with_what_the_joints_bear():
+    np.testing.assert_allclose(held(ControlMode.TORQUE, 1.0, 1.0).start_of_move(measured()), [0.15, 0.2])

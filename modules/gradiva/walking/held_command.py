@@ -6,6 +6,8 @@ import numpy as np
 
 from gradiva.common import ControlMode, JointCommand, Measurement, NDArray
 
+_FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03
+
 
 class HeldCommand:
     """Remembers what was last sent.
@@ -19,10 +21,16 @@ class HeldCommand:
         self._stiffness = stiffness
         self.last: JointCommand | None = None
 
-    @property
-    def positions(self) -> NDArray | None:
-        """Of the last command where it was one of positions, [rad], shape (n,)."""
-        return self.last.values if self.last is not None and self.last.mode is ControlMode.POSITION else None
+    def start_of_move(self, measurement: Measurement) -> NDArray:
+        """Return the positions with which a move of position servos begins without a jump, [rad], shape (n,).
+
+        Where the joints were last told to be, as servos that bear weight have yielded; a joint that is farther away
+        has been moved by somebody else meanwhile, and begins where it is.
+        """
+        if self.last is None or self.last.mode is not ControlMode.POSITION:
+            return self.taken_over(measurement)
+        is_held = np.abs(self.last.values - measurement.joint_positions) < _FARTHEST
+        return np.where(is_held, self.last.values, measurement.joint_positions)
 
     def taken_over(self, measurement: Measurement) -> NDArray:
         """Return the positions with which position servos take the joints over, [rad], shape (n,).

@@ -241,9 +241,7 @@ class WalkingController(WalkingReport):
         if not np.isfinite(measurement.joint_positions).all():
             raise EstimationError("joint_positions are not finite")
         if self._preparation is None:
-            held = self._held.positions
-            start = self._held.taken_over(measurement) if held is None else held
-            self._preparation = self._layers.preparation(time, start)
+            self._preparation = self._layers.preparation(time, self._held.start_of_move(measurement))
         if self._preparation.is_over(time):
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
