@@ -37,7 +37,7 @@ from gradiva.whole_body.unknowns import compliant_unknowns
 
 
 class CompliantProblem(ProblemDraft):
-    """The draft, with what soft ground adds to it.
+    """The draft of TSID-Compliant.
 
     Attributes:
         contacts: What each foot feels, symbols.
@@ -60,8 +60,6 @@ class CompliantProblem(ProblemDraft):
         self.wrench_rates = {side: sole.wrench_rate(acceleration, period) for side, sole in self.soles.items()}
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in self.soles.items()}
         self.outputs |= {f"{side}_wrench": wrench for side, wrench in wrenches.items()}
-        for name, missing in self.unknowns.laws.items():
-            self.composer.law(name, missing)
         self._linear_momentum(config.linear_momentum)
         self._angular_momentum(config.angular_momentum)
         for side in Side:

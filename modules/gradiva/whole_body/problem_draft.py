@@ -1,4 +1,4 @@
-"""A problem of whole-body control by torque while it is put together; what rigid and soft ground have in common."""
+"""A problem of torque control while it is put together: what rigid and soft ground have in common."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gradiva.whole_body.task_config import (
     Priority,
 )
 from gradiva.whole_body.unknowns import Unknowns
-from gradiva.whole_body.wrench_cone import WrenchConeConfig, cone_bounds, cone_matrix, in_axes_of
+from gradiva.whole_body.wrench_cone import WrenchConeConfig, cone_numbers, cone_rows, in_axes_of
 
 
 class ProblemDraft:
@@ -50,6 +50,13 @@ class ProblemDraft:
         self.unknowns = unknowns
         self.composer = QpComposer(unknowns.variables, unknowns.bounded)
         self.outputs: dict[str, cs.SX] = {}
+        for name, missing in unknowns.laws.items():
+            self.composer.law(name, missing)
+
+    def gains(self, name: str, stiffness: float, damping: float) -> tuple[cs.SX, cs.SX]:
+        """Return the symbols of a task's gains."""
+        constant = self.parameters.constant
+        return constant(f"{name}.stiffness", stiffness), constant(f"{name}.damping", damping)
 
     def task(
         self, name: str, residual: cs.SX, priority: Priority, weight: float, activity: cs.SX | float = 1.0
@@ -61,8 +68,8 @@ class ProblemDraft:
     def foot(self, name: str, side: Side, config: PoseTaskConfig, activity: cs.SX) -> None:
         """Ask one sole to follow its reference while ``activity`` is 1."""
         name = f"{side} {name} foot"
-        linear = self._gains(f"{name}.linear", config.linear_stiffness, config.linear_damping)
-        angular = self._gains(f"{name}.angular", config.angular_stiffness, config.angular_damping)
+        linear = self.gains(f"{name}.linear", config.linear_stiffness, config.linear_damping)
+        angular = self.gains(f"{name}.angular", config.angular_stiffness, config.angular_damping)
         wanted = pose_law(self.feet[side], self.references.feet[side], linear, angular)
         reached = frame_acceleration(self.feet[side], self.unknowns.acceleration)
         self.task(name, reached - wanted, config.priority, config.weight, activity)
@@ -96,23 +103,20 @@ class ProblemDraft:
 
     def cone(self, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
         """Keep the wrench of one foot to what the ground can exert, while it is loaded."""
-        description = self.dynamics.model.description
-        matrix = cs.DM(cone_matrix(config, description.sole, side))
-        value = cs.sparsify(matrix) @ in_axes_of(self.feet[side].rotation, wrench)
-        bounds = cs.DM(cone_bounds(config)) + UNBOUNDED * (1.0 - self.references.feet[side].is_loaded)
+        sole = self.dynamics.model.description.sole
         name = f"{side} foot's wrench"
-        self.composer.limit(name, value, -UNBOUNDED * cs.SX.ones(11), bounds, config.priority, config.weight)
+        numbers = self.parameters.constant(f"{name}.cone", cone_numbers(config, sole, side))
+        value = cone_rows(in_axes_of(self.feet[side].rotation, wrench), numbers)
+        endless = UNBOUNDED * cs.SX.ones(value.numel())
+        upper = (1.0 - self.references.feet[side].is_loaded) * endless
+        self.composer.limit(name, value, -endless, upper, config.priority, config.weight)
 
     def _orientation(self, name: str, frame: str, rotation: cs.SX, config: OrientationTaskConfig) -> None:
         body = self.dynamics.frame(frame)
-        gains = self._gains(name, config.stiffness, config.damping)
+        gains = self.gains(name, config.stiffness, config.damping)
         references = self.references
         wanted = orientation_law(
             body, rotation, references.trunk_angular_velocity, references.trunk_angular_acceleration, gains
         )
         reached = frame_acceleration(body, self.unknowns.acceleration)[3:]
         self.task(name, reached - wanted, config.priority, config.weight)
-
-    def _gains(self, name: str, stiffness: float, damping: float) -> tuple[cs.SX, cs.SX]:
-        constant = self.parameters.constant
-        return constant(f"{name}.stiffness", stiffness), constant(f"{name}.damping", damping)

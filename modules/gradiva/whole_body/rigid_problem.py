@@ -88,62 +88,66 @@ class RigidTorqueControlConfig:
         refuse_negative(self)
 
 
-def draft_rigid_problem(dynamics: SymbolicDynamics, config: RigidTorqueControlConfig) -> ProblemDraft:
-    """Put the problem together."""
-    parameters = Parameters()
-    references = ReferenceSymbols(dynamics.joints, parameters)
-    feet = {side: dynamics.frame(dynamics.model.description.foot_frame(side)) for side in Side}
-    draft = ProblemDraft(dynamics, feet, parameters, references, rigid_unknowns(config.form, dynamics, feet))
-    for name, missing in draft.unknowns.laws.items():
-        draft.composer.law(name, missing)
-    _feet(draft, config)
-    _momentum(draft, config)
-    draft.trunk(config.torso, config.pelvis)
-    draft.posture(config.posture)
-    _regularisation(draft, config)
-    _limits(draft, config)
-    return draft
+class RigidProblem(ProblemDraft):
+    """The draft of TSID-Rigid."""
 
+    def __init__(self, dynamics: SymbolicDynamics, config: RigidTorqueControlConfig) -> None:
+        """Put the problem together."""
+        parameters = Parameters()
+        references = ReferenceSymbols(dynamics.joints, parameters)
+        feet = {side: dynamics.frame(dynamics.model.description.foot_frame(side)) for side in Side}
+        super().__init__(dynamics, feet, parameters, references, rigid_unknowns(config.form, dynamics, feet))
+        for side, foot in references.feet.items():
+            self.foot("standing", side, config.stance_foot, foot.is_loaded)
+            self.foot("swinging", side, config.swing_foot, 1.0 - foot.is_loaded)
+        self._com(config.com)
+        self._angular_momentum(config.angular_momentum)
+        self._zmp(config)
+        self.trunk(config.torso, config.pelvis)
+        self.posture(config.posture)
+        self._regularisation(config)
+        self.joint_limits(config.joint_limits)
+        self.torque_limits(config.torque_limits)
+        for side in Side:
+            self.cone(side, self.unknowns.wrenches[side], config.wrench_cone)
+            self._ground(side)
 
-def _feet(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
-    for side in Side:
-        loaded = draft.references.feet[side].is_loaded
-        draft.foot("standing", side, config.stance_foot, loaded)
-        draft.foot("swinging", side, config.swing_foot, 1.0 - loaded)
+    def _com(self, config: ComTaskConfig) -> None:
+        """Σ f + m g = m ẍ*, with ẍ* = ẍ_r + k_d (ẋ_r - ẋ) + k_p (x_r - x)."""
+        dynamics, references = self.dynamics, self.references
+        stiffness, damping = self.gains("com", config.stiffness, config.damping)
+        wanted = references.com_acceleration + damping * (references.com_velocity - dynamics.com_velocity)
+        wanted += stiffness * (references.com_position - dynamics.com_position)
+        reached = tasks.linear_momentum_rate(dynamics, self.unknowns.wrenches) / dynamics.mass
+        self.task("centre of mass", reached - wanted, config.priority, config.weight)
 
+    def _angular_momentum(self, config: AngularMomentumTaskConfig) -> None:
+        """Σ S(p - x) f + μ = -k_d L."""
+        damping = self.parameters.constant("angular_momentum.damping", config.damping)
+        rate = tasks.angular_momentum_rate(self.dynamics, self.feet, self.unknowns.wrenches)
+        missing = rate + damping * tasks.angular_momentum(self.dynamics)
+        self.task("angular momentum", missing, config.priority, config.weight)
 
-def _momentum(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
-    dynamics, references, wrenches = draft.dynamics, draft.references, draft.unknowns.wrenches
-    stiffness = draft.parameters.constant("com.stiffness", config.com.stiffness)
-    damping = draft.parameters.constant("com.damping", config.com.damping)
-    wanted = references.com_acceleration + damping * (references.com_velocity - dynamics.com_velocity)
-    wanted += stiffness * (references.com_position - dynamics.com_position)
-    acceleration = tasks.linear_momentum_rate(dynamics, wrenches) / dynamics.mass
-    draft.task("centre of mass", acceleration - wanted, config.com.priority, config.com.weight)
-    angular = config.angular_momentum
-    damping = draft.parameters.constant("angular_momentum.damping", angular.damping)
-    rate = tasks.angular_momentum_rate(dynamics, draft.feet, wrenches) + damping * tasks.angular_momentum(dynamics)
-    draft.task("angular momentum", rate, angular.priority, angular.weight)
-    moment = tasks.global_zmp_moment(draft.feet, wrenches, references.zmp)
-    draft.task("global zmp", moment, config.global_zmp.priority, config.global_zmp.weight)
-    for side, foot in references.feet.items():
-        moment = tasks.local_zmp_moment(wrenches[side], tasks.expected_zmp(draft.feet[side], foot))
-        draft.task(f"{side} zmp", moment, config.local_zmp.priority, config.local_zmp.weight, foot.is_loaded)
+    def _zmp(self, config: RigidTorqueControlConfig) -> None:
+        """No horizontal moment about the ZMP: of both feet together, and of each where its expected wrench has it."""
+        wrenches = self.unknowns.wrenches
+        moment = tasks.global_zmp_moment(self.feet, wrenches, self.references.zmp)
+        self.task("global zmp", moment, config.global_zmp.priority, config.global_zmp.weight)
+        for side, foot in self.references.feet.items():
+            moment = tasks.local_zmp_moment(wrenches[side], tasks.expected_zmp(self.feet[side], foot))
+            self.task(f"{side} zmp", moment, config.local_zmp.priority, config.local_zmp.weight, foot.is_loaded)
 
+    def _regularisation(self, config: RigidTorqueControlConfig) -> None:
+        weight = self.parameters.constant("wrench_weight", config.wrench_weight)
+        for side, foot in self.references.feet.items():
+            expected = foot.is_loaded * tasks.expected_wrench(self.feet[side], foot)
+            self.composer.cost(self.unknowns.wrenches[side] - expected, weight)
+        if config.torque_weight > 0.0:
+            weight = self.parameters.constant("torque_weight", config.torque_weight)
+            self.composer.cost(self.unknowns.torques, weight)
 
-def _regularisation(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
-    weight = draft.parameters.constant("wrench_weight", config.wrench_weight)
-    for side, foot in draft.references.feet.items():
-        expected = foot.is_loaded * tasks.expected_wrench(draft.feet[side], foot)
-        draft.composer.cost(draft.unknowns.wrenches[side] - expected, weight)
-    if config.torque_weight > 0.0:
-        draft.composer.cost(draft.unknowns.torques, draft.parameters.constant("torque_weight", config.torque_weight))
-
-
-def _limits(draft: ProblemDraft, config: RigidTorqueControlConfig) -> None:
-    draft.joint_limits(config.joint_limits)
-    draft.torque_limits(config.torque_limits)
-    for side, first in draft.unknowns.first_wrench.items():
-        draft.cone(side, draft.unknowns.wrenches[side], config.wrench_cone)
-        reach = UNBOUNDED * draft.references.feet[side].is_loaded * cs.SX.ones(6)
-        draft.composer.bound(f"{side} foot in the air", first, -reach, reach, Priority.HARD, 0.0, is_law=True)
+    def _ground(self, side: Side) -> None:
+        """Nothing pushes a foot without load."""
+        reach = UNBOUNDED * self.references.feet[side].is_loaded * cs.SX.ones(6)
+        first = self.unknowns.first_wrench[side]
+        self.composer.bound(f"{side} foot in the air", first, -reach, reach, Priority.HARD, 0.0, is_law=True)

@@ -14,7 +14,7 @@ from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_composer import UNBOUNDED
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.reference_values import Values, reference_values, state_values
-from gradiva.whole_body.rigid_problem import RigidTorqueControlConfig, draft_rigid_problem
+from gradiva.whole_body.rigid_problem import RigidProblem, RigidTorqueControlConfig
 from gradiva.whole_body.torque_problem import TorqueProblem
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -100,7 +100,7 @@ class RigidTorqueController(TorqueController):
         Raises:
             ConfigError: A joint group of the posture is missing or unknown.
         """
-        draft = draft_rigid_problem(SymbolicDynamics(model), config)
+        draft = RigidProblem(SymbolicDynamics(model), config)
         problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
         super().__init__(problem, config.search_speed, torque_rate, posture)
 

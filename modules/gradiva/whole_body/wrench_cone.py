@@ -17,8 +17,6 @@ import numpy as np
 from gradiva.common import ConfigError, NDArray, Side, SoleRectangle
 from gradiva.whole_body.task_config import Priority
 
-CONE_ROWS = 11
-
 
 @dataclass(frozen=True, slots=True)
 class WrenchConeConfig:
@@ -50,42 +48,35 @@ class WrenchConeConfig:
             raise ConfigError(f"minimum_force={self.minimum_force}, must not be negative: the ground does not pull")
 
 
-def cone_matrix(config: WrenchConeConfig, sole: SoleRectangle, side: Side) -> NDArray:
-    """Return A of A w ≤ b for a wrench in the axes of the sole, shape (11, 6)."""
-    (x0, y0), (x1, y1) = _pressure_box(config.sole_share, sole, side)
-    z, mu, torsion = sole.z, config.friction, config.torsional_friction
-    return np.array(
-        [
-            [1.0, 0.0, -mu, 0.0, 0.0, 0.0],
-            [-1.0, 0.0, -mu, 0.0, 0.0, 0.0],
-            [0.0, 1.0, -mu, 0.0, 0.0, 0.0],
-            [0.0, -1.0, -mu, 0.0, 0.0, 0.0],
-            [0.0, 0.0, -torsion, 0.0, 0.0, 1.0],
-            [0.0, 0.0, -torsion, 0.0, 0.0, -1.0],
-            [z, 0.0, -x1, 0.0, -1.0, 0.0],
-            [-z, 0.0, x0, 0.0, 1.0, 0.0],
-            [0.0, z, -y1, 1.0, 0.0, 0.0],
-            [0.0, -z, y0, -1.0, 0.0, 0.0],
-            [0.0, 0.0, -1.0, 0.0, 0.0, 0.0],
-        ]
+def cone_numbers(config: WrenchConeConfig, sole: SoleRectangle, side: Side) -> NDArray:
+    """Return μ, μ_t, x₋, x₊, y₋, y₊, z and the least f_z of one foot, shape (8,)."""
+    corners = sole.corners(side)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = 0.5 * (1.0 - config.sole_share) * (high - low)
+    (x0, y0), (x1, y1) = low + margin, high - margin
+    return np.array([config.friction, config.torsional_friction, x0, x1, y0, y1, sole.z, config.minimum_force])
+
+
+def cone_rows(wrench: cs.SX, numbers: cs.SX) -> cs.SX:
+    """Return what must not be positive, of a wrench in the axes of the sole about its origin, (11, 1)."""
+    fx, fy, fz, mx, my, mz = cs.vertsplit(wrench)
+    friction, torsion, x0, x1, y0, y1, z, least = cs.vertsplit(numbers)
+    forward, left = z * fx - my, mx + z * fy  # normal force times where it acts on the sole's bottom
+    return cs.vertcat(
+        fx - friction * fz,
+        -fx - friction * fz,
+        fy - friction * fz,
+        -fy - friction * fz,
+        mz - torsion * fz,
+        -mz - torsion * fz,
+        forward - x1 * fz,
+        x0 * fz - forward,
+        left - y1 * fz,
+        y0 * fz - left,
+        least - fz,
     )
-
-
-def cone_bounds(config: WrenchConeConfig) -> NDArray:
-    """Return b of A w ≤ b, shape (11,)."""
-    bounds = np.zeros(CONE_ROWS)
-    bounds[-1] = -config.minimum_force
-    return bounds
 
 
 def in_axes_of(rotation: cs.SX, wrench: cs.SX) -> cs.SX:
     """Return a wrench in the axes of a frame, about the same point, (6, 1)."""
     return cs.vertcat(rotation.T @ wrench[:3], rotation.T @ wrench[3:])
-
-
-def _pressure_box(share: float, sole: SoleRectangle, side: Side) -> tuple[NDArray, NDArray]:
-    """Lower and upper corner of where the centre of pressure may be, in the sole frame, [m], shape (2,) each."""
-    corners = sole.corners(side)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    margin = 0.5 * (1.0 - share) * (high - low)
-    return low + margin, high - margin
