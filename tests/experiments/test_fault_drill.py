@@ -1,9 +1,11 @@
 """Something goes wrong with an application that walks, a foot in the air: the robot stands, says why, walks again."""
 
+from dataclasses import replace
+
 import pytest
 
 from gradiva.experiments.drilled_walk import COMMAND, swing_time
-from gradiva.experiments.drills import lockstep_drills
+from gradiva.experiments.drills import Drill, lockstep_drills
 from gradiva.experiments.fault_drill import drilled, drilled_walk
 from gradiva.experiments.planned_walk import plan_from_start
 from gradiva.setup import load_setup
@@ -29,6 +31,15 @@ def test_a_fault_in_the_middle_of_a_step_ends_in_its_state_with_the_robot_standi
     assert drill.told in row["told"]
     assert row["stands"]
     assert row["recovered"]
+
+
+def test_a_drill_complains_of_state_event_and_reason():
+    drill = Drill("stall", "", lambda walk: None, "paused", "plan is done")
+    assert drill.complaint("paused", "the plan is done", "") == ""
+    assert drill.complaint("stopped", "the plan is done", "") == "state stopped, event '' instead of paused, ''"
+    assert drill.complaint("paused", "no reason", "") == "the reason does not tell of 'plan is done'"
+    assert drill.complaint("stopped", "silent", "stale_measurement") != ""
+    assert replace(drill, may_stop=True).complaint("stopped", "silent", "stale_measurement") == ""
 
 
 def test_every_fault_that_has_to_be_survived_is_drilled():

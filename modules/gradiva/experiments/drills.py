@@ -41,6 +41,7 @@ class Drill:
         state: In which the walk has to be afterwards.
         told: What the reason has to contain.
         event: Kind of the safety event that has to be told; empty for none.
+        may_stop: Whether it may also be noticed as stale measurements, and the walk ended by that.
     """
 
     fault: str
@@ -49,6 +50,15 @@ class Drill:
     state: str
     told: str
     event: str = ""
+    may_stop: bool = False
+
+    def complaint(self, state: str, told: str, event: str) -> str:
+        """Return what is not as it should be; empty if all is."""
+        if self.may_stop and (state, event) == ("stopped", _STALE):
+            return ""
+        if (state, event) != (self.state, self.event):
+            return f"state {state}, event '{event}' instead of {self.state}, '{self.event}'"
+        return "" if self.told in told else f"the reason does not tell of '{self.told}'"
 
 
 def lockstep_drills(setup: Setup) -> list[Drill]:
@@ -58,22 +68,17 @@ def lockstep_drills(setup: Setup) -> list[Drill]:
 
 def real_time_drills() -> list[Drill]:
     """Return those in which the time of the machine matters."""
-    done = _DONE
+    stalled = f"SIGSTOP for {STALL:g} s"
+    silence = f"silence {STALL:g}"
     return [
-        Drill("model_control stalls", f"SIGSTOP for {STALL:g} s", _stalling("gradiva-model-control"), "paused", done),
-        Drill("whole_body stalls", f"SIGSTOP for {STALL:g} s", _stalling("gradiva-whole-body"), "paused", done),
-        Drill("simulator stalls", f"SIGSTOP for {STALL:g} s", _stalling("gradiva-simulator"), "paused", done),
-        Drill(
-            "network stalls",
-            f"sensors silent for {STALL:g} s",
-            _failing(f"silence {STALL:g}"),
-            "stopped",
-            "the sensors are silent",
-            "stale_measurement",
-        ),
+        Drill("model_control stalls", stalled, _stalling("gradiva-model-control"), "paused", _DONE),
+        Drill("whole_body stalls", stalled, _stalling("gradiva-whole-body"), "paused", _DONE, may_stop=True),
+        Drill("simulator stalls", stalled, _stalling("gradiva-simulator"), "paused", _DONE),
+        Drill("network stalls", f"fault {silence}", _failing(silence), "stopped", "the sensors are silent", _STALE),
     ]
 
 
+_STALE = "stale_measurement"
 _DONE = "the plan is done, both feet on the ground"
 
 
@@ -149,7 +154,7 @@ def _stalling(module: str) -> Callable[[DrilledWalk], None]:
         time.sleep(STALL)
         walk.send(module, signal.SIGCONT)
         walk.walker.pass_time(_BLIND)
-        walk.close_feet()
+        walk.end_walk()
 
     return act
 

@@ -97,11 +97,7 @@ def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
 def _mismatch(row: Row, drill: Drill) -> str:
     if not row["stands"]:
         return "the robot does not stand"
-    if row["state"] != drill.state:
-        return f"state {row['state']} instead of {drill.state}"
-    if row["event"] != drill.event:
-        return f"event '{row['event']}' instead of '{drill.event}'"
-    return "" if drill.told in row["told"] else f"the reason does not tell of '{drill.told}'"
+    return drill.complaint(row["state"], row["told"], row["event"])
 
 
 def _recover(walk: DrilledWalk, row: Row) -> str:
