@@ -186,8 +186,9 @@ def test_who_is_slow_but_honest_is_answered(everything):
     bottle = struct.pack("<iii", 257, 1, 5)
     address = "127.0.0.1", everything.ports["/port"]
     with under_attack(everything), socket.create_connection(address, PATIENCE) as sock:
-        for byte in HELLO + message(DATA + bottle):
-            sock.sendall(bytes([byte]))
+        said = message(DATA + bottle)
+        for piece in (HELLO[:7], HELLO[7:], *(bytes([byte]) for byte in said)):  # hands have to be shaken in 0.4 s
+            sock.sendall(piece)
             time.sleep(0.001)
         assert sock.recv(28, socket.MSG_WAITALL)[8:] == bottle + b"YA\0\0\0\0RP"
 
