@@ -22,12 +22,14 @@ from tests.whole_body.standing_robot import (
     start_posture,
     state,
     sunk_state,
+    walking_config,
     weight_on,
 )
 
 HARD = tuple(
     f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
 )
+CONFIG = walking_config().rigid_torque_control
 SOLE = model_of(ROBOT).description.sole
 AREA = (SOLE.x[1] - SOLE.x[0]) * (SOLE.y[1] - SOLE.y[0])
 
@@ -74,9 +76,7 @@ def test_where_all_is_as_asked_the_torques_hold_the_robot_still(rigid):
 def test_the_weight_rests_on_the_ground(rigid):
     before = state()
     rigid.command(before, reference(), PERIOD)
-    problem = rigid.problem
-    wrenches = 30.0 * problem.solution[23:35].reshape(2, 6)
-    np.testing.assert_allclose(wrenches.sum(axis=0)[:3], [0.0, 0.0, model_of(ROBOT).mass * GRAVITY], atol=0.1)
+    np.testing.assert_allclose(wrenches_of(rigid).sum(axis=0)[:3], [0.0, 0.0, model_of(ROBOT).mass * GRAVITY], atol=0.1)
 
 
 @pytest.mark.parametrize("axis", range(3))
@@ -158,6 +158,44 @@ def test_both_forms_and_both_solvers_find_the_same_optimum(rigid):
                 np.testing.assert_allclose(split, problem.solution, atol=1e-5)
 
 
+def wrenches_of(controller):
+    return 30.0 * controller.problem.solution[23:35].reshape(2, 6)
+
+
+def test_the_whole_centroidal_momentum_may_be_a_constraint():
+    names = ("com", "angular_momentum")
+    controller = rigid_controller(*(f"rigid_torque_control.{name}.priority=hard" for name in names))
+    wanted = np.array([0.3, -0.2, 0.1])
+    moving = np.zeros(23)
+    moving[0] = 0.5
+    before = state(joint_velocities=moving)
+    controller.command(before, reference(com_acceleration=wanted), PERIOD)
+    left, right = wrenches_of(controller)
+    force = left[:3] + right[:3]
+    damped = CONFIG.com.damping * before.com_velocity
+    mass = model_of(ROBOT).mass
+    np.testing.assert_allclose(force / mass - [0.0, 0.0, GRAVITY], wanted - damped, atol=1e-3)
+    body = computations(start_posture(), before.base_twist, moving)
+    momentum = as_array(body.getCentroidalTotalMomentum())[3:]
+    levers = before.left_foot_position - before.com_position, before.right_foot_position - before.com_position
+    rate = left[3:] + right[3:] + np.cross(levers[0], left[:3]) + np.cross(levers[1], right[:3])
+    np.testing.assert_allclose(rate, -CONFIG.angular_momentum.damping * momentum, atol=1e-6)
+
+
+def test_the_zmp_may_be_a_constraint_for_both_feet_and_a_cost_for_each():
+    names = ("global_zmp.priority=hard", "local_zmp.priority=soft", "local_zmp.weight=100.0", "torque_weight=1e-5")
+    controller = rigid_controller(*(f"rigid_torque_control.{name}" for name in names))
+    zmp = np.array([0.03, 0.01])
+    controller.command(state(), reference(zmp=zmp), PERIOD)
+    left, right = wrenches_of(controller)
+    feet = reference().left_foot.position, reference().right_foot.position
+    moment = sum(
+        foot[:2] * wrench[2] + [-wrench[4], wrench[3]] for foot, wrench in zip(feet, (left, right), strict=True)
+    )
+    np.testing.assert_allclose(moment / (left[2] + right[2]), zmp, atol=1e-6)
+    assert abs(left[3] / left[2]) < 0.01
+
+
 def test_torques_do_not_jump_when_a_foot_is_lifted(rigid):
     before = rigid.command(state(), reference(), PERIOD).values
     after = rigid.command(state(), on_one_foot(), PERIOD).values
@@ -173,7 +211,7 @@ def test_a_joint_near_its_limit_is_braked(rigid):
     velocities[knee] = 1.0
     before = state(replace(start_posture(), joint_positions=joints), None, velocities)
     rigid.command(before, on_one_foot(), PERIOD)
-    horizon, margin = 0.03, 0.001
+    horizon, margin = CONFIG.joint_limits.horizon, CONFIG.joint_limits.margin
     reached = joints[knee] + horizon * 1.0 + 0.5 * horizon**2 * accelerations(rigid, before)[6 + knee]
     assert reached <= highest - margin + 1e-3
 
@@ -226,7 +264,8 @@ def test_a_foot_that_should_stand_and_does_not_touch_looks_for_the_ground(rigid)
     rigid.command(before, on_the_way_down(), PERIOD)
     change = accelerations(rigid, before)
     body = computations(start_posture(), change[:6], change[6:])
-    np.testing.assert_allclose(as_array(body.getFrameVel("r_sole"))[2], -34.6 * 0.05, atol=0.05)
+    sinking = -CONFIG.swing_foot.linear_damping * CONFIG.search_speed
+    np.testing.assert_allclose(as_array(body.getFrameVel("r_sole"))[2], sinking, atol=0.05)
 
 
 def on_the_way_down():
@@ -273,8 +312,9 @@ def test_on_soft_ground_an_old_wrench_is_brought_up_to_date(compliant):
     compliant.command(sunk_state(sinkage()), sunk_reference(), PERIOD)
     moving = sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
     compliant.command(moving, sunk_reference(), PERIOD)
+    age = walking_config().compliant_torque_control.wrench_age / PERIOD
     push = compliant.problem.outputs["left_wrench"][2] - moving.left_foot_wrench[2]
-    assert push == pytest.approx(0.75 * 0.01 * AREA * GROUND[1], rel=1e-3)
+    assert push == pytest.approx(age * 0.01 * AREA * GROUND[1], rel=1e-3)
 
 
 def test_soft_ground_wants_the_contacts(compliant):

@@ -23,6 +23,7 @@ from gradiva.common import NDArray, NoSolutionFound
 _DAQP_EQUALITY = 5
 _DAQP_SOFT = 8
 _DAQP_TOLERANCE = 1e-9
+_DAQP_ITERATIONS = 1000  # healthy problems of whole bodies take 1 to 50
 _OSQP_SIGMA = 1e-8  # at the solver's own 1e-6 the polish of problems with large weights stops short of the optimum
 _OSQP_REFINEMENTS = 10  # and it needs more steps than the solver's own 3
 _OSQP_ITERATIONS = 10_000
@@ -130,7 +131,7 @@ class DaqpSolver:
     def _set_up(self, sense: npt.NDArray[np.int32]) -> daqp.Model:
         p, model = self._problem, daqp.Model()
         model.setup(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
-        model.settings = {"primal_tol": _DAQP_TOLERANCE}
+        model.settings = {"primal_tol": _DAQP_TOLERANCE, "iter_limit": _DAQP_ITERATIONS}
         if p.prices is not None:
             model.soft_weights(self._softness, self._softness)
         return model
