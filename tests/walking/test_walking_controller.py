@@ -244,11 +244,12 @@ def test_a_missing_measurement_holds_the_last_command_and_many_are_a_fault(ready
     command, _ = controller.step(walk.robot.read(), walk.time)
     walk.robot.advance(period)
     unusable = without_encoders(walk.robot.read())
-    for tick in range(5):
-        held, log = controller.step(unusable, walk.time + tick * period)
+    for tick in range(8):
+        now = walk.time + tick * period
+        held, log = controller.step(replace(unusable, time=now), now)
         np.testing.assert_array_equal(held.values, command.values)
-        assert log.state is WalkingState.WALKING
-    _, log = controller.step(unusable, walk.time + 5 * period)
+        if tick < 5:
+            assert log.state is WalkingState.WALKING
     assert log.state is WalkingState.FAULT
     assert "joint_positions has shape" in log.reason
     assert [event.kind for event in controller.safety_events] == [SafetyKind.FAILED_TICKS]

@@ -110,7 +110,7 @@ def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
 
 
 @pytest.mark.walk
-def test_a_walk_whose_simulator_is_gone_ends_at_once_and_says_so_in_two_lines(simulator, walking, caplog):
+def test_a_walk_whose_simulator_is_gone_ends_at_once_and_says_so(simulator, walking, caplog):
     for command in ("prepareRobot", "startWalking"):
         wait_for(lambda command=command: is_ok(ask(command)), command)
     assert is_ok(ask("setGoal (velocity 0.2)"))
@@ -122,7 +122,6 @@ def test_a_walk_whose_simulator_is_gone_ends_at_once_and_says_so_in_two_lines(si
     told = [record.message for record in caplog.records if record.name in ("gradiva.module", "gradiva.robot")]
     assert "walking: the robot is silent, so its feet stay as they are" in told
     assert "the robot is gone: nobody can be told to hold it" in told
-    assert not [record for record in caplog.records if "does not answer" in record.message]
 
 
 def drive(goal):
