@@ -102,6 +102,8 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
     assert set(rows) == {
         "whole_body.ik/icub_v2_7",
         "whole_body.ik_interpreted/icub_v2_7",
+        "whole_body.tsid_rigid/icub_v2_7",
+        "whole_body.tsid_compliant/icub_v2_7",
         "estimation/icub_v2_7",
         "model_control.dcm/icub_v2_7",
         "model_control.dcm_mpc/icub_v2_7",

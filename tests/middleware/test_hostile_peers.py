@@ -14,7 +14,7 @@ import pytest
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.wire.datagrams import encode_datagram
 from gradiva.middleware.errors import NameServerUnreachable
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.middleware.embedded.network.patience import PATIENCE, receive, wait_until
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
 from tests.middleware.village import LARGEST_FRAME, Village, under_attack, village
@@ -123,7 +123,7 @@ def test_a_frame_that_is_too_large_is_refused_before_it_is_read(everything):
         for port in everything.ports.values():
             with socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
                 sock.sendall(HELLO + message(b"", announced=LARGEST_FRAME + 1))
-                assert sock.recv(100, socket.MSG_WAITALL)[8:] == b""  # the handshake's answer, then the end
+                assert receive(sock, 100)[8:] == b""  # the handshake's answer, then the end
 
 
 @pytest.mark.parametrize("start", [b"CONNACK ", b"CONNECT me\r\n", b"CONNACK me\r\nd\r\n", b"NAME_SERVER ", b"GET /"])
@@ -179,7 +179,7 @@ def test_who_stops_in_the_middle_of_a_message_is_left(everything):
             sock = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
             sock.sendall(HELLO + message(DATA, announced=1000))
             sock.settimeout(PATIENCE)
-            assert sock.recv(100, socket.MSG_WAITALL)[8:] == b""
+            assert receive(sock, 100)[8:] == b""
 
 
 def test_who_is_slow_but_honest_is_answered(everything):
@@ -190,10 +190,7 @@ def test_who_is_slow_but_honest_is_answered(everything):
         for piece in (HELLO[:7], HELLO[7:], *(bytes([byte]) for byte in said)):  # hands have to be shaken in 0.4 s
             sock.sendall(piece)
             time.sleep(0.001)
-        answer = b""
-        while len(answer) < 28 and (piece := sock.recv(28)):
-            answer += piece
-        assert answer[8:] == bottle + b"YA\0\0\0\0RP"
+        assert receive(sock, 28)[8:] == bottle + b"YA\0\0\0\0RP"
 
 
 def test_a_thousand_connections_that_are_opened_and_dropped(everything):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
+
+from gradiva.yarp_modules.application.signalled_event import SignalledEvent
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -21,8 +22,8 @@ class StopRequest:
         hurry: Set by the second one.
     """
 
-    stop: threading.Event = field(default_factory=threading.Event)
-    hurry: threading.Event = field(default_factory=threading.Event)
+    stop: SignalledEvent = field(default_factory=SignalledEvent)
+    hurry: SignalledEvent = field(default_factory=SignalledEvent)
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """Take a signal."""

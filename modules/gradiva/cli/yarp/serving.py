@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from gradiva.middleware.embedded.network.name_server_file import name_server_fil
 from gradiva.middleware.embedded.network.network import NetworkBase
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.errors import MiddlewareError
+from gradiva.yarp_modules.application.signalled_event import SignalledEvent
 
 _NAMESPACE = "YARP_NAMESPACE"
 
@@ -100,9 +100,9 @@ def _print_change(is_there: bool, name: str) -> None:
 
 
 @contextmanager
-def _until_signal() -> Iterator[threading.Event]:
+def _until_signal() -> Iterator[SignalledEvent]:
     """Yield an event that Ctrl-C and SIGTERM set: a server that either ends has done its work."""
-    stopped = threading.Event()
+    stopped = SignalledEvent()
     before = {each: signal.signal(each, lambda *_: stopped.set()) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stopped

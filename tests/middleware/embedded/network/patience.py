@@ -22,12 +22,22 @@ def conversation(port: int, said: bytes, until: bytes) -> bytes:
     """Say bytes to a TCP port and return what comes back, up to and with ``until``."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as sock:
         sock.sendall(said)
-        received = b""
-        while until not in received:
-            piece = sock.recv(65536)
-            if not piece:
-                break
-            received += piece
+        return receive_until(sock, until)
+
+
+def receive_until(sock: socket.socket, end: bytes) -> bytes:
+    """Return what comes up to and with ``end``; all of it where the peer ends before."""
+    received = b""
+    while end not in received and (piece := sock.recv(65536)):
+        received += piece
+    return received
+
+
+def receive(sock: socket.socket, size: int) -> bytes:
+    """Return the next bytes; fewer where the peer ends (MSG_WAITALL returns early where a socket has a timeout)."""
+    received = b""
+    while len(received) < size and (piece := sock.recv(size - len(received))):
+        received += piece
     return received
 
 

@@ -23,7 +23,7 @@ from tests.middleware.embedded.network.local_ports import (
     quiet,
     settings_with,
 )
-from tests.middleware.embedded.network.patience import PATIENCE, conversation, threads_named, wait_until
+from tests.middleware.embedded.network.patience import PATIENCE, conversation, receive, threads_named, wait_until
 
 TCP_HEADER = bytes.fromhex("5941e41e00005250")
 FAST_HEADER = bytes.fromhex("5941641e00005250")
@@ -266,7 +266,7 @@ def test_a_reply_that_is_none_drops_the_connection(reply):
         def serve():
             with listener.accept()[0] as sock:
                 sock.sendall(b"YA\0\0\0\0RP")
-                sock.recv(HANDSHAKE_SIZE, socket.MSG_WAITALL)
+                receive(sock, HANDSHAKE_SIZE)
                 sock.recv(1000)
                 sock.sendall(reply)
                 while sock.recv(100):
@@ -289,7 +289,7 @@ def test_an_acknowledgement_may_come_where_a_reply_is_expected():
         def serve():
             with listener.accept()[0] as sock:
                 sock.sendall(b"YA\0\0\0\0RP")
-                sock.recv(HANDSHAKE_SIZE, socket.MSG_WAITALL)
+                receive(sock, HANDSHAKE_SIZE)
                 while sock.recv(1000):
                     sock.sendall(b"YA\3\0\0\0RPabc")  # and bytes to skip
 

@@ -18,7 +18,7 @@ from tests.middleware.embedded.network.local_ports import (
     quiet,
     settings_with,
 )
-from tests.middleware.embedded.network.patience import PATIENCE, threads_named, wait_until
+from tests.middleware.embedded.network.patience import PATIENCE, receive, receive_until, threads_named, wait_until
 
 HELLO = bytes.fromhex("5941e41e00005250") + b"\3\0\0\0me\0"
 INDEX = bytes.fromhex("59410a00000052500101ffffffffffffffff")
@@ -58,7 +58,7 @@ def stranger(stack: ExitStack, core: PortCore, room: int | None = None) -> socke
     sock.settimeout(PATIENCE)
     sock.connect(("127.0.0.1", core.port_number))
     sock.sendall(HELLO)
-    assert len(sock.recv(8, socket.MSG_WAITALL)) == 8
+    assert len(receive(sock, 8)) == 8
     wait_until(lambda: not threads_named(f"yarp input of {core.name}"))
     return sock
 
@@ -81,7 +81,7 @@ def test_who_stops_in_the_middle_of_a_message_is_left_and_holds_up_nobody(stack,
     slow.sendall(message(DATA + FIVE)[:30])
     for _ in range(20):
         quick.sendall(message(DATA + FIVE))
-        assert quick.recv(8, socket.MSG_WAITALL) == ACKNOWLEDGEMENT
+        assert receive(quick, 8) == ACKNOWLEDGEMENT
     assert port.handler.items == [[5]] * 20
     assert slow.recv(1) == b""
 
@@ -90,7 +90,7 @@ def test_a_message_may_come_byte_by_byte(stack, port):
     sock = stranger(stack, port)
     for byte in message(DATA + FIVE) * 2:
         sock.sendall(bytes([byte]))
-    assert sock.recv(16, socket.MSG_WAITALL) == 2 * ACKNOWLEDGEMENT
+    assert receive(sock, 16) == 2 * ACKNOWLEDGEMENT
     assert port.handler.items == [[5], [5]]
 
 
@@ -100,7 +100,7 @@ def test_who_does_not_read_what_he_is_answered_is_left_and_holds_up_nobody(stack
     with pytest.raises(ConnectionError):
         ask_for_ever(deaf)
     quick.sendall(message(DATA + FIVE))
-    assert quick.recv(8, socket.MSG_WAITALL) == ACKNOWLEDGEMENT
+    assert receive(quick, 8) == ACKNOWLEDGEMENT
 
 
 def ask_for_ever(sock: socket.socket) -> None:
@@ -111,7 +111,7 @@ def ask_for_ever(sock: socket.socket) -> None:
 def test_who_asks_where_nothing_is_answered_gets_an_empty_answer(stack, port):
     sock = stranger(stack, port)
     sock.sendall(message(CALL + FIVE))
-    assert sock.recv(16, socket.MSG_WAITALL) == struct.pack("<ii", 256, 0) + ACKNOWLEDGEMENT
+    assert receive(sock, 16) == struct.pack("<ii", 256, 0) + ACKNOWLEDGEMENT
 
 
 def test_nonsense_ends_its_connection_alone(stack, port):
@@ -119,17 +119,17 @@ def test_nonsense_ends_its_connection_alone(stack, port):
     fool.sendall(message(b"", announced=-1))
     assert fool.recv(1) == b""
     other.sendall(message(DATA + FIVE))
-    assert other.recv(8, socket.MSG_WAITALL) == ACKNOWLEDGEMENT
+    assert receive(other, 8) == ACKNOWLEDGEMENT
 
 
 def test_a_command_to_the_port_is_answered_in_a_thread_of_its_own_and_data_goes_on_being_shared(stack, port):
     sock = stranger(stack, port)
     for _ in range(2):
         sock.sendall(message(ADMINISTRATION + encode_list(["ver"])))
-        assert sock.recv(4096).endswith(ACKNOWLEDGEMENT)
+        assert receive_until(sock, ACKNOWLEDGEMENT).endswith(ACKNOWLEDGEMENT)
         wait_until(lambda: not threads_named("yarp input"))
         sock.sendall(message(DATA + FIVE))
-        assert sock.recv(8, socket.MSG_WAITALL) == ACKNOWLEDGEMENT
+        assert receive(sock, 8) == ACKNOWLEDGEMENT
     assert port.handler.items == [[5], [5]]
 
 
@@ -140,7 +140,7 @@ def test_a_very_large_message_is_taken_by_a_thread_of_its_own(stack, port):
     sock = stranger(stack, port)
     for size in (10, 100_000):
         sock.sendall(message(DATA + encode_list([bytes(size)])))
-        assert sock.recv(8, socket.MSG_WAITALL) == ACKNOWLEDGEMENT
+        assert receive(sock, 8) == ACKNOWLEDGEMENT
     assert seen == [False, True]
     assert [len(items[0]) for items in store.items] == [10, 100_000]
 
