@@ -17,6 +17,11 @@ def test_a_changed_height_changes_the_start_posture_as_well():
     assert setup.robot.com_height == setup.walking.planner.com_height == 0.52
 
 
+def test_the_sole_of_plant_and_controller_can_be_changed():
+    shipped, changed = load_setup("icub_v2_7").robot.sole, load_setup("icub_v2_7", ["sole.x=[-0.07, 0.12]"]).robot.sole
+    assert (changed.x, changed.y, changed.z) == ((-0.07, 0.12), shipped.y, shipped.z)
+
+
 def test_the_later_layer_wins_key_by_key(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("[simulation.plant]\nmass_scale = 1.05\n[planner]\nswing_height = 0.025\n")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from gradiva.common import ConfigError, from_table, merge, nearest_name
+from gradiva.common import ConfigError, SoleRectangle, from_table, merge, nearest_name
 from gradiva.robot_model import RobotDescription
 from gradiva.setup.robots import load_robot, read_toml
 from gradiva.setup.shipped_tables import PRESETS, merged_tables
@@ -20,6 +20,7 @@ T = TypeVar("T")
 # Of the modules on a robot, which read them by Setup.part.
 _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
+_SOLE = "sole"  # of the robot, which an experiment may change
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +107,17 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         ConfigError: An unknown table or key, or a value that is refused.
     """
     parts = [field.name for field in fields(WalkingConfig)]
+    valid = [*parts, "simulation", _SOLE, *_MODULE_TABLES]
     for name, table in tables.items():
-        if name not in (*parts, "simulation", *_MODULE_TABLES):
-            raise _unknown_table(name, table, [*parts, "simulation", *_MODULE_TABLES])
+        if name not in valid:
+            raise _unknown_table(name, table, valid)
     walking = {name: tables.get(name, {}) for name in parts}
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     where = f"configuration of {description.name},"
     typed = from_table(WalkingConfig, walking, where)
+    sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
     return Setup(
-        robot=replace(description, **{fact: getattr(typed.planner, fact) for fact in _FACTS}),
+        robot=replace(description, sole=sole, **{fact: getattr(typed.planner, fact) for fact in _FACTS}),
         walking=typed,
         simulation=from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation"),
         tables={"robot": description.name, **tables},
