@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
@@ -15,15 +16,18 @@ _JOIN_PATIENCE = 1.0  # [s] for a question to end
 class MotorTemperatures:
     """Asks the boards now and then, in a thread of its own: a board that hangs does not hold up the control.
 
+    Boards that are silent are not asked, and those that have come back are asked again.
+
     Attributes:
-        latest: [°C], shape (n,), NaN for a motor without sensor; None while no board tells any.
+        latest: [°C], shape (n,), NaN for a motor without sensor; None while the boards tell none.
     """
 
-    def __init__(self, motors: int, period: float) -> None:
+    def __init__(self, motors: int, period: float, are_silent: Callable[[], bool]) -> None:
         """Prepare for so many motors, asked every ``period`` [s]; 0 asks for nothing."""
         self.latest: NDArray | None = None
         self._motors = motors
         self._period = period
+        self._are_silent = are_silent
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -44,10 +48,13 @@ class MotorTemperatures:
 
     def _run(self, motors: yarp.IMotor) -> None:
         told = yarp.DVector(self._motors)
-        while motors.getTemperatures(told):
-            self.latest = plausible(np.array(list(told)))
-            if self._stop.wait(self._period):
-                return
+        is_first = True
+        while not self._stop.wait(0.0 if is_first else self._period):
+            is_told = not self._are_silent() and motors.getTemperatures(told)
+            if is_first and not is_told:
+                return  # these boards have none
+            self.latest = plausible(np.array(list(told))) if is_told else None
+            is_first = False
 
 
 def plausible(temperatures: NDArray) -> NDArray | None:

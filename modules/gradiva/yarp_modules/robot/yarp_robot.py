@@ -70,7 +70,9 @@ class YarpRobot:
         self._model_limits = model.joint_limits()
         self._wrenches = contact_wrenches(model, environment, config)
         self._imu = RemoteImu(model, environment)
-        self._temperatures = MotorTemperatures(len(description.joints), config.temperature_period)
+        self._temperatures = MotorTemperatures(
+            len(description.joints), config.temperature_period, are_silent=lambda: bool(self._late)
+        )
         base = FloatingBasePort(description.ports.full_name(environment, description.ports.floating_base))
         self._base = base if config.floating_base else None
         self._make_joints(description.joints, description.ports, environment)

@@ -115,10 +115,13 @@ class ControlBoardRemapper(ControlBoard):
         if scope != ():
             answer = self._board(share).ask(feature, scope, controller)
             return None if answer is None else rows_of_several(answer, len(share.joints))
-        answers = [self._board(share).ask(feature, joint, controller) for joint in share.joints]
-        if any(answer is None for answer in answers):
-            return None
-        return [row_of_one(feature, answer) for answer in answers if answer is not None]
+        rows: list[Row] = []
+        for joint in share.joints:
+            answer = self._board(share).ask(feature, joint, controller)
+            if answer is None:
+                return None
+            rows.append(row_of_one(feature, answer))
+        return rows
 
     def _tell(self, share: Share, feature: Feature, values: Sequence[Element], controller: int | None) -> bool:
         scope = self._scope(share, Verb.SET, feature)
