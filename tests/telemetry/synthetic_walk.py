@@ -97,6 +97,10 @@ def walk_signals(times, seed=0):
         signals[f"{side}_foot::linear_force::measured"] = np.where(up > 0.0, noisy(up, 4.0), 0.0)
         signals[f"{side}_foot::angular_torque::measured"] = np.zeros_like(position)
         signals[f"simulation::{side}_foot::position"] = position
+        signals[f"{side}_foot::contact::is_active"] = loaded.astype(float)
+        for parameter, truth in (("stiffness", 2e6), ("damping", 1e4)):
+            signals[f"{side}_foot::contact::{parameter}"] = noisy(np.full_like(times, truth), 0.05 * truth)
+            signals[f"simulation::{side}_foot::contact::{parameter}"] = np.where(loaded, truth, np.nan)
     ticks = {"estimation": 60.0, "model_control": 90.0, "whole_body": 140.0}
     for name, median in ticks.items():
         signals[f"tick::{name}"] = rng.lognormal(np.log(median), 0.2, size=times.shape)

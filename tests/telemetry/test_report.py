@@ -72,6 +72,12 @@ def test_plots_without_signals_are_left_out_and_say_so(tmp_path):
     assert "Zero moment point" not in Outline(text).headings
 
 
+def test_nobody_misses_the_plot_of_soft_ground_on_other_grounds(tmp_path):
+    lacking = [name for name in walk_log(1.0) if "::contact::" in name]
+    text = write_report(new_run(tmp_path, walk_log(2.0, without=lacking), walk_result())).read_text()
+    assert "Soft ground" not in text
+
+
 @pytest.mark.parametrize("ticks", [0, 1])
 def test_a_run_that_never_began_has_a_report(tmp_path, ticks):
     log = SignalLog()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ControlMode
+from gradiva.common import ControlMode, Side
 from gradiva.experiments.walk_score import score
 from gradiva.planner import VelocityCommand
 from gradiva.walking import SafetyKind, WalkingState
@@ -45,6 +45,13 @@ def test_on_soft_ground_icub_walks(ready):
     walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic")
     assert walk.follow(VelocityCommand(0.12, duration=2.5), settle=0.5)
     assert_walked(walk, com=0.005, slip=0.01)
+    log = walk.recorder.log
+    for side in Side:
+        loaded = log[f"{side}_foot::contact::is_active"][:, 0] > 0.5
+        assert 0.6 < loaded.mean() < 1.0
+        estimated, truth = (log[f"{source}{side}_foot::contact::stiffness"][loaded] for source in ("", "simulation::"))
+        assert (truth == walk.setup.simulation.viscoelastic.stiffness).all()
+        assert estimated[-1] == pytest.approx(truth[-1], rel=0.05)
 
 
 def test_torques_are_taken_over_from_position_servos_and_handed_back_without_a_jump(ready):

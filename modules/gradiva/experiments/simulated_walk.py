@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable
 
 from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
+from gradiva.experiments.ground_signals import ground_signals
 from gradiva.experiments.stopwatch import Stopwatch
 from gradiva.experiments.walking_recorder import WalkingRecorder
 from gradiva.planner import Command
@@ -100,7 +101,8 @@ class SimulatedWalk:
         if log.desired is not None and laps["total"] > 1e6 * self.setup.walking.walking.period:
             self.deadline_misses += 1
         if self.recorder.wants(log):
-            self.recorder.record(log, self.measurement, self.robot.truth(), laps)
+            ground = ground_signals(self.robot.ground, self.setup.robot)
+            self.recorder.record(log, self.measurement, self.robot.truth(), ground, laps)
 
     def run(self, duration: float) -> bool:
         """Tick for ``duration`` [s]; return whether the robot still stands."""
@@ -131,7 +133,7 @@ class SimulatedWalk:
         self.controller.prepare(self.measurement.joint_positions if self._is_held_by_torques_alone else None)
         if not self.run_until(lambda: self.controller.state is WalkingState.PREPARED, 60.0):
             return False
-        if not self.run(settle):
+        if not self.run(settle) or self.controller.state is not WalkingState.PREPARED:
             return False
         self.controller.start()
         return True

@@ -37,10 +37,23 @@ class WalkingRecorder:
         return log.desired is not None and log.time >= self._due
 
     def record(
-        self, log: WalkingLog, measurement: Measurement, truth: SimulatedState, laps: Mapping[str, float]
+        self,
+        log: WalkingLog,
+        measurement: Measurement,
+        truth: SimulatedState,
+        ground: Mapping[str, float],
+        laps: Mapping[str, float],
     ) -> None:
-        """Append one tick of the control loop."""
-        self.log.append(log.time, _signals(log, measurement, truth, laps))
+        """Append one tick of the control loop.
+
+        Args:
+            log: Of the controller.
+            measurement: What it saw.
+            truth: Of the simulator.
+            ground: What soft ground is like below the feet, see ``ground_signals``.
+            laps: How long the parts of the tick took, [µs].
+        """
+        self.log.append(log.time, {**_signals(log, measurement, truth, laps), **ground})
         self._due = log.time + _PERIOD - _ROUNDING
 
 

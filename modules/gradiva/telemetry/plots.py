@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import matplotlib
 from matplotlib.figure import Figure
 
+from gradiva.telemetry.contact_plot import CONTACT_SIGNALS, plot_contacts
 from gradiva.telemetry.ground_plot import plot_ground
 from gradiva.telemetry.joint_plot import plot_joints
 from gradiva.telemetry.plot_style import STYLE, svg
@@ -35,6 +36,7 @@ class Plot:
         signals: What it cannot do without.
         draw: Makes the figure.
         is_wide: Whether it takes both columns of the page.
+        is_special: Whether most runs have no such signals, so that nobody misses it.
     """
 
     title: str
@@ -42,6 +44,7 @@ class Plot:
     signals: tuple[str, ...]
     draw: Callable[[WalkRecord], Figure]
     is_wide: bool = False
+    is_special: bool = False
 
     def missing(self, record: WalkRecord) -> list[str]:
         """Return the signals that the log lacks."""
@@ -100,6 +103,13 @@ PLOTS = (
         "Vertical force on each foot; the sum swings about the robot's weight.",
         ("left_foot::linear_force::measured", "right_foot::linear_force::measured"),
         plot_forces,
+    ),
+    Plot(
+        "Soft ground",
+        "Stiffness and damping below the feet that carry load: solid estimated, dashed true.",
+        CONTACT_SIGNALS,
+        plot_contacts,
+        is_special=True,
     ),
     Plot(
         "Attitude of the base",

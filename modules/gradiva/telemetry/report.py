@@ -16,7 +16,7 @@ from gradiva.telemetry.walk_record import WalkRecord
 def write_report(run: RunFolder) -> Path:
     """Write ``report.html``: outcome, key figures, plots, configuration; one file that asks nothing of a network.
 
-    Plots whose signals are not in the log are left out, and the page says so.
+    Plots whose signals are not in the log are left out, and the page says so, unless most runs have none.
 
     Raises:
         ConfigError: The run has no log, or a file of it cannot be read.
@@ -49,7 +49,7 @@ def _page(title: str, body: str) -> str:
 
 def _plots(record: WalkRecord) -> str:
     drawn = [plot for plot in PLOTS if len(record.log) > 1 and not plot.missing(record)]
-    left_out = [_excuse(plot, record) for plot in PLOTS if plot not in drawn]
+    left_out = [_excuse(plot, record) for plot in PLOTS if plot not in drawn and not plot.is_special]
     excuses = f'<div class="wide left-out">{"".join(left_out)}</div>' if left_out else ""
     return f'<div class="columns">{"".join(_figure(plot, record) for plot in drawn)}{excuses}</div>'
 

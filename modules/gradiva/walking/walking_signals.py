@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import Measurement, NDArray, PlanarPose, RobotState, Side, so3
+from gradiva.common import FootContact, Measurement, NDArray, PlanarPose, RobotState, Side, so3
 from gradiva.walking.walking_log import WalkingLog
 
 Signals = dict[str, float | npt.ArrayLike]
@@ -59,6 +59,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
         signals[f"{side}_foot::orientation::desired"] = so3.roll_pitch_yaw(foot.rotation)
         signals[f"{side}_foot::linear_force::measured"] = wrench[:3]
         signals[f"{side}_foot::angular_torque::measured"] = wrench[3:]
+        signals |= _contact(side, state.foot_contact(side))
     return signals
 
 
@@ -66,11 +67,23 @@ def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
     """Return what the elements of a signal are called."""
     if signal.startswith("joints_state::"):
         return tuple(joints)
-    if signal.startswith(("stance_foot::", "walking::")):
+    if signal.startswith(("stance_foot::", "walking::")) or "::contact::" in signal:
         return (signal.rsplit("::", maxsplit=1)[-1],)
     if "::orientation" in signal:
         return _ANGLES
     return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
+
+
+def _contact(side: Side, contact: FootContact | None) -> Signals:
+    """What is estimated of soft ground; nothing where nobody estimates it."""
+    if contact is None:
+        return {}
+    name = f"{side}_foot::contact"
+    return {
+        f"{name}::is_active": float(contact.is_active),
+        f"{name}::stiffness": contact.stiffness,
+        f"{name}::damping": contact.damping,
+    }
 
 
 def _by_odometry(state: RobotState) -> NDArray:
