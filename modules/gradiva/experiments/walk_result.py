@@ -19,6 +19,7 @@ from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
 from gradiva.simulation import GroundKind
 from gradiva.telemetry import RunFolder, write_report
+from gradiva.walking import WalkingState
 
 _INTERRUPTED = "interrupted"
 
@@ -163,8 +164,8 @@ def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str],
 
 
 def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]:
-    """Return the outcome and its reason."""
-    if stands:
+    """Return the outcome and its reason; a controller that finished its step and gave up stands, but has not walked."""
+    if stands and walk.controller.state is not WalkingState.STOPPED:
         return "walked", walk.controller.reason
     if walk.robot.fall is not None:
         return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{_diagnosis(walk)}"
