@@ -46,8 +46,8 @@ def rigid_controller(*overrides):
 
 
 @lru_cache
-def compliant_controller():
-    config = walking_config().compliant_torque_control
+def compliant_controller(**changes):
+    config = replace(walking_config().compliant_torque_control, **changes)
     return CompliantTorqueController(model_of(ROBOT), config, RATE, start_posture(), GccCompiler(cache_folder()))
 
 

@@ -317,6 +317,26 @@ def test_on_soft_ground_an_old_wrench_is_brought_up_to_date(compliant):
     assert push == pytest.approx(age * 0.01 * AREA * GROUND[1], rel=1e-3)
 
 
+def test_on_soft_ground_a_low_pass_takes_the_noise_of_a_wrench_and_keeps_what_the_model_says():
+    controller = compliant_controller(wrench_time_constant=PERIOD / np.log(2.0))
+    before = sunk_state(sinkage())
+    wrench = controller_wrench(controller, before)
+    noise = np.array([0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
+    noisy = controller_wrench(controller, replace(before, left_foot_wrench=before.left_foot_wrench + noise))
+    np.testing.assert_allclose(noisy - wrench, 0.5 * noise, atol=1e-9)
+    sinking = controller_wrench(
+        controller, sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
+    )
+    age = walking_config().compliant_torque_control.wrench_age / PERIOD
+    told = 0.5 * noise[2] * 0.5 + 0.5 * (1.0 + age) * 0.01 * AREA * GROUND[1]
+    assert sinking[2] - wrench[2] == pytest.approx(told, rel=1e-3)
+
+
+def controller_wrench(controller, measured):
+    controller.command(measured, sunk_reference(), PERIOD)
+    return controller.problem.outputs["left_wrench"].copy()
+
+
 def test_soft_ground_wants_the_contacts(compliant):
     with pytest.raises(EstimationError, match="contact of the left foot is not estimated"):
         compliant.command(state(), reference(), PERIOD)

@@ -19,7 +19,7 @@ from gradiva.common.foot_contact import FootContact
 from gradiva.common.foot_reference import FootReference
 from gradiva.common.gravity import GRAVITY
 from gradiva.common.joint_command import ControlMode, JointCommand
-from gradiva.common.low_pass import LowPass
+from gradiva.common.low_pass import LowPass, low_pass_share
 from gradiva.common.measurement import BaseMeasurement, ImuMeasurement, Measurement
 from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
 from gradiva.common.planar_pose import PlanarPose
@@ -62,6 +62,7 @@ __all__ = [
     "WalkingReference",
     "freeze_arrays",
     "from_table",
+    "low_pass_share",
     "merge",
     "minimum_acceleration",
     "minimum_jerk",

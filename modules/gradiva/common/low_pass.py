@@ -35,6 +35,15 @@ class LowPass:
         if self.value is None or self._time_constant == 0.0:
             self.value = np.array(sample)
         else:
-            share = 1.0 - math.exp(-period / self._time_constant)
-            self.value = self.value + share * (sample - self.value)
+            self.value = self.value + low_pass_share(self._time_constant, period) * (sample - self.value)
         return self.value
+
+
+def low_pass_share(time_constant: float, period: float) -> float:
+    """Return which share of a step a first-order low pass has gone after ``period`` [s], in [0, 1].
+
+    Args:
+        time_constant: [s]; 0 passes all through.
+        period: [s].
+    """
+    return 1.0 if time_constant == 0.0 else 1.0 - math.exp(-period / time_constant)

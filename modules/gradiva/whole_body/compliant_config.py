@@ -42,12 +42,14 @@ class AngularMomentumConfig:
     """Of the centroidal angular momentum, by its second derivative; it is asked to be zero.
 
     Attributes:
-        weight: Of each (N·m/s)² that is missing, [-].
+        weight: Of each (N·m/s)² that is missing about the horizontal axes, [-].
+        vertical_weight: The same about the vertical, where it takes no part in the balance, [-].
         damping: k_d, of its first derivative, [1/s].
         stiffness: k_p, of itself, [1/s²].
     """
 
     weight: float
+    vertical_weight: float
     damping: float
     stiffness: float
 
@@ -112,6 +114,7 @@ class CompliantTorqueControlConfig:
         posture: Joints.
         wrench_cone: What the ground can exert.
         wrench_age: Of the measured wrenches, [s].
+        wrench_time_constant: Of the low pass on what the model of the ground misses of them, 0 for none, [s].
         cone_horizon: After which a wrench has to be within the cone, [s].
         joint_limits: Positions.
         torque_limits: Torques.
@@ -128,6 +131,7 @@ class CompliantTorqueControlConfig:
     posture: PostureTaskConfig
     wrench_cone: WrenchConeConfig
     wrench_age: float
+    wrench_time_constant: float
     cone_horizon: float
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig

@@ -94,7 +94,9 @@ class CompliantProblem(ProblemDraft):
         damping, stiffness = self._constants("angular_momentum", damping=config.damping, stiffness=config.stiffness)
         rate = tasks.angular_momentum_rate(dynamics, self.feet, wrenches)
         wanted = -damping * rate - stiffness * tasks.angular_momentum(dynamics)
-        self._cost("angular_momentum", reached - wanted, config.weight)
+        missing = reached - wanted
+        self._cost("angular_momentum", missing[:2], config.weight)
+        self._cost("vertical_angular_momentum", missing[2], config.vertical_weight)
 
     def _wrench(self, side: Side, config: CompliantTorqueControlConfig) -> None:
         """Towards the expected wrench, and within the cone a horizon ahead."""

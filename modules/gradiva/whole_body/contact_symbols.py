@@ -110,7 +110,7 @@ class SoftSole:
 
 
 def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -> dict[str, npt.ArrayLike]:
-    """Return the values of the symbols of one foot; a foot without load feels no change.
+    """Return the values of the symbols of one foot but its wrench; a foot without load feels no change.
 
     Raises:
         EstimationError: Nobody estimates the contacts.
@@ -119,7 +119,6 @@ def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -
     if contact is None:
         raise EstimationError(f"the contact of the {side} foot is not estimated; control on soft ground needs it")
     return {
-        f"{side}_measured_wrench": state.foot_wrench(side),
         f"{side}_rest_position": contact.rest_position,
         f"{side}_rest_rotation": contact.rest_rotation,
         f"{side}_stiffness": contact.stiffness,

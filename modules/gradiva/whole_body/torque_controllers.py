@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_share
 from gradiva.contacts import ViscoElasticContact
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
@@ -125,12 +125,14 @@ class CompliantTorqueController(TorqueController):
         problem = TorqueProblem("compliant torque control", draft, SolverName.DAQP, compiler)
         self._ground = {side: ViscoElasticContact(model.description.sole, side) for side in Side}
         self._wrench_age = config.wrench_age
+        self._wrench_time_constant = config.wrench_time_constant
         super().__init__(problem, config.search_speed, torque_rate, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
         super().reset(posture)
         self._regressors: dict[Side, NDArray] = {}
+        self._wrenches: dict[Side, NDArray] = {}
 
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -138,18 +140,37 @@ class CompliantTorqueController(TorqueController):
         """See ``WholeBodyController.command``."""
         command = super().command(state, reference, period, relaxed)
         outputs = self.problem.outputs
-        self._regressors = {side: outputs[f"{side}_regressor"].copy() for side in Side if _stands(state, side)}
+        standing = [side for side in Side if _stands(state, side)]
+        self._regressors = {side: outputs[f"{side}_regressor"].copy() for side in standing}
+        self._wrenches = {side: outputs[f"{side}_wrench"].copy() for side in standing}
         return command
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = super()._values(state, reference, period)
         values["period"] = period
         for side, ground in self._ground.items():
-            values |= contact_values(side, state, ground)
-            last = self._regressors.get(side)
-            values[f"{side}_wrench_age"] = 0.0 if last is None else self._wrench_age / period
-            values[f"{side}_last_regressor"] = 0.0 if last is None else last
+            values |= contact_values(side, state, ground) | self._wrench_values(side, state, period)
         return values
+
+    def _wrench_values(self, side: Side, state: RobotState, period: float) -> Values:
+        r"""Return the values that make the present wrench of a foot; see ``SoftSole``.
+
+        A low pass takes noise from the measurement y, and leaves alone what the model says: with the last wrench
+        :math:`\hat f`, the change :math:`\Delta` by the model in a period, and the age a of y in periods,
+
+        .. math:: \hat f \leftarrow \hat f + \Delta + \alpha (y + a \Delta - \hat f - \Delta)
+                 = (\alpha y + (1 - \alpha) \hat f) + (\alpha a + 1 - \alpha) \Delta
+        """
+        measured, age = state.foot_wrench(side), self._wrench_age / period
+        last = self._wrenches.get(side)
+        if last is None:  # the foot did not stand: nothing is known of a change
+            return {f"{side}_measured_wrench": measured, f"{side}_wrench_age": 0.0, f"{side}_last_regressor": 0.0}
+        share = low_pass_share(self._wrench_time_constant, period)
+        return {
+            f"{side}_measured_wrench": share * measured + (1.0 - share) * last,
+            f"{side}_wrench_age": share * age + 1.0 - share,
+            f"{side}_last_regressor": self._regressors[side],
+        }
 
 
 def _stands(state: RobotState, side: Side) -> bool:
