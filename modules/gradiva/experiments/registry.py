@@ -10,6 +10,15 @@ from gradiva.experiments.fault_drill import run_fault_drill
 from gradiva.experiments.linear_contact_error import run_figure_8_3
 from gradiva.experiments.penalty import run_penalty_ball, run_penalty_biped, run_penalty_ramp
 from gradiva.experiments.robustness import run_robustness
+from gradiva.experiments.soft_ground import (
+    run_figure_8_6,
+    run_figure_8_7,
+    run_figure_8_8,
+    run_figure_8_9,
+    run_figure_8_10,
+    run_soft_limits,
+    run_table_8_1,
+)
 from gradiva.experiments.table_7_1 import run_table_7_1
 from gradiva.experiments.table_7_2 import run_table_7_2
 from gradiva.experiments.table_10_1 import run_table_10_1
@@ -18,6 +27,7 @@ from gradiva.experiments.yarp_streams import run_yarp_streams
 
 _THESIS = "Romualdi, thesis, chapter 10"
 _TORQUE = "Romualdi, thesis, chapter 7"
+_SOFT = "Romualdi, thesis, chapter 8"
 _PENALTY = "Rengifo et al., A penalty-based approach for contact forces computation in bipedal robots"
 
 EXPERIMENTS = {
@@ -60,10 +70,59 @@ EXPERIMENTS = {
         ),
         Experiment(
             "figure_8_3",
-            "Romualdi, thesis, chapter 8, figure 8.3",
+            f"{_SOFT}, figure 8.3",
             "What rotational springs miss of a sole that turns on soft ground.",
             run_figure_8_3,
             "error of the moment [N·m]",
+        ),
+        Experiment(
+            "table_8_1",
+            f"{_SOFT}, table 8.1",
+            "Torque control for soft and for rigid ground on six soft grounds.",
+            run_table_8_1,
+            "largest CoM error [m]",
+        ),
+        Experiment(
+            "figure_8_6",
+            f"{_SOFT}, figure 8.6",
+            "Both kinds of torque control side by side: k = 2e6 N/m³, b = 1e4 N·s/m³.",
+            run_figure_8_6,
+            "largest CoM error [m]",
+        ),
+        Experiment(
+            "figure_8_7",
+            f"{_SOFT}, figure 8.7",
+            "The same with less damping: k = 2e6 N/m³, b = 1e3 N·s/m³.",
+            run_figure_8_7,
+            "largest CoM error [m]",
+        ),
+        Experiment(
+            "figure_8_8",
+            f"{_SOFT}, figure 8.8",
+            "The same on softer ground: k = 1e6 N/m³, b = 1e4 N·s/m³.",
+            run_figure_8_8,
+            "largest CoM error [m]",
+        ),
+        Experiment(
+            "figure_8_9",
+            f"{_SOFT}, figure 8.9",
+            "Noise on the wrenches of soft ground, drawn every 10 µs and every millisecond, with and without a filter.",
+            run_figure_8_9,
+            "largest CoM error [m]",
+        ),
+        Experiment(
+            "figure_8_10",
+            f"{_SOFT}, figure 8.10",
+            "Stiffness and damping of the ground, learned while they change from place to place.",
+            run_figure_8_10,
+            "time until known [s]",
+        ),
+        Experiment(
+            "soft_limits",
+            "Gradiva's own campaign",
+            "The softest, the least damped and the least known ground on which torque control still walks.",
+            run_soft_limits,
+            "largest CoM error [m]",
         ),
         Experiment(
             "robustness",

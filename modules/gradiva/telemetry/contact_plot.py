@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
-from gradiva.telemetry.plot_style import FOOT, legend, line, panels, reference, shade
+from gradiva.telemetry.plot_style import FOOT, STYLE, legend, line, panels, reference, shade
 from gradiva.telemetry.walk_record import WalkRecord
 
 CONTACT_SIGNALS = tuple(f"{side}_foot::contact::{what}" for side in Side for what in ("is_active", "stiffness"))
@@ -27,6 +28,12 @@ def plot_contacts(record: WalkRecord) -> Figure:
         line(axes[-1], times, record.log[f"{side}_foot::contact::is_active"][:, 0], FOOT[side])
     legend(figure, axes[0])
     return figure
+
+
+def contact_figure(record: WalkRecord) -> Figure:
+    """Return the plot as a figure of its own."""
+    with matplotlib.rc_context(STYLE):
+        return plot_contacts(record)
 
 
 def _draw_parameter(axis: Axes, record: WalkRecord, side: Side, parameter: str, scale: float) -> None:

@@ -1,0 +1,53 @@
+"""How long the robot walked on each ground, and how well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gradiva.telemetry.plot_style import COM, STYLE, WARNING
+
+_WIDTH, _ROW_HEIGHT, _MARGIN = 8.0, 0.34, 1.0  # [inch]
+
+
+def outcome_figure(rows: Sequence[dict[str, Any]]) -> Figure:
+    """Return a bar a row.
+
+    Args:
+        rows: With ``controller``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value``, ``outcome``, and
+            perhaps a ``case``.
+    """
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(_WIDTH, _MARGIN + _ROW_HEIGHT * len(rows)), layout="constrained")
+        axis = figure.subplots()
+        _draw(axis, rows)
+        return figure
+
+
+def _draw(axis: Axes, rows: Sequence[dict[str, Any]]) -> None:
+    places = np.arange(len(rows))
+    lasted = [row["lasted_s"] or 0.0 for row in rows]
+    colours = [COM if row["outcome"] == "walked" else WARNING for row in rows]
+    bars = axis.barh(places, lasted, 0.62, color=colours)
+    axis.bar_label(bars, labels=[_label(row) for row in rows], padding=3)
+    axis.set_yticks(places, [_name(row) for row in rows])
+    axis.invert_yaxis()
+    axis.set_xlim(0.0, 1.45 * max([*lasted, 1.0]))
+    axis.set_xlabel("time until the walk was done, or over [s]", loc="right")
+    axis.grid(visible=False, axis="y")
+
+
+def _name(row: dict[str, Any]) -> str:
+    case = f"\n{row['case']}" if "case" in row else ""
+    return f"{row['controller']}, k = {row['stiffness']:g}, b = {row['damping']:g}{case}"
+
+
+def _label(row: dict[str, Any]) -> str:
+    error = f", CoM within {1e3 * row['value']:.1f} mm" if row["outcome"] == "walked" else ""
+    paper = "" if row["paper"] is None else f" (thesis: {row['paper']})"
+    return f"{row['outcome']}{error}{paper}"

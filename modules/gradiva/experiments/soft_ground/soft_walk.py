@@ -1,0 +1,77 @@
+"""The walk of the thesis' chapter 8: iCub steps straight ahead on soft ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gradiva.common import GRAVITY
+from gradiva.contacts import ViscoElasticParameters
+from gradiva.experiments.linear_contact_error import LENGTH, WIDTH
+from gradiva.experiments.trial import Trial
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_robot, read_toml
+from gradiva.walking import GroundModel
+
+ROBOT = "icub_v2_7"
+STEP_DURATION = 1.24  # [s]
+STEP_LENGTH = 0.155  # [m] foot to foot
+_COM_HEIGHT = 0.535  # [m] of the CoM above the sole frames of a robot that stands: neither knees nor ankles end
+_RAMP = 1.0  # [steps] by which the command is shorter than the walk: the last step closes the feet
+
+
+@dataclass(frozen=True, slots=True)
+class SoftWalk:
+    """What is walked, on which ground, with which controller.
+
+    Attributes:
+        ground: Stiffness and damping, of the simulator and, at first, of the controller.
+        steps: How many, the last of which closes the feet.
+        step_length: [m].
+        controller: What torque control takes the ground to be.
+        learns: Whether the controller estimates the ground.
+        prior: Assumed stiffness and damping over the true ones, [-].
+        overrides: ``table.key`` to value, laid over all of it.
+        notes: Columns of its row that say what is special about it.
+    """
+
+    ground: ViscoElasticParameters
+    steps: int
+    step_length: float = STEP_LENGTH
+    controller: GroundModel = GroundModel.COMPLIANT
+    learns: bool = False
+    prior: float = 1.0
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """For people."""
+        notes = "".join(f", {name} {value}" for name, value in self.notes.items())
+        return f"{self.controller}, k = {self.ground.stiffness:g}, b = {self.ground.damping:g}{notes}"
+
+    def trial(self, seed: int = 0) -> Trial:
+        """Return the walk by names and numbers alone."""
+        duration = (self.steps - _RAMP) * STEP_DURATION
+        command = VelocityCommand(self.step_length / STEP_DURATION, duration=duration)
+        tables = read_toml(Path(__file__).with_name("walk.toml"))
+        return Trial(ROBOT, command, {**tables, **self._numbers(), **self.overrides}, seed=seed)
+
+    def _numbers(self) -> dict[str, Any]:
+        stiffness, damping = self.ground
+        return {
+            "simulation.viscoelastic.stiffness": stiffness,
+            "simulation.viscoelastic.damping": damping,
+            "torque_control.ground": str(self.controller),
+            "contact_estimator.stiffness": self.prior * stiffness,
+            "contact_estimator.damping": self.prior * damping,
+            "contact_estimator.learns": self.learns,
+            "planner.com_height": _COM_HEIGHT - sinkage(stiffness),
+        }
+
+
+def sinkage(stiffness: float) -> float:
+    """Return how deep both soles sink under the standing robot, m g / (2 A k), [m], for k [N/m³]."""
+    return load_robot(ROBOT).mass * GRAVITY / (2.0 * LENGTH * WIDTH * stiffness)

@@ -1,0 +1,75 @@
+"""Noise on the wrenches of the ground (thesis, figure 8.9)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradiva.contacts import ViscoElasticParameters
+from gradiva.experiments.experiment import ExperimentRun
+from gradiva.experiments.soft_ground.noise_figure import noise_figure
+from gradiva.experiments.soft_ground.rows import add_walks
+from gradiva.experiments.soft_ground.soft_walk import SoftWalk
+
+GROUND = ViscoElasticParameters(8e6, 1e4)
+_PAPER_FAILS_AT = 20.0  # [N, N·m] at about 4 s
+_DEVIATIONS, _QUICK_DEVIATIONS = (0.0, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0), (5.0, 20.0)  # [N, N·m]
+_STEPS, _QUICK_STEPS = 4, 2
+_FILTER = 0.02  # [s] of the low pass on what the model misses of a wrench
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseCase:
+    """How noise of one standard deviation disturbs.
+
+    Attributes:
+        name: For people.
+        interval: Between two draws, [s]: the thesis draws anew in each of its integration steps.
+        target: Who notices: the robot feels it, and the sensors may tell it.
+        filter_time: Time constant of the low pass on measured wrenches, 0 for none, [s].
+    """
+
+    name: str
+    interval: float
+    target: str
+    filter_time: float
+
+
+CASES = (
+    NoiseCase("as in the thesis: drawn every 10 µs, felt", 1e-5, "robot", 0.0),
+    NoiseCase("drawn every 10 µs, felt and measured", 1e-5, "both", 0.0),
+    NoiseCase("drawn every 10 µs, felt and measured, filtered", 1e-5, "both", _FILTER),
+    NoiseCase("drawn every 1 ms, felt and measured", 1e-3, "both", 0.0),
+    NoiseCase("drawn every 1 ms, felt and measured, filtered", 1e-3, "both", _FILTER),
+)
+
+
+def run_figure_8_9(run: ExperimentRun) -> None:
+    """Walk with each noise; the value is the largest error of the centre of mass, [m].
+
+    The noise has the same σ in all components: newtons and newton metres, as in the thesis.
+    """
+    deviations = _QUICK_DEVIATIONS if run.options.quick else _DEVIATIONS
+    cases = CASES[:1] if run.options.quick else CASES
+    steps = _QUICK_STEPS if run.options.quick else _STEPS
+    walks = [_walk(case, deviation, steps) for case in cases for deviation in deviations]
+    add_walks(run, walks, [_paper(case, deviation) for case in cases for deviation in deviations])
+    run.add_figure(noise_figure(run.rows), run.name)
+
+
+def _walk(case: NoiseCase, deviation: float, steps: int) -> SoftWalk:
+    noise = "simulation.viscoelastic.noise"
+    overrides = {
+        f"{noise}.force": deviation,
+        f"{noise}.moment": deviation,
+        f"{noise}.interval": case.interval,
+        f"{noise}.target": case.target,
+        "compliant_torque_control.wrench_time_constant": case.filter_time,
+    }
+    return SoftWalk(GROUND, steps, overrides=overrides, notes={"noise": case.name, "sigma": deviation})
+
+
+def _paper(case: NoiseCase, deviation: float) -> str | None:
+    """The thesis says nothing of the other cases."""
+    if case is not CASES[0]:
+        return None
+    return "success" if deviation < _PAPER_FAILS_AT else "failure"

@@ -1,0 +1,30 @@
+"""A pool that does not walk."""
+
+from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult
+
+
+class FakePool:
+    """Trials for rigid ground fall, and those whose overrides ``falls`` finds too much; keeps the trials."""
+
+    def __init__(self, falls=lambda overrides: False):
+        self._falls = falls
+        self.trials = []
+
+    def results(self, trials):
+        self.trials += trials
+        for index in reversed(range(len(trials))):
+            overrides = trials[index].overrides
+            fell = overrides["torque_control.ground"] == "rigid" or self._falls(overrides)
+            figures = {
+                "outcome": "fell" if fell else "walked",
+                "reason": "fell at 3.00 s" if fell else "done",
+                "duration_s": 3.0 if fell else 10.0,
+                "com_error_m": {"rms": 0.001, "max": 0.1 if fell else 0.002},
+            }
+            yield index, TrialResult(figures, None)
+
+
+def run_with(name, tmp_path, pool, quick=False):
+    run = EXPERIMENTS[name].start(ExperimentOptions(quick=quick), tmp_path, pool, lambda done, total, text: None)
+    EXPERIMENTS[name].run(run)
+    return run

@@ -1,0 +1,52 @@
+"""Campaigns of walks, in pools that do not walk."""
+
+from pathlib import Path
+
+from .fake_pool import FakePool, run_with
+
+
+def test_table_8_1_walks_sixteen_steps_on_six_grounds_with_both_controllers(tmp_path):
+    run = run_with("table_8_1", tmp_path, FakePool())
+    grounds = [(k, b) for b in (1e4, 1e3) for k in (8e5, 1e6, 2e6)]
+    found = [(row["controller"], row["stiffness"], row["damping"]) for row in run.rows]
+    assert found == [(controller, *ground) for controller in ("compliant", "rigid") for ground in grounds]
+    assert {row["steps"] for row in run.rows} == {16}
+    assert [row["outcome"] for row in run.rows] == ["walked"] * 6 + ["fell"] * 6
+    assert [row["paper"] for row in run.rows] == ["success"] * 6 + ["failure"] * 2 + ["success"] + ["failure"] * 3
+    assert [row["value"] for row in run.rows] == [0.002] * 6 + [0.1] * 6
+    assert [Path(figure).name for figure in run.figures] == ["table_8_1.png", "table_8_1.svg"]
+
+
+def test_figure_8_9_draws_at_both_intervals_with_and_without_filter(tmp_path):
+    pool = FakePool(lambda overrides: overrides["simulation.viscoelastic.noise.force"] >= 20.0)
+    run = run_with("figure_8_9", tmp_path, pool)
+    configs = [trial.setup() for trial in pool.trials]
+    noises = [setup.simulation.viscoelastic.noise for setup in configs]
+    filters = [setup.walking.compliant_torque_control.wrench_time_constant for setup in configs]
+    kinds = {(noise.interval, str(noise.target), time > 0.0) for noise, time in zip(noises, filters, strict=True)}
+    assert kinds == {(1e-5, "robot", False)} | {(t, "both", on) for t in (1e-5, 1e-3) for on in (False, True)}
+    assert all(noise.force == noise.moment for noise in noises)
+    thesis = [row for row in run.rows if row["paper"] is not None]
+    assert [(row["sigma"], row["outcome"]) for row in thesis if row["paper"] == "success"] == [
+        (sigma, "walked") for sigma in (0.0, 5.0, 10.0, 15.0)
+    ]
+    assert {row["outcome"] for row in thesis if row["paper"] == "failure"} == {"fell"}
+    assert len(run.figures) == 2
+
+
+def test_soft_limits_go_softer_less_damped_and_less_known(tmp_path):
+    run = run_with("soft_limits", tmp_path, FakePool())
+    softer = [row["stiffness"] for row in run.rows if row["case"] == "softer"]
+    assert softer == sorted(softer, reverse=True)
+    dampings = [row["damping"] for row in run.rows if row["case"] == "less damped"]
+    assert dampings == sorted(dampings, reverse=True)
+    assert sum("learned from" in row["case"] for row in run.rows) == 4
+    assert sum("under the feet" in row["case"] for row in run.rows) == 2
+
+
+def test_quick_campaigns_are_short(tmp_path):
+    rows = [
+        run_with(name, tmp_path, FakePool(), quick=True).rows for name in ("table_8_1", "figure_8_9", "soft_limits")
+    ]
+    assert [len(of_one) for of_one in rows] == [4, 2, 1]
+    assert max(row["steps"] for of_one in rows for row in of_one) <= 3
