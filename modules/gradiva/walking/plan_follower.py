@@ -27,6 +27,7 @@ _CORRECTION_PERIOD = 2.0  # [s] a stride or more
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _ATTEMPTS = 3  # for a command: then it is refused
+_LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
 
 
 class _Purpose(Enum):
@@ -196,9 +197,11 @@ class PlanFollower:
         wanted = command if purpose is _Purpose.EXTENSION else _in_plan(command, plan_origin.inverse())
         self._submit(_Asked(purpose, command, plan_origin, self._request(wanted, time), time, since=time))
 
-    def _request(self, wanted: Command, time: float) -> PlanRequest:
+    def _request(self, wanted: Command, time: float, attempt: int = 1) -> PlanRequest:
+        """Ask for a plan that begins after the service's lead; twice as late with each attempt on a slow machine."""
         self._number += 1
-        return PlanRequest(self._number, wanted, self.present_plan, time + self._service.lead, self.is_moving(time))
+        lead = min(self._service.lead * 2.0 ** (attempt - 1), _LONGEST_LEAD)
+        return PlanRequest(self._number, wanted, self.present_plan, time + lead, self.is_moving(time))
 
     def _submit(self, asked: _Asked) -> None:
         if self._asked is not None and self._asked.purpose is _Purpose.EXTENSION:  # it is asked for again if need be
@@ -241,8 +244,9 @@ class PlanFollower:
         if asked.purpose is _Purpose.CLOSING:
             self._close_without_service(asked, time)
             return
-        request = self._request(asked.request.command, time)
-        self._submit(replace(asked, request=request, time=time, attempt=asked.attempt + 1))
+        attempt = asked.attempt + 1
+        request = self._request(asked.request.command, time, attempt)
+        self._submit(replace(asked, request=request, time=time, attempt=attempt))
 
     def _close_without_service(self, asked: _Asked, time: float) -> None:
         """Plan here: one late tick is better than a walk that nobody can end before its plan does."""

@@ -57,7 +57,7 @@ class WalkingStateMachine:
             StateError: It is not; the message says what to do.
         """
         if self.state not in _ALLOWED[request]:
-            because = f" ({self.reason})" if self.state is WalkingState.FAULT else ""
+            because = f" ({self.reason})" if self.state in (_S.FAULT, _S.STOPPED) else ""
             raise StateError(f"cannot {request} while {self.state}{because}: {_NEXT_STEP[self.state]}")
 
     def to(self, state: WalkingState, reason: str) -> None:
