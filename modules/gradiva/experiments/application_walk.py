@@ -20,8 +20,8 @@ from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.experiments.walked_timetable import Timetable
 from gradiva.experiments.walkers import (
     COORDINATOR,
+    FREE_RUNNING,
     LOCKSTEP,
-    REAL_TIME,
     SIMULATOR,
     WalkerInProcess,
     WalkerOverPorts,
@@ -34,7 +34,7 @@ from gradiva.telemetry import LogError, SignalLog, read_mat
 LIMIT = 1.2  # [-] of the error in one process
 _FIRST, _SECOND = VelocityCommand(0.2), VelocityCommand(0.1, angular=math.radians(10.0))
 _DURATION, _QUICK_DURATION = 20.0, 5.0  # [s] of the first command
-_MODES = {"lockstep": LOCKSTEP, "real time": REAL_TIME}
+_MODES = {"lockstep": LOCKSTEP, "free running": FREE_RUNNING}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class ApplicationWalk:
 
 
 def run_application_walk(run: ExperimentRun) -> None:
-    """Walk every robot, or if quick the chosen one, in one process and in five, in lockstep and in real time."""
+    """Walk every robot, or if quick the chosen one, in one process and in five, in lockstep and free running."""
     quick = run.options.quick
     table = Timetable(_FIRST, _SECOND, _QUICK_DURATION if quick else _DURATION)
     curves: dict[str, dict[str, SignalLog]] = {}
@@ -77,7 +77,7 @@ def walk_in_process(robot: str, table: Timetable) -> SignalLog:
 
 
 def walk_as_application(robot: str, mode: str, table: Timetable) -> ApplicationWalk:
-    """Follow the timetable over RPC; ``mode`` is ``lockstep`` or ``real time``.
+    """Follow the timetable over RPC; ``mode`` is ``lockstep`` or ``free running``.
 
     Raises:
         WalkingError: The application does not come, refuses a command, or leaves no log.

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 from gradiva.experiments.drilled_walk import DrilledWalk
 from gradiva.experiments.running_application import ApplicationFailed
-from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, pairs
+from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, SPEED, pairs
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import ask
 from gradiva.setup import Setup
 
-STALL = 0.3  # [s]
+STALL = 0.3  # [s] of simulated time
 _FAULTY = 2.0  # [s] of simulated time that a sensor fails: beyond the end of the step
 _BLIND = 1.0  # [s] of simulated time without a module
 _GARBAGE = 100  # requests, and as many connections with noise
@@ -66,8 +66,8 @@ def lockstep_drills(setup: Setup) -> list[Drill]:
     return [*_sensor_drills(setup), _stall_of_everything(), *_silent_sources(), *_killed_modules(), _flood()]
 
 
-def real_time_drills() -> list[Drill]:
-    """Return those in which the time of the machine matters."""
+def free_running_drills() -> list[Drill]:
+    """Return those in which modules go by the clock alone."""
     stalled = f"SIGSTOP for {STALL:g} s"
     silence = f"silence {STALL:g}"
     return [
@@ -151,7 +151,7 @@ def _failing(request: str) -> Callable[[DrilledWalk], None]:
 def _stalling(module: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
         walk.send(module, signal.SIGSTOP)
-        time.sleep(STALL)
+        time.sleep(STALL / SPEED)
         walk.send(module, signal.SIGCONT)
         walk.walker.pass_time(_BLIND)
         walk.end_walk()

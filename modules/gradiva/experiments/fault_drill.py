@@ -9,22 +9,22 @@ from pathlib import Path
 
 from gradiva.common import WalkingError
 from gradiva.experiments.drilled_walk import DrilledWalk
-from gradiva.experiments.drills import Drill, lockstep_drills, real_time_drills
+from gradiva.experiments.drills import Drill, free_running_drills, lockstep_drills
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.private_network import NameServerProcess, joined
 from gradiva.experiments.running_application import RunningApplication
-from gradiva.experiments.walkers import LOCKSTEP, REAL_TIME, SIMULATOR, WalkerOverPorts
+from gradiva.experiments.walkers import FREE_RUNNING, LOCKSTEP, SIMULATOR, WalkerOverPorts
 from gradiva.setup import Setup, load_setup
 
 _SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
 
 
 def run_fault_drill(run: ExperimentRun) -> None:
-    """Drill an application in lockstep and, unless quick, in real time; the value is the tilt at the end, [deg]."""
+    """Drill an application in lockstep and, unless quick, free running; the value is the tilt at the end, [deg]."""
     setup = load_setup(run.options.robot)
     _drill_all(run, setup, lockstep_drills(setup), is_lockstep=True)
     if not run.options.quick:
-        _drill_all(run, setup, real_time_drills(), is_lockstep=False)
+        _drill_all(run, setup, free_running_drills(), is_lockstep=False)
 
 
 @contextmanager
@@ -34,7 +34,7 @@ def drilled_walk(setup: Setup, is_lockstep: bool) -> Iterator[DrilledWalk]:
     Raises:
         WalkingError: They do not come.
     """
-    wanted = (*(LOCKSTEP if is_lockstep else REAL_TIME), _SHORT_PREPARATION)
+    wanted = (*(LOCKSTEP if is_lockstep else FREE_RUNNING), _SHORT_PREPARATION)
     additions = [word for addition in wanted for word in ("--add", addition)]
     name = f"{setup.robot.name}-simulation-three"
     with (
@@ -76,7 +76,7 @@ def drilled(walk: DrilledWalk, drill: Drill) -> Row:
 
 
 def _drill_all(run: ExperimentRun, setup: Setup, drills: Sequence[Drill], is_lockstep: bool) -> None:
-    common = {"robot": setup.robot.name, "time": "lockstep" if is_lockstep else "real time"}
+    common = {"robot": setup.robot.name, "time": "lockstep" if is_lockstep else "free running"}
     with drilled_walk(setup, is_lockstep) as walk:
         walk.get_ready()
         for drill in drills:

@@ -166,7 +166,7 @@ EXPERIMENTS = {
         Experiment(
             "application_walk",
             "Gradiva's own campaign",
-            "The application of five processes beside one process: CoM errors, in lockstep and in real time.",
+            "The application of five processes beside one process: CoM errors, in lockstep and free running.",
             run_application_walk,
             "rms CoM error, of that in one process [-]",
         ),

@@ -17,8 +17,11 @@ LOCKSTEP = (
 )
 """What makes the modules of an application wait for each other also on a machine that has much else to do."""
 
-REAL_TIME = ("gradiva-simulator=--no-lockstep", "gradiva-whole-body=--no-lockstep")
-"""What lets the modules of an application run in real time."""
+SPEED = 0.4
+"""Simulated seconds a real one where no module waits for another: a slow machine carries five on its two cores."""
+
+FREE_RUNNING = (f"gradiva-simulator=--no-lockstep --speed {SPEED:g}", "gradiva-whole-body=--no-lockstep")
+"""What lets each module of an application go by the clock alone, as on a robot."""
 
 _ROUNDING = 1e-3  # [s] of the times that are told
 
