@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ControlMode, DcmReference, FootContact, JointCommand, Side, SoleRectangle
+from gradiva.common import (
+    ConfigError,
+    ControlMode,
+    DcmReference,
+    FootContact,
+    JointCommand,
+    Side,
+    SoleRectangle,
+    sealed,
+)
 
 
 def test_the_arrays_of_a_value_cannot_be_written():
@@ -22,6 +31,13 @@ def test_an_array_that_nobody_can_write_is_shared():
     assert JointCommand(ControlMode.TORQUE, command.values).values is command.values
     for seemingly in (command.values[:2], command.values.reshape(3)):  # views: who knows who may write the memory
         assert JointCommand(ControlMode.TORQUE, seemingly).values is not seemingly
+
+
+def test_a_sealed_array_is_shared_and_cannot_be_written():
+    values = sealed(np.zeros(3))
+    assert JointCommand(ControlMode.POSITION, values).values is values
+    with pytest.raises(ValueError, match="read-only"):
+        values[0] = 1.0
 
 
 def test_a_wrong_shape_is_named():

@@ -11,7 +11,8 @@ T = TypeVar("T")
 
 NDArray = npt.NDArray[np.float64]
 
-_FLOAT = np.dtype(np.float64)
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
+_ANY_LENGTH = (None,)
 
 
 def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) -> NDArray:
@@ -24,16 +25,25 @@ def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) 
     Raises:
         ValueError: The shape differs.
     """
-    array = value if _is_frozen(value) else np.array(value, dtype=np.float64)
+    if _is_frozen(value):
+        array = value
+    else:
+        array = np.array(value, dtype=np.float64)
+        array.setflags(write=False)
     if shape is not None and not _matches(array.shape, shape):
         raise ValueError(f"expected an array of shape {shape}, got {array.shape}")
-    array.flags.writeable = False
+    return array
+
+
+def sealed(array: NDArray) -> NDArray:
+    """Return an array that was made just now and that nobody else holds, read-only: then nobody needs to copy it."""
+    array.setflags(write=False)
     return array
 
 
 def _is_frozen(value: npt.ArrayLike) -> TypeGuard[NDArray]:
     """Tell whether nobody can change a value: no view of what may be writable elsewhere."""
-    if type(value) is not np.ndarray or value.dtype is not _FLOAT:
+    if type(value) is not _ARRAY or value.dtype is not _FLOAT:
         return False
     return value.base is None and not value.flags.writeable
 
@@ -45,7 +55,9 @@ def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
     """
     for name, shape in shapes.items():
         value = getattr(instance, name)
-        if _is_frozen(value) and _matches(value.shape, shape):
+        if type(value) is _ARRAY and value.dtype is _FLOAT and _matches(value.shape, shape):
+            if value.flags.writeable or value.base is not None:
+                object.__setattr__(instance, name, sealed(value.copy()))
             continue
         try:
             object.__setattr__(instance, name, readonly(value, shape))
@@ -56,6 +68,8 @@ def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
 def _matches(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
     if shape == wanted:
         return True
+    if wanted == _ANY_LENGTH:  # the only pattern of the tick
+        return len(shape) == 1
     return len(shape) == len(wanted) and all(
         length is None or length == here for length, here in zip(wanted, shape, strict=True)
     )
