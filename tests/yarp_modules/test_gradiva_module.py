@@ -24,7 +24,9 @@ class Counter(GradivaModule):
         super().__init__(options, period)
         self.count = 0
         self.fault = None
+        self.patience_fault = None
         self.is_closed = False
+        self.has_time, self.is_slow = threading.Event(), threading.Event()
 
     def tick(self):
         self.count += 1
@@ -32,7 +34,15 @@ class Counter(GradivaModule):
             raise self.fault
         return True
 
+    def wait_for_tick(self):
+        if self.patience_fault is not None:
+            raise self.patience_fault
+        return super().wait_for_tick()
+
     def answer(self, command):
+        if is_called(command[0], "slow"):
+            self.is_slow.set()
+            return ok(int(self.has_time.wait(PATIENCE)))
         if is_called(command[0], "count"):
             return ok(self.count)
         if is_called(command[0], "plan"):
@@ -90,6 +100,26 @@ def test_a_tick_that_fails_is_counted_and_the_next_one_comes(counter):
     wait_until(lambda: counter.count > before + 5)
     counter.fault = None
     assert counter.health.report().errors >= 5
+
+
+def test_a_failure_while_it_waits_for_the_tick_does_not_end_the_module(counter):
+    counter.patience_fault = RuntimeError("broken")
+    wait_until(lambda: counter.health.report().errors >= 2)
+    counter.patience_fault = None
+    before = counter.count
+    wait_until(lambda: counter.count > before + 2)
+
+
+def test_a_command_does_not_wait_for_the_reply_to_another_one(counter):
+    replies = []
+    thread = threading.Thread(target=lambda: replies.append(ask("slow")))
+    thread.start()
+    assert counter.is_slow.wait(PATIENCE)
+    assert ask("count").startswith("[ok] ")
+    assert replies == []
+    counter.has_time.set()
+    thread.join(PATIENCE)
+    assert replies == ["[ok] 1"]
 
 
 def test_health_is_published_about_once_a_second(counter):

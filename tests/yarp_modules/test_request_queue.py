@@ -4,7 +4,7 @@ import time
 import pytest
 
 from gradiva.common import StateError
-from gradiva.yarp_modules.request_queue import RequestQueue
+from gradiva.yarp_modules.request_queue import Asked, RequestQueue
 
 PATIENCE = 5.0  # [s]
 
@@ -64,6 +64,40 @@ def test_where_nothing_ticks_the_one_who_asks_is_told_and_later_nothing_happens(
         queue.ask("start")
     queue.serve(handled.append)
     assert handled == []
+
+
+def test_an_emergency_stop_that_nobody_waits_for_any_more_is_carried_out_all_the_same():
+    queue, handled = RequestQueue(0.01), []
+    with pytest.raises(StateError, match="it is carried out as soon as it does"):
+        queue.ask("stop", is_urgent=True)
+    queue.serve(lambda asked: handled.append(asked.request))
+    assert handled == ["stop"]
+
+
+def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
+    taken, given_up, urgent = Asked("plan"), Asked("plan"), Asked("stop", is_urgent=True)
+    assert taken.take()
+    assert not taken.give_up()
+    assert given_up.give_up()
+    assert not given_up.take()
+    assert urgent.give_up()
+    assert urgent.take()
+
+
+@pytest.mark.parametrize(
+    ("grace", "reply"),
+    [(PATIENCE, ["the planner is slow"]), (0.0, "it is still being carried out; getReason tells what comes of it")],
+)
+def test_what_was_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
+    monkeypatch.setattr("gradiva.yarp_modules.request_queue._GRACE", grace)
+    queue, replies, taken = RequestQueue(0.5), [], []
+    thread = asking(queue, "plan", replies)
+    wait_for(queue, 1)
+    queue.serve(taken.append)
+    thread.join(0.7)
+    taken[0].answer(["the planner is slow"])
+    thread.join(PATIENCE)
+    assert replies == [reply]
 
 
 def test_a_flood_is_refused_at_the_door_and_an_emergency_stop_is_not():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar, TypeVar
 
 from gradiva.common import WalkingError
 from gradiva.middleware import MiddlewareError, yarp
@@ -21,6 +21,8 @@ _HEALTH_PERIOD = 1.0  # [s]
 _WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks
 _LOGGER = logging.getLogger("gradiva.module")
 
+T = TypeVar("T")
+
 
 class GradivaModule(yarp.RFModule):
     """A periodic module with the ports ``<name>/rpc`` and ``<name>/health:o``.
@@ -30,7 +32,7 @@ class GradivaModule(yarp.RFModule):
 
     - `open_ports`, `close_ports`: its own ports (`WalkingError` there ends the program with status 1);
     - `tick`: one cycle; whatever it raises is told, rate limited, and the next tick comes;
-    - `answer`: commands over RPC, called in the thread of the connection;
+    - `answer`: commands over RPC, called in the thread of the connection, several at a time;
     - `wait_for_tick` where something else than the clock says when a tick is due; `unblock` where it waits.
 
     Attributes:
@@ -79,7 +81,10 @@ class GradivaModule(yarp.RFModule):
         return True
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
-        """Return the reply to a command, or None if it is not known; called in the thread of the connection."""
+        """Return the reply to a command, or None if it is not known; called in the thread of its connection.
+
+        Commands of other connections may be answered at the same time.
+        """
         return None
 
     def wait_for_tick(self) -> int | None:
@@ -123,15 +128,19 @@ class GradivaModule(yarp.RFModule):
 
     def updateModule(self) -> bool:
         """Wait for the next tick, do it, and use what time is left."""
-        missed = self.wait_for_tick()
+        missed = self._guarded(self.wait_for_tick, otherwise=None)
         if self.isStopping():
             return False
         goes_on = True
         if missed is not None:
             with self.health.tick(self.lateness, missed):
-                goes_on = self._guarded_tick()
+                goes_on = self._guarded(self.tick, otherwise=True)
         self._use_idle_time()
         return goes_on
+
+    def safeRespond(self, command: yarp.Bottle, reply: yarp.Bottle) -> bool:
+        """Answer while others are being answered: YARP's own lets an emergency stop wait for the plan of a goal."""
+        return self.respond(command, reply)
 
     def respond(self, command: yarp.Bottle, reply: yarp.Bottle) -> bool:
         """Answer a command over RPC."""
@@ -182,14 +191,15 @@ class GradivaModule(yarp.RFModule):
         self.health.real_time = raise_priority() if is_real else "ordinary priority (simulation)"
         self._garbage.begin()
 
-    def _guarded_tick(self) -> bool:
+    def _guarded(self, action: Callable[[], T], otherwise: T) -> T:
+        """Return what ``action`` returns; where it fails, tell so and return ``otherwise``."""
         try:
-            return self.tick()
+            return action()
         except Exception as error:
             self.health.errors += 1
             is_known = isinstance(error, WalkingError)
             self._failures.warning("%s: a tick failed: %s", self.TITLE, error, trace=not is_known)
-            return True
+            return otherwise
 
     def _use_idle_time(self) -> None:
         if present_time() >= self._health_due or self._health_due - present_time() > 2.0 * _HEALTH_PERIOD:

@@ -14,6 +14,7 @@ Request = TypeVar("Request")
 
 _MOST_WAITING = 16  # requests; a flood of them is refused at the door
 _MOST_AT_ONCE = 4  # answered in one tick
+_GRACE = 1.0  # [s] beyond the patience for what is being carried out: who does so knows the better reason
 
 
 class Asked(Generic[Request]):
@@ -21,14 +22,28 @@ class Asked(Generic[Request]):
 
     Attributes:
         request: What was asked.
-        is_abandoned: Whether nobody waits for the reply any more.
+        is_urgent: Whether it is carried out even where nobody waits for the reply any more.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, is_urgent: bool = False) -> None:
         self.request = request
-        self.is_abandoned = False
+        self.is_urgent = is_urgent
+        self._lock = threading.Lock()
+        self._is_taken = self._is_given_up = False
         self._answered = threading.Event()
         self._reply: list[Element] = []
+
+    def take(self) -> bool:
+        """Begin to carry it out; False where nobody waits for it any more."""
+        with self._lock:
+            self._is_taken = self.is_urgent or not self._is_given_up
+            return self._is_taken
+
+    def give_up(self) -> bool:
+        """Wait for it no more, unless it has been taken; return whether that is so."""
+        with self._lock:
+            self._is_given_up = not self._is_taken
+            return self._is_given_up
 
     def answer(self, reply: list[Element]) -> None:
         """Hand the reply to who waits."""
@@ -37,10 +52,7 @@ class Asked(Generic[Request]):
 
     def wait(self, patience: float) -> list[Element] | None:
         """Return the reply, or None if it does not come within ``patience`` [s]."""
-        if self._answered.wait(patience):
-            return self._reply
-        self.is_abandoned = True
-        return None
+        return self._reply if self._answered.wait(patience) else None
 
 
 class RequestQueue(Generic[Request]):
@@ -53,12 +65,12 @@ class RequestQueue(Generic[Request]):
         self._lock = threading.Lock()
 
     def ask(self, request: Request, is_urgent: bool = False) -> list[Element]:
-        """Return the reply to ``request``; waits for the next tick.
+        """Return the reply to ``request``; waits for the next tick, and for what may take some of them.
 
         Raises:
-            StateError: Too many are waiting, or none of them is answered: nothing ticks.
+            StateError: Too many are waiting; or nothing ticks; or the tick has no reply yet.
         """
-        asked = Asked(request)
+        asked = Asked(request, is_urgent)
         with self._lock:
             if len(self._waiting) >= _MOST_WAITING and not is_urgent:
                 raise StateError(f"too busy: {_MOST_WAITING} commands are waiting already")
@@ -67,8 +79,11 @@ class RequestQueue(Generic[Request]):
             else:
                 self._waiting.append(asked)
         reply = asked.wait(self._patience)
-        if reply is None:
-            raise StateError(f"no answer within {self._patience:g} s: the control loop does not run")
+        if reply is None and asked.give_up():
+            later = "; it is carried out as soon as it does" if is_urgent else ""
+            raise StateError(f"no answer within {self._patience:g} s: the control loop does not run{later}")
+        if reply is None and (reply := asked.wait(_GRACE)) is None:
+            raise StateError("it is still being carried out; getReason tells what comes of it")
         return reply
 
     def serve(self, handle: Callable[[Asked[Request]], None]) -> None:
@@ -78,5 +93,5 @@ class RequestQueue(Generic[Request]):
                 if not self._waiting:
                     return
                 asked = self._waiting.popleft()
-            if not asked.is_abandoned:
+            if asked.take():
                 handle(asked)

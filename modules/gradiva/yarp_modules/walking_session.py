@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.seldom import Seldom
 from gradiva.walking import WalkingController, WalkingLog, WalkingState
 from gradiva.walking.safety import Finding, SafetyKind
-from gradiva.yarp_modules.command_reply import ok
+from gradiva.yarp_modules.command_reply import fail, ok
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
 from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
@@ -98,7 +98,11 @@ class WalkingSession:
         self._take_motors(before=state)
 
     def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
-        self.coordinator.carry_out(asked.request, self._time, asked.answer)
+        try:
+            self.coordinator.carry_out(asked.request, self._time, asked.answer)
+        except Exception as error:  # who asked is told at once, the module in its own way
+            asked.answer(fail(f"{type(error).__name__}: {error}"))
+            raise
 
     def _take_sample(self) -> None:
         """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""

@@ -75,6 +75,20 @@ def test_time_passes_up_to_an_instant_and_whoever_waits_goes_on():
     assert pause.holds(1.0)
 
 
+@pytest.mark.parametrize("change_of_mind", [Pause.begin, Pause.end])
+def test_whoever_waits_for_an_instant_goes_on_when_time_is_stopped_or_let_go(change_of_mind):
+    pause = Pause(True)
+    waiting = threading.Thread(target=pause.run_until, args=(2.0, go_on))
+    waiting.start()
+    deadline = time.monotonic() + 5.0
+    while not pause.is_awaited and time.monotonic() < deadline:
+        time.sleep(0.001)
+    change_of_mind(pause)
+    waiting.join(5.0)
+    assert not waiting.is_alive()
+    assert not pause.is_awaited
+
+
 def test_the_gate_waits_for_all_boards_that_are_streamed_to():
     leg, arm, head = part("leg"), part("arm"), part("head", streamed=False)
     gate = LockstepGate([leg, arm, head], patience=10.0)

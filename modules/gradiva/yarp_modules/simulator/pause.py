@@ -22,17 +22,24 @@ class Pause:
         self._reached = threading.Event()
 
     def begin(self) -> None:
-        """Let time stand still."""
+        """Let time stand still, now; who waits for an instant waits no more."""
         self._until = None
         self.is_on = True
+        self.release()
 
     def end(self) -> None:
-        """Let time pass."""
+        """Let time pass; who waits for an instant waits no more."""
+        self._until = None
         self.is_on = False
         self.release()
 
+    @property
+    def is_awaited(self) -> bool:
+        """Whether somebody waits for an instant."""
+        return self._until is not None
+
     def run_until(self, time: float, is_stopping: Callable[[], bool]) -> None:
-        """Let time pass up to ``time`` [s], and wait for it."""
+        """Let time pass up to ``time`` [s], and wait for it, or for a change of mind."""
         self._reached.clear()
         self._until = time
         while not self._reached.wait(_LOOK) and not is_stopping():
@@ -44,11 +51,12 @@ class Pause:
 
     def holds(self, time: float) -> bool:
         """Tell whether time stands still at ``time`` [s]."""
+        until = self._until  # an answer over RPC may change it meanwhile
         if not self.is_on:
             return False
-        if self._until is None:
+        if until is None:
             return True
-        if time < self._until - _ROUNDING:
+        if time < until - _ROUNDING:
             return False
         self._until = None
         self._reached.set()

@@ -210,6 +210,8 @@ class Simulator(GradivaModule):
             return fail("expected: advance SECONDS")
         if not self._pause.is_on:
             return fail("time passes; pause comes first")
+        if self._pause.is_awaited:
+            return fail("an earlier advance has not ended yet; pause or resume ends it")
         self._pause.run_until(self._world.time + float(rest[0]), self.isStopping)
         return ok(["time", self._world.time])
 
