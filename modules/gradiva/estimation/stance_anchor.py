@@ -56,8 +56,10 @@ class StanceAnchor:
             self._switch(time, reference, feet)
         planned = reference.foot(reference.stance_foot)
         left = 1.0 - minimum_jerk((time - self._switch_time) / self._blend_time)[0]
-        position = planned.position + left * self._position_offset
-        rotation = so3.exp(left * self._rotation_offset) @ planned.rotation
+        position, rotation = planned.position, planned.rotation
+        if left > 0.0:
+            position = position + left * self._position_offset
+            rotation = so3.exp(left * self._rotation_offset) @ rotation
         self._anchor = PlanarPose.of(position, rotation)
         return reference.stance_foot, position, rotation
 

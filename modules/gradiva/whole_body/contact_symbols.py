@@ -16,6 +16,10 @@ from gradiva.whole_body.parameters import Parameters
 
 _MOMENTS = len(SoleMoments._fields) - 1  # without the height, which is constant
 _IN_THE_AIR = (0.0,) * _MOMENTS
+_NAMES = {
+    side: tuple(f"{side}_{name}" for name in ("rest_position", "rest_rotation", "stiffness", "damping", "moments"))
+    for side in Side
+}
 
 
 @dataclass
@@ -118,13 +122,9 @@ def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -
     contact = state.foot_contact(side)
     if contact is None:
         raise EstimationError(f"the contact of the {side} foot is not estimated; control on soft ground needs it")
-    return {
-        f"{side}_rest_position": contact.rest_position,
-        f"{side}_rest_rotation": contact.rest_rotation,
-        f"{side}_stiffness": contact.stiffness,
-        f"{side}_damping": contact.damping,
-        f"{side}_moments": _moments(side, state, contact, ground),
-    }
+    moments = _moments(side, state, contact, ground)
+    values = (contact.rest_position, contact.rest_rotation, contact.stiffness, contact.damping, moments)
+    return dict(zip(_NAMES[side], values, strict=True))
 
 
 def _moments(side: Side, state: RobotState, contact: FootContact, ground: ViscoElasticContact) -> tuple[float, ...]:

@@ -24,6 +24,10 @@ _BODY = (
 )
 _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")
 _REST = np.zeros(6)
+_FOOT = {
+    side: tuple(f"{side}_foot_{name}" for name in ("position", "rotation", "twist", "acceleration", "is_loaded"))
+    for side in Side
+}
 
 
 def state_values(state: RobotState) -> Values:
@@ -36,8 +40,8 @@ def reference_values(state: RobotState, reference: WholeBodyReference, search_sp
     values: Values = {name: getattr(reference, name) for name in _BODY}
     values["left_foot_wrench"] = reference.left_foot_wrench
     values["right_foot_wrench"] = reference.right_foot_wrench
-    for side in Side:
-        values |= foot_values(side, state, reference, search_speed)
+    values |= foot_values(Side.LEFT, state, reference, search_speed)
+    values |= foot_values(Side.RIGHT, state, reference, search_speed)
     return values
 
 
@@ -55,13 +59,7 @@ def foot_values(side: Side, state: RobotState, reference: WholeBodyReference, se
     elif foot.in_contact:
         position = np.array([position[0], position[1], state.foot_position(side)[2]])
         twist, acceleration = _sinking(search_speed), _REST
-    return {
-        f"{side}_foot_position": position,
-        f"{side}_foot_rotation": foot.rotation,
-        f"{side}_foot_twist": twist,
-        f"{side}_foot_acceleration": acceleration,
-        f"{side}_foot_is_loaded": float(loaded),
-    }
+    return dict(zip(_FOOT[side], (position, foot.rotation, twist, acceleration, float(loaded)), strict=True))
 
 
 def is_loaded(side: Side, state: RobotState, foot: FootReference) -> bool:

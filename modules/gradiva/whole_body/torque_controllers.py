@@ -24,6 +24,7 @@ class TorqueController:
 
     Attributes:
         problem: Of the last tick.
+        desired_posture: To which the desired velocity leads until the end of the tick.
         desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
     """
 
@@ -49,15 +50,9 @@ class TorqueController:
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
-        self._start: RobotPosture | RobotState = posture
-        self._period = 0.0
+        self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._torques: NDArray | None = None
-
-    @property
-    def desired_posture(self) -> RobotPosture:
-        """See ``WholeBodyController.desired_posture``."""
-        return integrate(self._start, self.desired_velocity, self._period)
 
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -67,7 +62,7 @@ class TorqueController:
         acceleration, self._torques = self.problem.solve(values, relaxed)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = velocity + period * acceleration
-        self._start, self._period = state, period
+        self.desired_posture = integrate(state, self.desired_velocity, period)
         return JointCommand(ControlMode.TORQUE, self._torques)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
