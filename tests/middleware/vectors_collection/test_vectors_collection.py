@@ -129,3 +129,12 @@ def test_a_client_without_a_server_says_so(names):
 
 def test_unknown_questions_are_refused(server, names):
     assert to_text(request(names.query(f"{NAME}/rpc:i"), ["makeCoffee"], timeout=10.0)) == "[fail]"
+
+
+def test_a_source_that_hangs_keeps_nobody_waiting(server, monkeypatch):
+    monkeypatch.setattr("gradiva.middleware.vectors_collection.vectors_collection_client._ANSWER_PATIENCE", 0.1)
+    client = VectorsCollectionClient(NAME, "/logger")
+    client.open()
+    with server._naming, pytest.raises(PeerUnreachable, match="does not answer"):
+        client.element_names()
+    client.close()

@@ -14,6 +14,8 @@ from gradiva.middleware.vectors_collection.vectors_message import names_from_ite
 
 _log = logging.getLogger("gradiva.yarp")
 
+_ANSWER_PATIENCE = 2.0  # [s] a source that hangs must not keep its logger from ending
+
 
 @dataclass(frozen=True, slots=True)
 class VectorsSample:
@@ -48,6 +50,7 @@ class VectorsCollectionClient:
         self._carrier = carrier
         self._port = yarp.BufferedPortBottle()
         self._rpc = yarp.Port()
+        self._rpc.setTimeout(_ANSWER_PATIENCE)
         self._names: dict[str, list[str]] = {}
         self._version = -1
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass
 
 from gradiva.middleware.analog_sensors import (
@@ -24,10 +23,10 @@ from gradiva.middleware.embedded.devices.mas_status import (
     MAS_WAITING_FOR_FIRST_READ,
 )
 from gradiva.middleware.embedded.devices.parameters import carrier, number, text
+from gradiva.middleware.embedded.devices.question_port import QuestionPort
 from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.newest_message_port import NewestMessagePort
-from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.wire.elements import PlainList
 from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
 
@@ -71,13 +70,12 @@ class AnalogSensorsClient:
     def __init__(self, options: AnalogSensorsClientOptions) -> None:
         """Prepare; `open` reaches the server."""
         self._options = options
-        self._rpc = RpcClient()
+        self._rpc = QuestionPort()
         self._port = NewestMessagePort()
         self._metadata: dict[SensorClass, tuple[SensorMetadata, ...]] = {}
         self._reader = MeasurementsReader()
         self._last = LastMessage(self._port, "measurements", self._measurements)
         self._late = Complaint()
-        self._asking = threading.Lock()
         self._keeper = ConnectionKeeper(options.remote, self._is_connected, self._reach_again)
 
     def open(self) -> None:
@@ -144,11 +142,8 @@ class AnalogSensorsClient:
             raise PeerUnreachable(f"problem connecting to {remote}, is the remote device available?")
 
     def _ask_metadata(self) -> dict[SensorClass, tuple[SensorMetadata, ...]]:
-        question, answer = Bottle(), Bottle()
-        question.items = PlainList(["getMetadata"])
-        with self._asking:
-            if not self._rpc.write(question, answer):
-                raise PeerUnreachable(f"{self._options.remote} does not say which sensors it has")
+        answer = Bottle()
+        self._rpc.ask(PlainList(["getMetadata"]), answer, self._options.remote)
         return metadata_from_items(answer.items)
 
     def _is_connected(self) -> bool:

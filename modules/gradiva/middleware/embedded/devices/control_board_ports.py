@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.devices.joint_state_reader import JointStateReader
+from gradiva.middleware.embedded.devices.question_port import QuestionPort
 from gradiva.middleware.embedded.devices.remote_control_board_options import RemoteControlBoardOptions
 from gradiva.middleware.embedded.devices.reply_bytes import ReplyBytes
 from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle, write_object
 from gradiva.middleware.embedded.network.contactable import speak
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.newest_message_port import NewestMessagePort
-from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.network.transferable import Sendable
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
@@ -25,11 +25,10 @@ class ControlBoardPorts:
     def __init__(self, options: RemoteControlBoardOptions) -> None:
         """Open nothing yet."""
         self._options = options
-        self._rpc = RpcClient()
+        self._rpc = QuestionPort()
         self._command = BufferedPortBottle()
         self._state = NewestMessagePort()
         self.state = JointStateReader(self._state)
-        self._requesting = threading.Lock()
         self._sending = threading.Lock()
 
     def open(self) -> None:
@@ -64,13 +63,13 @@ class ControlBoardPorts:
     def ask(self, items: list[Element]) -> list[Element]:
         """Send a request and return the reply, or raise PeerUnreachable."""
         reply = Bottle()
-        self._exchange(items, reply)
+        self._rpc.ask(items, reply, self._options.remote)
         return reply.items
 
     def ask_bytes(self, items: list[Element]) -> bytes:
         """Send a request and return the bytes of the reply, or raise PeerUnreachable."""
         reply = ReplyBytes()
-        self._exchange(items, reply)
+        self._rpc.ask(items, reply, self._options.remote)
         return reply.data
 
     def send(self, message: Sendable, strict: bool) -> None:
@@ -104,10 +103,3 @@ class ControlBoardPorts:
     @property
     def _board_state(self) -> str:
         return f"{self._options.remote}/stateExt:o"
-
-    def _exchange(self, items: list[Element], reply: Bottle | ReplyBytes) -> None:
-        request = Bottle()
-        request.items = items
-        with self._requesting:
-            if not self._rpc.write(request, reply):
-                raise PeerUnreachable(f"{self._options.remote} does not answer")
