@@ -96,7 +96,7 @@ def test_code_for_both_uses_only_names_of_the_bindings(path):
 
 
 def internals_within(source: str) -> set[str]:
-    """Return the names that a source must not use. A plain port of the bindings has setTimeout, its RPC ports lack it."""
+    """Return what a source must not use; a plain port of the bindings has setTimeout, its RPC ports lack it."""
     kinds = {kind for kind in INTERNAL if not kind.startswith("Rpc") or kind in source}
     return set().union(*(INTERNAL[kind] for kind in kinds)) - {"toString", "run"}
 

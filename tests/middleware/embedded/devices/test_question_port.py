@@ -48,7 +48,7 @@ def port(names):
 
 
 def test_a_device_that_is_not_connected_is_named(port):
-    with pytest.raises(PeerUnreachable, match="^the arm does not answer"):
+    with pytest.raises(PeerUnreachable, match=r"^the arm does not answer"):
         port.ask([1], Bottle(), "the arm")
 
 
