@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import FootReference, NDArray
+from gradiva.common import FootReference, NDArray, sealed
 
 
 def pendulum_wrenches(
@@ -27,13 +27,23 @@ def pendulum_wrenches(
         Two wrenches about the sole origins, world axes, [N, N·m], shape (6,).
     """
     share = left_share(zmp, feet, zmp_points)
-    shift = zmp - (share * zmp_points[0] + (1.0 - share) * zmp_points[1])
-    wrenches = []
-    for foot, load, point in zip(feet, (share, 1.0 - share), zmp_points, strict=True):
-        x, y = point + shift - foot.position[:2]
-        fx, fy, fz = (float(component) for component in load * force)
-        wrenches.append(np.array([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx]))
-    return wrenches[0], wrenches[1]
+    (x, y), (left, right) = zmp.tolist(), zmp_points.tolist()
+    shift = (
+        x - share * left[0] - (1.0 - share) * right[0],
+        y - share * left[1] - (1.0 - share) * right[1],
+    )
+    total = force.tolist()
+    return _wrench(feet[0], share, total, left, shift), _wrench(feet[1], 1.0 - share, total, right, shift)
+
+
+def _wrench(
+    foot: FootReference, share: float, force: list[float], point: list[float], shift: tuple[float, float]
+) -> NDArray:
+    """Return a share of the force through a point that is shifted, as a wrench about the sole origin."""
+    x0, y0, _ = foot.position.tolist()
+    x, y = point[0] + shift[0] - x0, point[1] + shift[1] - y0
+    fx, fy, fz = (share * component for component in force)
+    return sealed(np.array([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx]))
 
 
 def left_share(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:
@@ -43,6 +53,7 @@ def left_share(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_poin
         return 1.0
     if not left.in_contact:
         return 0.0
-    line = zmp_points[0] - zmp_points[1]
-    ratio = float((zmp - zmp_points[1]) @ line) / float(line @ line)
+    (x, y), ((left_x, left_y), (right_x, right_y)) = zmp.tolist(), zmp_points.tolist()
+    line_x, line_y = left_x - right_x, left_y - right_y
+    ratio = ((x - right_x) * line_x + (y - right_y) * line_y) / (line_x * line_x + line_y * line_y)
     return min(1.0, max(0.0, ratio))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import mujoco
 import numpy as np
 
@@ -14,6 +16,7 @@ from gradiva.common import (
     RobotInterfaceError,
     RobotPosture,
     Side,
+    sealed,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.body_probes import BodyProbes
@@ -119,7 +122,9 @@ class MujocoRobot:
         else:
             self._arrived = self._samples.take(self._step) or self._arrived
         sample = self._arrived
-        if not (np.isfinite(sample.positions).all() and np.isfinite(sample.velocities).all()):
+        if not math.isfinite(
+            np.vdot(sample.positions, sample.positions) + np.vdot(sample.velocities, sample.velocities)
+        ):
             raise RobotInterfaceError(f"the simulation diverged before {self.time:.3f} s")
         truth = self._sensor_faults.misplace(self._true_measurement(sample), self.time)
         return self._sensor_faults.spoil(self._sensors.measure(truth), self.time)
@@ -232,7 +237,8 @@ class MujocoRobot:
         self._step += 1
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sum += self._wrenches
-        self._positive_work += timestep * float(np.maximum(data.actuator_force * data.actuator_velocity, 0.0).sum())
+        power = data.actuator_force * data.actuator_velocity
+        self._positive_work += timestep * float(np.add.reduce(np.maximum(power, 0.0, out=power)))
         if self._config.sensors.delay > 0.0:
             self._samples.put(self._step, self._snapshot())
         if self._step % self._watch_steps == 0:
@@ -251,7 +257,7 @@ class MujocoRobot:
             step=self._step,
             positions=data.qpos.copy(),
             velocities=data.qvel.copy(),
-            torques=data.actuator_force.copy(),
+            torques=sealed(data.actuator_force.copy()),
             wrenches=self._wrenches,
             wrench_sum=self._wrench_sum.copy(),
         )
@@ -263,8 +269,8 @@ class MujocoRobot:
         self._last_read = sample
         return Measurement(
             time=sample.step * self._config.timestep,
-            joint_positions=sample.positions[self._reader.joint_positions],
-            joint_velocities=sample.velocities[self._reader.joint_velocities],
+            joint_positions=sealed(sample.positions[self._reader.joint_positions]),
+            joint_velocities=sealed(sample.velocities[self._reader.joint_velocities]),
             joint_torques=sample.torques,
             contact_wrenches=self._mean_wrenches,
             imu=self._reader.imu(sample),

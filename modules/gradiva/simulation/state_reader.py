@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, so3
+from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, sealed, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.simulated_state import SimulatedState
 from gradiva.simulation.slip_meter import SlipMeter
@@ -35,7 +35,7 @@ class StateReader:
         self._place(snapshot)
         twist = np.empty(6)  # angular first, in the axes of the site
         mujoco.mj_objectVelocity(self._model, self._data, mujoco.mjtObj.mjOBJ_SITE, self._imu, twist, 1)
-        return ImuMeasurement(self._level_rotation @ self._rotation(self._imu), twist[:3])
+        return ImuMeasurement(sealed(self._level_rotation @ self._rotation(self._imu)), twist[:3])
 
     def base(self, snapshot: Snapshot) -> BaseMeasurement:
         """Return pose and twist of the base link."""
@@ -43,7 +43,7 @@ class StateReader:
         mujoco.mju_quat2Mat(rotation, snapshot.positions[3:7])
         matrix = rotation.reshape(3, 3)
         linear, angular = snapshot.velocities[:3], matrix @ snapshot.velocities[3:6]
-        return BaseMeasurement(snapshot.positions[:3], matrix, np.concatenate((linear, angular)))
+        return BaseMeasurement(snapshot.positions[:3], matrix, sealed(np.concatenate((linear, angular))))
 
     def truth(self, snapshot: Snapshot, time: float, slip: SlipMeter) -> SimulatedState:
         """Return the whole state."""

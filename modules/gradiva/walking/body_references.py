@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, RobotPosture, Side, WalkingReference, so3
+from gradiva.common import GRAVITY, NDArray, RobotPosture, Side, WalkingReference, sealed, so3
 from gradiva.contacts import pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.planning_service import foot_pose
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
+
+_GRAVITY = np.array([0.0, 0.0, -GRAVITY])
 
 
 class BodyReferences:
@@ -53,11 +55,11 @@ class BodyReferences:
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
-            com_acceleration=force / self._mass - [0.0, 0.0, GRAVITY],
+            com_acceleration=sealed(force / self._mass + _GRAVITY),
             com_jerk=_jerk(plan),
-            zmp=zmp,
-            torso_rotation=heading @ self._torso_rotation,
-            pelvis_rotation=heading @ self._start_posture.base_rotation,
+            zmp=sealed(zmp),
+            torso_rotation=sealed(heading @ self._torso_rotation),
+            pelvis_rotation=sealed(heading @ self._start_posture.base_rotation),
             trunk_angular_velocity=_turn(plan.left_foot.twist, plan.right_foot.twist),
             trunk_angular_acceleration=_turn(plan.left_foot.acceleration, plan.right_foot.acceleration),
             posture=self._start_posture.joint_positions,
@@ -67,20 +69,23 @@ class BodyReferences:
 
     def _pendulum_force(self, plan: WalkingReference, desired: DesiredPendulum) -> NDArray:
         stiffness = self._mass * plan.dcm.natural_frequency * plan.dcm.divergence_rate  # m ω², ω² = σ / η
-        return stiffness * (plan.com_position - [*desired.zmp_position, 0.0])  # its vertical part is m (g + z̈)
+        (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
+        return np.array([stiffness * (x - zmp_x), stiffness * (y - zmp_y), stiffness * z])  # z: m (g + z̈)
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
-        points = np.array([foot_pose(plan, side).zmp_point(side, self._zmp_offset) for side in Side])
+        x, y = self._zmp_offset
+        points = np.array([foot_pose(plan, side).point(x, side.sign * y) for side in (Side.LEFT, Side.RIGHT)])
         return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)
 
 
 def _jerk(plan: WalkingReference) -> NDArray:
     """Return the jerk of the planned CoM, ω² (ẋ − ż): feedback has no part in it, which would not be smooth."""
     dcm = plan.dcm
-    way = plan.com_velocity[:2] - dcm.zmp_velocity
-    return np.array([*(dcm.natural_frequency * dcm.divergence_rate * way), 0.0])
+    (vx, vy, _), (zmp_vx, zmp_vy) = plan.com_velocity.tolist(), dcm.zmp_velocity.tolist()
+    stiffness = dcm.natural_frequency * dcm.divergence_rate
+    return sealed(np.array([stiffness * (vx - zmp_vx), stiffness * (vy - zmp_vy), 0.0]))
 
 
 def _turn(left: NDArray, right: NDArray) -> NDArray:
     """Return the mean about the vertical of two twists, or of their rates, shape (3,)."""
-    return np.array([0.0, 0.0, 0.5 * (left[5] + right[5])])
+    return sealed(np.array([0.0, 0.0, 0.5 * float(left[5] + right[5])]))

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotState, WalkingReference
+from gradiva.common import NDArray, RobotState, WalkingReference, sealed
 from gradiva.contacts import SupportPolygon
 from gradiva.simplified_model import GainSchedule, ZmpComController
 from gradiva.walking.dcm_law import DcmLaw, DcmSituation, Preview
@@ -135,9 +135,9 @@ class ModelControl:
         if self._com_position is None:
             self._com_position = reference.com_position[:2].copy()
         self._com_position = self._com_position + period * velocity
-        height, climb = reference.com_position[2], reference.com_velocity[2]
+        height, climb = float(reference.com_position[2]), float(reference.com_velocity[2])
         return DesiredPendulum(
             zmp_position=desired_zmp,
-            com_position=np.array([*self._com_position, height + period * climb]),
-            com_velocity=np.array([*velocity, climb]),
+            com_position=sealed(np.array([*self._com_position.tolist(), height + period * climb])),
+            com_velocity=sealed(np.array([*velocity.tolist(), climb])),
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference
+from gradiva.common import FootReference, PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference, so3
 from gradiva.contacts import SupportPolygon, support_polygon
 from gradiva.planner import (
     Command,
@@ -19,7 +20,7 @@ from gradiva.planner import (
     WalkingPlan,
     WalkingPlanner,
 )
-from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered, foot_pose
+from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
 _MISSED_YAW = 0.02  # [rad]
@@ -275,9 +276,15 @@ class PlanFollower:
 
 def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
     """Return the support polygon of the feet that a reference has on the ground."""
-    sides = [side for side in Side if reference.foot(side).in_contact]
-    feet = [foot_pose(reference, side) for side in sides]
-    return support_polygon([(foot.x, foot.y, foot.yaw) for foot in feet], sides, sole)
+    left, right = reference.left_foot, reference.right_foot
+    return _polygon(left if left.in_contact else None, right if right.in_contact else None, sole)
+
+
+@lru_cache(maxsize=4)  # a foot that stands has the same reference tick after tick
+def _polygon(left: FootReference | None, right: FootReference | None, sole: SoleRectangle) -> SupportPolygon:
+    standing = [(side, foot) for side, foot in ((Side.LEFT, left), (Side.RIGHT, right)) if foot is not None]
+    poses = [(foot.position[0], foot.position[1], so3.yaw(foot.rotation)) for _, foot in standing]
+    return support_polygon(poses, [side for side, _ in standing], sole)
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:
