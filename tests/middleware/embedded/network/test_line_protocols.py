@@ -1,9 +1,12 @@
-import threading
+import socket
+import time
 from contextlib import ExitStack
+
+import pytest
 
 from gradiva.middleware.embedded.network.line_connection import LineConnection
 from tests.middleware.embedded.network.local_ports import open_core, settings_with
-from tests.middleware.embedded.network.patience import conversation, threads_named, wait_until
+from tests.middleware.embedded.network.patience import PATIENCE, conversation, threads_named, wait_until
 
 
 def test_connections_that_announce_another_protocol_are_handed_on():
@@ -23,15 +26,42 @@ def test_connections_that_announce_another_protocol_are_handed_on():
 
 
 def test_who_stops_in_the_middle_of_a_line_is_left():
-    ended = threading.Event()
-
-    def serve(connection: LineConnection) -> None:
-        while connection.read_line() is not None:
-            pass
-        ended.set()
-
     with ExitStack() as stack:
-        port = open_core(stack, "/port", None, settings_with(stall_timeout=0.05), line_protocols={b"NAME_SER": serve})
+        settings = settings_with(handshake_timeout=0.1, stall_timeout=0.1)
+        port = open_core(stack, "/port", None, settings, line_protocols={b"NAME_SER": echo_lines})
         assert conversation(port.port_number, b"NAME_SERVER half a li", b"never") == b""
-        assert ended.is_set()
+        assert conversation(port.port_number, b"NAME_SERVER\nhalf a li", b"never") == b"NAME_SERVER\n"
         wait_until(lambda: not threads_named("yarp input of /port"))
+
+
+@pytest.mark.parametrize(("whole_lines", "limit"), [(b"", "handshake_timeout"), (b"NAME_SERVER\n", "stall_timeout")])
+def test_a_line_that_drips_has_no_more_time_than_one_that_stops(whole_lines, limit):
+    patient = {"handshake_timeout": PATIENCE, "stall_timeout": PATIENCE}
+    with ExitStack() as stack:
+        settings = settings_with(**{**patient, limit: 0.3})
+        port = open_core(stack, "/port", None, settings, line_protocols={b"NAME_SER": echo_lines})
+        sock = stack.enter_context(socket.create_connection(("127.0.0.1", port.port_number), timeout=PATIENCE))
+        sock.sendall(whole_lines + b"NAME_SERVER ")
+        drip_until_closed(sock)
+        wait_until(lambda: not threads_named("yarp input of /port"))
+
+
+def echo_lines(connection: LineConnection) -> None:
+    while (line := connection.read_line()) is not None:
+        connection.send(f"{line}\n".encode())
+
+
+def drip_until_closed(sock: socket.socket) -> None:
+    """Send a byte now and then, in less than any patience of the other end, until it has closed."""
+    deadline = time.monotonic() + PATIENCE
+    sock.settimeout(0.05)
+    while time.monotonic() < deadline:
+        try:
+            sock.sendall(b"x")
+            if sock.recv(100) == b"":
+                return
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            return
+    raise AssertionError("the other end is still patient")

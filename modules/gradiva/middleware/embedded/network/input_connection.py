@@ -153,17 +153,16 @@ class InputConnection:
         set_timeout(self._socket, socket.SO_SNDTIMEO, limits.stall_timeout)
         self._stream.set_deadline(time.monotonic() + limits.handshake_timeout)
         serve_lines = self._owner.line_protocol(self._stream.peek(HEADER_SIZE))
-        if serve_lines is None:
-            self._introduce()
+        if serve_lines is not None:
+            self.is_introduced = True
+            serve_lines(LineConnection(self._socket, self._stream, self._peer[0], limits.stall_timeout))
+            return False
+        self._introduce()
         self._stream.set_deadline(None)
         self._stream.set_patience(limits.stall_timeout)
-        if serve_lines is None:
-            if self._datagrams is not None:
-                self._socket.close()
-            return self._serve_messages()
-        self.is_introduced = True
-        serve_lines(LineConnection(self._socket, self._stream, self._peer[0]))
-        return False
+        if self._datagrams is not None:
+            self._socket.close()
+        return self._serve_messages()
 
     def _introduce(self) -> None:
         introduction = read_introduction(self._stream, self._socket)
