@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable
 
 from gradiva.middleware import yarp
@@ -20,13 +18,13 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError
 from gradiva.middleware.message_readers import RequestReader
+from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessage
 
 _log = logging.getLogger("gradiva.yarp")
 
 _PERIOD = 0.01  # [s]
-_PATIENCE = 1.0  # [s] for the last reading of the sensors to end
 
 
 class AnalogSensorsServer:
@@ -49,7 +47,6 @@ class AnalogSensorsServer:
         self._name = name
         self._sensors = sensors
         self._read = read
-        self._period = period
         self._port = yarp.BufferedPortBottle()
         self._rpc = yarp.Port()
         self._requests = RequestReader(self._answer)  # the bindings do not keep it alive
@@ -57,8 +54,7 @@ class AnalogSensorsServer:
         self._messages = measurements_messages(self._sizes)
         self._count = 0
         self._is_failing = False
-        self._stopped = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._publisher = PeriodicPublisher(f"sensors {name}", period, self.publish)
 
     def __enter__(self) -> AnalogSensorsServer:
         """Open."""
@@ -70,20 +66,20 @@ class AnalogSensorsServer:
         self.close()
 
     def open(self) -> None:
-        """Open both ports and begin to publish, or raise MiddlewareError and leave nothing open."""
+        """Open both ports and begin to publish; a server that was closed cannot be opened again.
+
+        Raises:
+            MiddlewareError: A port cannot be opened; none stays open.
+        """
         self._rpc.setReader(self._requests)
         if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:o")):
             self._close_ports()
             raise MiddlewareError(f"the ports of {self._name} could not be opened")
-        if self._period is not None:
-            self._thread = threading.Thread(target=self._run, name=f"sensors {self._name}", daemon=True)
-            self._thread.start()
+        self._publisher.start()
 
     def close(self) -> None:
         """Publish no more."""
-        self._stopped.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(_PATIENCE)  # sensors that never answer must not hold this up
+        self._publisher.stop()
         self._close_ports()
 
     @property
@@ -143,11 +139,3 @@ class AnalogSensorsServer:
         if question == ["getMetadata"]:
             return metadata_to_items(self._sensors)
         return [encode_vocab("fail")]
-
-    def _run(self) -> None:
-        period = self._period or _PERIOD
-        due = time.monotonic()
-        while not self._stopped.is_set():
-            self.publish()
-            due = max(due + period, time.monotonic() - period)  # after a pause: no burst to catch up
-            self._stopped.wait(max(0.0, due - time.monotonic()))

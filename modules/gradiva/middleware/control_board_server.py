@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from functools import cache
 
@@ -19,12 +18,12 @@ from gradiva.middleware.embedded.wire.elements import Element, TypedList
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError
 from gradiva.middleware.message_readers import CommandReader, RequestReader
+from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.seldom import Seldom
 
 _LARGEST_COUNT = 2**31 - 1
-_PATIENCE = 1.0  # [s] for the last reading of the device to end
 _logger = logging.getLogger("gradiva.yarp")
 
 
@@ -62,7 +61,6 @@ class ControlBoardServer:
     ) -> None:
         self._name = name
         self._device = device
-        self._period = period
         self._family = family or current_settings().family
         self._clock = clock
         self._device_lock = threading.Lock()
@@ -72,8 +70,7 @@ class ControlBoardServer:
         self._inputs = self._input_ports()
         self._state = yarp.BufferedPortBottle()
         self._extended_state = yarp.BufferedPortBottle()
-        self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._publisher = PeriodicPublisher(f"control board {name}", period, self._publish_now)
 
     def __enter__(self) -> ControlBoardServer:
         self.open()
@@ -93,15 +90,11 @@ class ControlBoardServer:
             if not port.open(self._name + ending):
                 self.close()
                 raise MiddlewareError(f"control board {self._name}: the port {self._name}{ending} cannot be opened")
-        if self._period is not None:
-            self._thread = threading.Thread(target=self._run, args=(self._period,), name=self._name, daemon=True)
-            self._thread.start()
+        self._publisher.start()
 
     def close(self) -> None:
         """Close the ports and wait for the publishing thread."""
-        self._ended.set()
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(_PATIENCE)  # a device that never returns must not hold this up
+        self._publisher.stop()
         for port in [*self._outputs.values(), *(port for port, _ in self._inputs.values())]:
             port.interrupt()
             port.close()
@@ -162,21 +155,10 @@ class ControlBoardServer:
         if command.joints and max(command.joints) >= axes:
             raise MalformedMessage(f"{command.kind.value} of joint {max(command.joints)} of {axes}")
 
-    def _run(self, period: float) -> None:
-        """Publish every period until the server is closed."""
-        due = time.monotonic()
-        while not self._ended.is_set():
-            self._publish_now()
-            due = max(due + period, time.monotonic() - period)  # after a pause: no burst to catch up
-            self._ended.wait(max(0.0, due - time.monotonic()))
-
     def _publish_now(self) -> None:
-        try:
-            with self._device_lock:
-                data = self._device.read()
-            self.publish(data, self._clock())
-        except Exception as error:
-            self._complaint.warning("control board %s: nothing is published: %r", self._name, error, trace=True)
+        with self._device_lock:
+            data = self._device.read()
+        self.publish(data, self._clock())
 
 
 @cache
