@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import lru_cache
 
 import idyntree.bindings as idyn
@@ -26,7 +27,7 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 
 @lru_cache
 def estimator_of(name, use_imu=False, blend=0.2, zmp_filter=0.0, base=BaseSource.ODOMETRY):
-    config = StateEstimatorConfig(base, use_imu, blend, zmp_filter, 0.0, 20.0)
+    config = StateEstimatorConfig(base, use_imu, blend, zmp_filter, 0.0, 20.0, 0.03)
     return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
 
 
@@ -198,6 +199,28 @@ def test_the_zmp_is_where_the_ground_pushes(name):
     state = estimator.update(scene.measurement(wrenches=np.array(wrenches)), scene.reference())
     np.testing.assert_allclose(state.zmp_position, np.average(points, axis=0, weights=loads), atol=1e-12)
     np.testing.assert_allclose(state.left_foot_wrench, total, atol=1e-10)
+
+
+@pytest.mark.parametrize(("load", "share"), [(-0.03, 0.0), (0.02, 0.0), (0.045, 0.5), (0.1, 1.0)])
+def test_what_a_planned_swing_does_to_its_sensor_is_no_ground_but_an_early_landing_is(icub, load, share):
+    scene, estimator = Scene(icub), estimator_of("icub_v2_7")
+    estimator.reset()
+    _, rotation = as_pose(scene.kinematics.getWorldTransform(icub.description.force_torque_sensors[1].frame))
+    wrenches = np.zeros((2, 6))
+    wrenches[0, 2] = 300.0
+    wrenches[1, :3] = rotation.T @ [0.0, 0.0, load * icub.mass * 9.81]
+    planned = scene.reference()
+    swinging = replace(planned, right_foot=replace(planned.right_foot, in_contact=False))
+    state = estimator.update(scene.measurement(wrenches=wrenches), swinging)
+    left, right = ground_of(state, Side.LEFT), share * ground_of(state, Side.RIGHT)
+    np.testing.assert_allclose(state.zmp_position, (left + right)[1:] / (left + right)[0], atol=1e-6)
+
+
+def ground_of(state, side):
+    """Return force and moments of the ZMP of a foot."""
+    wrench, position = state.foot_wrench(side), state.foot_position(side)
+    force = wrench[2]
+    return np.array([force, force * position[0] - wrench[4], force * position[1] + wrench[3]])
 
 
 def test_a_robot_in_the_air_keeps_its_last_zmp(icub):

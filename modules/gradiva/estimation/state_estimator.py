@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import (
+    GRAVITY,
     ConfigError,
     EstimationError,
     LowPass,
@@ -38,6 +39,7 @@ class StateEstimatorConfig:
         zmp_time_constant: Of the low pass on the measured ZMP, [s].
         com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
         minimum_load: Below it the feet give no ZMP and the last one holds, [N].
+        swing_load: Share of the weight up to which a foot that the plan has in the air counts as carrying nothing.
     """
 
     base: BaseSource
@@ -46,12 +48,13 @@ class StateEstimatorConfig:
     zmp_time_constant: float
     com_velocity_time_constant: float
     minimum_load: float
+    swing_load: float
 
     def __post_init__(self) -> None:
         for name in ("zmp_time_constant", "com_velocity_time_constant"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
-        for name in ("anchor_blend_time", "minimum_load"):
+        for name in ("anchor_blend_time", "minimum_load", "swing_load"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
@@ -84,6 +87,7 @@ class StateEstimator:
         joints, sensors = len(model.description.joints), len(model.description.force_torque_sensors)
         self._sizes = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
         self._function = state_function(model, config.base, compiler)
+        self._swing_force = config.swing_load * model.mass * GRAVITY
         self._base = self._base_estimate()
         self._zmp_filter = LowPass(config.zmp_time_constant)
         self._com_velocity_filter = LowPass(config.com_velocity_time_constant)
@@ -126,7 +130,7 @@ class StateEstimator:
             com_position=outputs["com_position"],
             com_velocity=com_velocity,
             dcm_position=dcm,
-            zmp_position=self._filtered_zmp(outputs, period),
+            zmp_position=self._filtered_zmp(outputs, reference, period),
             left_foot_position=outputs["left_foot_position"],
             left_foot_rotation=outputs["left_foot_rotation"],
             right_foot_position=outputs["right_foot_position"],
@@ -156,13 +160,26 @@ class StateEstimator:
         )
         return self._function()
 
-    def _filtered_zmp(self, outputs: Mapping[str, NDArray], period: float) -> NDArray:
-        load = float(outputs["load"][0])
+    def _filtered_zmp(self, outputs: Mapping[str, NDArray], reference: WalkingReference, period: float) -> NDArray:
+        load, moment = float(outputs["load"][0]), outputs["zmp_moment"]
+        for side in _SIDES:
+            if not reference.foot(side).in_contact:
+                swung = self._of_its_own_motion(outputs[f"{side}_foot_wrench"], outputs[f"{side}_foot_position"])
+                load, moment = load - swung[0], moment - swung[1:]
         if load >= self._config.minimum_load:
-            self._zmp = self._zmp_filter.update(outputs["zmp_moment"] / load, period)
+            self._zmp = self._zmp_filter.update(moment / load, period)
         elif self._zmp is None:  # a robot that never stood: the point below its CoM is as good as any
             return outputs["com_position"][:2]
         return self._zmp
+
+    def _of_its_own_motion(self, wrench: NDArray, position: NDArray) -> NDArray:
+        """Return the part of a swinging foot's wrench that is no ground: force [N] and moments of the ZMP [N·m].
+
+        A sensor above the foot feels its inertia, some newtons far from the stance foot.
+        """
+        force = float(wrench[2])
+        share = min(max(2.0 - force / self._swing_force, 0.0), 1.0)  # all up to the limit, nothing from twice of it
+        return share * np.array([force, force * position[0] - wrench[4], force * position[1] + wrench[3]])
 
     def _check(self, measurement: Measurement) -> None:
         if not math.isfinite(measurement.time):
