@@ -38,6 +38,25 @@ def test_few_speeds_are_tried():
     assert walker.tried == [0.10, 0.18, 0.26, 0.34, 0.42, 0.38, 0.36, 0.35]
 
 
+def test_a_good_guess_spares_the_slow_walks():
+    walker = Walker(0.34)
+    assert highest_speed(walker, SEARCH, guess=0.28).speed == 0.34
+    assert walker.tried == [0.28, 0.36, 0.32, 0.34, 0.35]
+
+
+@pytest.mark.parametrize(("guess", "limit"), [(0.50, 0.34), (0.50, 0.10), (0.12, 0.11), (2.0, 0.98), (0.01, 0.13)])
+def test_a_bad_guess_finds_the_same_limit(guess, limit):
+    found = highest_speed(Walker(limit), SEARCH, guess)
+    assert (found.speed, found.next_speed) == (limit, pytest.approx(limit + 0.01))
+
+
+def test_a_guess_above_what_does_not_walk_at_all_ends_at_the_slowest():
+    walker = Walker(0.05)
+    found = highest_speed(walker, SEARCH, guess=0.3)
+    assert (found.speed, found.next_speed, found.reason) == (None, 0.10, "too fast: 0.10")
+    assert walker.tried == [0.30, 0.22, 0.14, 0.10]
+
+
 def test_a_robot_that_does_not_walk_at_all_has_no_highest_speed():
     found = highest_speed(Walker(0.05), SEARCH)
     assert (found.speed, found.next_speed, found.reason) == (None, 0.10, "too fast: 0.10")

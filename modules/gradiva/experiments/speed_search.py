@@ -47,30 +47,57 @@ class SpeedLimit:
     reason: str
 
 
-def highest_speed(walk_at: WalkAt, search: SpeedSearch) -> SpeedLimit:
-    """Go up in strides until a speed does not walk, then halve the interval.
+def highest_speed(walk_at: WalkAt, search: SpeedSearch, guess: float = 0.0) -> SpeedLimit:
+    """Go up in strides until a speed does not walk, or down until one does, then halve the interval.
 
     Exact where walking at a speed implies walking at all lower ones; else a speed that walks while the next
     multiple of the resolution, or a stride beyond it, does not.
+
+    Args:
+        walk_at: Walks.
+        search: Where to look.
+        guess: Where to begin, [m/s]; below the slowest, there.
+    """
+    lowest, last = round(search.slowest / search.resolution), round(search.fastest / search.resolution)
+    found = _Interval(walk_at, search, last + 1)
+    index = min(last, max(lowest, round(guess / search.resolution)))
+    while found.walks < last < found.fails:
+        found.walk(index)
+        index = min(index + search.stride, last)
+    while found.walks == 0 and found.fails > lowest:
+        found.walk(max(found.fails - search.stride, lowest))
+    while found.walks > 0 and found.fails - found.walks > 1 and found.fails <= last:
+        found.walk((found.walks + found.fails) // 2)
+    return found.limit(last)
+
+
+class _Interval:
+    """Between the highest speed that walks and the lowest above it that does not, in multiples of the resolution.
+
+    Attributes:
+        walks: 0 while none does.
+        fails: Beyond the fastest while none does.
     """
 
-    def speed_of(index: int) -> float:
-        return round(index * search.resolution, 9)
+    def __init__(self, walk_at: WalkAt, search: SpeedSearch, beyond: int) -> None:
+        self._walk_at = walk_at
+        self._resolution = search.resolution
+        self._reason = f"all speeds up to {search.fastest} m/s walk"
+        self.walks, self.fails = 0, beyond
 
-    last = round(search.fastest / search.resolution)
-    walks, fails, reason = 0, last + 1, f"all speeds up to {search.fastest} m/s walk"
-    index = round(search.slowest / search.resolution)
-    while fails > last and walks < last:
-        why = walk_at(speed_of(index))
+    def walk(self, index: int) -> None:
+        """Walk at a speed and note how it went."""
+        why = self._walk_at(self._speed(index))
         if why is None:
-            walks, index = index, min(index + search.stride, last)
+            self.walks = index
         else:
-            fails, reason = index, why
-    while walks > 0 and fails - walks > 1 and fails <= last:
-        middle = (walks + fails) // 2
-        why = walk_at(speed_of(middle))
-        if why is None:
-            walks = middle
-        else:
-            fails, reason = middle, why
-    return SpeedLimit(speed_of(walks) if walks else None, speed_of(fails) if fails <= last else None, reason)
+            self.fails, self._reason = index, why
+
+    def limit(self, last: int) -> SpeedLimit:
+        """Return what has been found."""
+        walks = self._speed(self.walks) if self.walks else None
+        fails = self._speed(self.fails) if self.fails <= last else None
+        return SpeedLimit(walks, fails, self._reason)
+
+    def _speed(self, index: int) -> float:
+        return round(index * self._resolution, 9)

@@ -66,7 +66,7 @@ class Architecture:
         """Search, and tell what was found."""
         quick = self.run.options.quick
         search = _QUICK if quick else _THOROUGH
-        limit = highest_speed(self.walk_at, search)
+        limit = highest_speed(self.walk_at, search, guess=self.paper[self.model, self.control])
         robot = self.run.options.robot
         return {
             "robot": robot,
