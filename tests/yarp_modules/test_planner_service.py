@@ -119,6 +119,15 @@ def test_without_an_answer_there_is_no_reply_and_a_late_one_is_left(remote, line
     assert remote.late == 1
 
 
+def test_an_answer_of_another_version_is_a_refusal_that_says_so(remote, line):
+    line.is_up = False
+    assert plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False) is None
+    line.on_malformed(line.questions[0].header, "PlanAnswer has 4 fields, got 3")
+    reply = remote.poll()
+    assert reply.number == 1
+    assert reply.error == "the planner's answer is refused: PlanAnswer has 4 fields, got 3"
+
+
 def test_nothing_is_sent_where_nobody_listens(remote, line):
     line.is_heard = False
     assert plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False) is None

@@ -2,7 +2,9 @@
 
 import threading
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -14,8 +16,12 @@ from gradiva.setup import load_setup
 from gradiva.walking import PlanRequest, WalkingController
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.walking.walking_layers import model_control_of
+from gradiva.yarp_modules.message_header import MessageHeader
+from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.model_control_module import ModelControlModule
 from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.pendulum_messages import PendulumReply
+from gradiva.yarp_modules.plan_messages import PlanAnswer, plan_codec
 from gradiva.yarp_modules.planner_module import PlannerModule
 from gradiva.yarp_modules.remote_layers import RemoteLayers
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
@@ -170,3 +176,37 @@ def test_a_walk_with_both_layers_behind_ports_is_the_walk_in_one_process_to_the_
     for name in ("joints_state::positions::command", "com::position::measured", "dcm::position::desired"):
         np.testing.assert_array_equal(three[name], one[name])
     assert one["com::position::measured"][-1, 0] > 0.1
+
+
+@dataclass(frozen=True)
+class FormerRequest:
+    """What another version might have asked for."""
+
+    HEADER: ClassVar[MessageHeader] = MessageHeader(1234, 1, 0.5)
+
+    header: MessageHeader = HEADER
+    configuration: str = "12345678"
+
+
+def test_a_request_of_another_version_is_answered_with_what_is_wrong(modules):
+    for request_port, reply_port, kind, complaint in (
+        ("/model-control/state:i", "/model-control/desired:o", PendulumReply, "PendulumRequest has 10 fields, got 2"),
+        ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion has 6 fields, got 2"),
+    ):
+        reply = reply_to_a_former_request(request_port, reply_port, kind)
+        assert reply.header == FormerRequest.HEADER
+        assert complaint in reply.refusal
+        assert "modules of different versions do not understand each other" in reply.refusal
+
+
+def reply_to_a_former_request(request_port, reply_port, kind):
+    writer, reader = MessageWriter(plan_codec()), MessageReader(kind, plan_codec())
+    writer.open("/former/request:o")
+    reader.open("/former/reply:i")
+    for pair in (("/former/request:o", request_port), (reply_port, "/former/reply:i")):
+        wait_until(lambda pair=pair: yarp.Network.connect(*pair, "fast_tcp", True), pair)
+    writer.write(FormerRequest())
+    reply = reader.take(PATIENCE)
+    writer.close()
+    reader.close()
+    return reply

@@ -124,6 +124,19 @@ def test_a_model_control_that_is_configured_otherwise_is_not_obeyed():
     assert remote.record.refused == 5
 
 
+def test_answers_of_another_version_are_a_finding_that_says_so():
+    line = DirectLine(service_of(SETUP))
+    remote = remote_on(line)
+    line.is_up = False
+    for tick in range(5):
+        line.on_malformed(MessageHeader(line.session if tick else 0, tick, 0.0), "PendulumReply has 5 fields, got 4")
+        update(remote, tick)
+    assert "its answer is refused: PendulumReply has 5 fields, got 4" in remote.findings[0].text
+    line.is_up = True
+    update(remote, 5)
+    assert remote.findings == ()
+
+
 def test_reset_begins_again():
     remote, local = remote_on(DirectLine(service_of(SETUP))), model_control_of(SETUP.robot, SETUP.walking)
     for tick in range(20):

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Generic, Protocol, TypeVar, cast
 
 from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
@@ -33,12 +34,13 @@ M = TypeVar("M", bound=Message)
 
 
 class MessageWriter(Generic[M]):
-    """Sends messages; a slow reader misses some, and nobody waits for it."""
+    """Sends messages, of any thread; a slow reader misses some, and nobody waits for it."""
 
     def __init__(self, codec: MessageCodec) -> None:
         """Take what packs them."""
         self._codec = codec
         self._port = yarp.BufferedPortBottle()
+        self._writing = threading.Lock()  # a port prepares one message at a time
 
     def open(self, name: str) -> None:
         """Open the port.
@@ -51,10 +53,11 @@ class MessageWriter(Generic[M]):
 
     def write(self, message: M) -> None:
         """Send ``message``; number and time go along as the envelope, for tools that record ports."""
-        fill_bottle(self._port.prepare(), cast("list[Element]", self._codec.pack(message)))
-        header = message.header
-        self._port.setEnvelope(yarp.Stamp(header.number % _INT32, header.time))
-        self._port.write()
+        items, header = cast("list[Element]", self._codec.pack(message)), message.header
+        with self._writing:
+            fill_bottle(self._port.prepare(), items)
+            self._port.setEnvelope(yarp.Stamp(header.number % _INT32, header.time))
+            self._port.write()
 
     @property
     def is_heard(self) -> bool:
@@ -72,6 +75,7 @@ class MessageReader(Generic[M]):
 
     Attributes:
         on_message: Where it is set, is called with each message instead, in the thread of the connection.
+        on_malformed: Where it is set, is called likewise with the header of a message that is refused, and why.
         received: Messages that were taken.
         malformed: Refused: wrong type, size or count, or not finite.
         reordered: Refused: a later one had come before.
@@ -89,6 +93,7 @@ class MessageReader(Generic[M]):
         self._newest: M | None = None
         self._is_interrupted = False
         self.on_message: Callable[[M], None] | None = None
+        self.on_malformed: Callable[[MessageHeader, str], None] | None = None
         self._complaints = Seldom(_LOGGER)
         self.received = self.malformed = self.reordered = self.replaced = 0
 
@@ -137,8 +142,7 @@ class MessageReader(Generic[M]):
         try:
             message = self._codec.unpack(items, self._kind, self._kind.__name__)
         except MalformedMessage as error:
-            self.malformed += 1
-            self._complaints.warning("%s refused: %s", self._port.getName(), error)
+            self._refuse(items, str(error))
             return
         with self._arrival:
             if not self._order.is_new(message.header):
@@ -150,6 +154,16 @@ class MessageReader(Generic[M]):
             self.on_message(message)
         else:
             self._keep(message)
+
+    def _refuse(self, items: list[Element], complaint: str) -> None:
+        """Tell of a malformed message; its header is the same in all versions of all messages."""
+        self.malformed += 1
+        self._complaints.warning("%s refused: %s", self._port.getName(), complaint)
+        if self.on_malformed is None or not items:
+            return
+        with suppress(MalformedMessage):
+            header = self._codec.unpack(items[0], MessageHeader)
+            self.on_malformed(header, f"{complaint} (modules of different versions do not understand each other)")
 
     def _keep(self, message: M) -> None:
         with self._arrival:

@@ -9,6 +9,7 @@ import numpy as np
 from gradiva.common import ConfigError, DcmPreview, WalkingError
 from gradiva.contacts import SupportPolygon
 from gradiva.walking.model_control import ModelControl
+from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
 
 
@@ -38,10 +39,14 @@ class ModelControlService:
         try:
             reply = self._decide(request)
         except (WalkingError, ValueError) as error:
-            self.refused += 1
-            return PendulumReply(request.header, None, None, self.failures, str(error))
+            return self.refuse(request.header, str(error))
         self.answered += 1
         return reply
+
+    def refuse(self, header: MessageHeader, reason: str) -> PendulumReply:
+        """Return the reply that tells why there is no decision."""
+        self.refused += 1
+        return PendulumReply(header, None, None, self.failures, reason)
 
     def _decide(self, request: PendulumRequest) -> PendulumReply:
         if request.configuration != self.configuration:

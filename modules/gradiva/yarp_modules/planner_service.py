@@ -6,8 +6,10 @@ from collections import OrderedDict
 
 from gradiva.common import ConfigError, WalkingError
 from gradiva.planner import WalkingPlan, WalkingPlanner
+from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
 
+_OTHERWISE = "layer 1 is configured otherwise here: start both modules with the same --from and --set"
 _REMEMBERED = 8  # plans; the one that is walked is among the last two or three
 
 
@@ -31,21 +33,22 @@ class PlannerService:
         """Return a plan, or why there is none."""
         header = question.header
         if question.configuration != self.configuration:
-            self.refused += 1
-            return PlanAnswer(
-                header, None, "layer 1 is configured otherwise here: start both modules with the same --from and --set"
-            )
+            return self.refuse(header, _OTHERWISE)
         continued = question.plan or self._plans.get((header.session, question.continued))
         if continued is None and question.start is None:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
         try:
             plan = self._planned(question, continued)
         except (WalkingError, ValueError) as error:
-            self.refused += 1
-            return PlanAnswer(header, None, str(error))
+            return self.refuse(header, str(error))
         self.answered += 1
         self._remember((header.session, header.number), plan)
         return PlanAnswer(header, plan)
+
+    def refuse(self, header: MessageHeader, reason: str) -> PlanAnswer:
+        """Return the answer that tells why there is no plan."""
+        self.refused += 1
+        return PlanAnswer(header, None, reason)
 
     def _planned(self, question: PlanQuestion, continued: WalkingPlan | None) -> WalkingPlan:
         if question.start is not None:

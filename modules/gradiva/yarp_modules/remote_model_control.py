@@ -16,7 +16,7 @@ from gradiva.walking.model_control import DesiredPendulum, ModelControl
 from gradiva.walking.pendulum_memory import PendulumMemory
 from gradiva.walking.safety import Finding
 from gradiva.yarp_modules.exchange_record import ExchangeRecord
-from gradiva.yarp_modules.message_header import Numbering
+from gradiva.yarp_modules.message_header import MessageHeader, Numbering
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
 
@@ -59,6 +59,8 @@ class RemoteModelControl:
         self._stand_in = _stand_in(config)
         self._configuration = configuration
         self._writer, self._reader = ports
+        self._reader.on_malformed = self._hear_nonsense
+        self._nonsense = ""  # why the last answer was none; empty after one that was
         self._patience = patience
         self._max_silent_ticks = max_silent_ticks
         self._numbering = Numbering()
@@ -90,8 +92,32 @@ class RemoteModelControl:
         measured_zmp: NDArray | None,
     ) -> DesiredPendulum:
         """Return what the body should do; see ``ModelControl.update``."""
+        inputs = (state, reference, polygon, preview, period, zmp_shift, measured_zmp)
+        reply = self._exchange(self._request(*inputs))
+        if reply is not None and reply.desired is not None:
+            self._memory, self.failures = reply.memory, reply.failures
+            return reply.desired
+        self._stand_in.resume(self._memory)
+        desired = self._stand_in.update(*inputs)
+        self._memory = self._remembered(desired)
+        return desired
+
+    def report(self) -> list[Element]:
+        """Return how the exchange goes as pairs (name value)."""
+        return [*self.record.items(), ["stand_ins", self.stand_ins], *self._reader.report()]
+
+    def _request(
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        polygon: SupportPolygon,
+        preview: Preview,
+        period: float,
+        zmp_shift: NDArray,
+        measured_zmp: NDArray | None,
+    ) -> PendulumRequest:
         wanted = self._preview
-        request = PendulumRequest(
+        return PendulumRequest(
             self._numbering.next(reference.time),
             self._configuration,
             state,
@@ -103,18 +129,6 @@ class RemoteModelControl:
             measured_zmp,
             self._memory,
         )
-        reply = self._exchange(request)
-        if reply is not None and reply.desired is not None:
-            self._memory, self.failures = reply.memory, reply.failures
-            return reply.desired
-        self._stand_in.resume(self._memory)
-        desired = self._stand_in.update(state, reference, polygon, preview, period, zmp_shift, measured_zmp)
-        self._memory = self._remembered(desired)
-        return desired
-
-    def report(self) -> list[Element]:
-        """Return how the exchange goes as pairs (name value)."""
-        return [*self.record.items(), ["stand_ins", self.stand_ins], *self._reader.report()]
 
     def _exchange(self, request: PendulumRequest) -> PendulumReply | None:
         """Return the answer in time, or None."""
@@ -124,7 +138,8 @@ class RemoteModelControl:
         is_connected = self._writer.is_heard and self._reader.has_source
         reply = self._reply_to(request, self._patience if is_connected and self._is_worth_waiting else 0.0)
         if reply is None:
-            self._note_silence("it did not answer in time" if is_connected else "it is not connected")
+            why = self._nonsense or "it did not answer in time"
+            self._note_silence(why if is_connected else "it is not connected")
         elif reply.desired is None:
             self.record.refused += 1
             self._note_silence(reply.refusal)
@@ -142,6 +157,10 @@ class RemoteModelControl:
             self._is_worth_waiting |= reply.header.session == request.header.session
         return None
 
+    def _hear_nonsense(self, header: MessageHeader, why: str) -> None:
+        """Keep why an answer is none; called in the thread of the connection."""
+        self._nonsense = f"its answer is refused: {why}"
+
     def _note_silence(self, why: str) -> None:
         self.record.missed += 1
         self.stand_ins += 1
@@ -157,7 +176,7 @@ class RemoteModelControl:
     def _note_answer(self) -> None:
         if self.findings:
             _LOGGER.info("model control answers again, after %d ticks", self._silent_ticks)
-        self._silent_ticks, self._is_worth_waiting, self.findings = 0, True, ()
+        self._silent_ticks, self._is_worth_waiting, self.findings, self._nonsense = 0, True, (), ""
 
     def _remembered(self, desired: DesiredPendulum) -> PendulumMemory | None:
         """The stand-in's memory, with the ZMP that the predictive law goes on from."""

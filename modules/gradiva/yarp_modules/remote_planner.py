@@ -11,7 +11,7 @@ from gradiva.middleware.seldom import Seldom
 from gradiva.planner import WalkingPlan
 from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
-from gradiva.yarp_modules.message_header import Numbering
+from gradiva.yarp_modules.message_header import MessageHeader, Numbering
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
 
@@ -55,6 +55,7 @@ class RemotePlanner:
         self._configuration = configuration
         self._writer, self._reader = ports
         self._reader.on_message = self._hear
+        self._reader.on_malformed = self._hear_nonsense
         self._numbering = Numbering()
         self._lock = threading.Condition()
         self._wait = wait
@@ -114,6 +115,10 @@ class RemotePlanner:
                 self._keep(answer, request)
                 return
         self._writer.write(question)
+
+    def _hear_nonsense(self, header: MessageHeader, why: str) -> None:
+        """Take an answer that is none as a refusal: it will not be another one when it is asked for again."""
+        self._hear(PlanAnswer(header, None, f"the planner's answer is refused: {why}"))
 
     def _keep(self, answer: PlanAnswer, request: PlanRequest) -> None:
         self.answered += 1

@@ -9,6 +9,7 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.yarp_modules.command_reply import is_called, ok
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.message_codec import MessageCodec
+from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.message_ports import Message, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.tick_schedule import present_time
@@ -31,6 +32,10 @@ class Service(Protocol):
 
     def answer(self, request: Any, /) -> Message:
         """Return the reply to ``request``."""
+        ...
+
+    def refuse(self, header: MessageHeader, reason: str) -> Message:
+        """Return the reply that tells why there is no result for the request of ``header``; count it."""
         ...
 
 
@@ -57,6 +62,7 @@ class ServiceModule(GradivaModule):
         super().__init__(options, period)
         self._service = service
         self._requests: MessageReader[Message] = MessageReader(*messages)
+        self._requests.on_malformed = self._refuse
         self._replies: MessageWriter[Message] = MessageWriter(messages[1])
         self._request: Message | None = None
         self._next_request = 0.0
@@ -105,3 +111,7 @@ class ServiceModule(GradivaModule):
             ["refused", service.refused],
             *self._requests.report(),
         )
+
+    def _refuse(self, header: MessageHeader, why: str) -> None:
+        """Answer what is no request here: who asked would else believe that nobody is there."""
+        self._replies.write(self._service.refuse(header, why))
