@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from gradiva.cli.commands import app
 from gradiva.setup import load_robot
-from tests.middleware.embedded.network.patience import free_port
+from tests.middleware.embedded.network.raw_sockets import free_port
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"

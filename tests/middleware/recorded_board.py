@@ -12,7 +12,8 @@ from typing import Any
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
 from gradiva.middleware.embedded.wire.text import from_text, to_text
-from tests.middleware.recorded_client import ACK, PATIENCE, received
+from tests.middleware.recorded_client import ACK, received
+from tests.patience import PATIENCE
 
 BOARD = "/fakebot/arm"
 _PORTS = ("/command:i", "/stateExt:o")

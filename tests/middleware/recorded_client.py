@@ -13,8 +13,8 @@ from gradiva.middleware.embedded.wire.binary import decode_list
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from tests.middleware.recorded_messages import recording
+from tests.patience import PATIENCE
 
-PATIENCE = 10.0  # [s] for what should happen at once
 ACK = b"YA\0\0\0\0RP"
 TIME_STAMP = encode_vocab("tsta")
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gradiva.middleware.embedded.wire.carriers import TCP, TEXT_ACK, carrier_of_header
-from tests.middleware.recorded_client import ACK, PATIENCE, received
+from tests.middleware.recorded_client import ACK, received
 from tests.middleware.recorded_messages import recording
+from tests.patience import PATIENCE
 
 INDEX = b"YA\x0a\0\0\0RP"
 _TIME_STAMP = re.compile(rb"(\x09\0\0\0tsta\x01\0\0\0).{4}(\x0a\0\0\0).{8}", re.DOTALL)  # count and time

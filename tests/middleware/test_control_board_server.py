@@ -23,8 +23,9 @@ from gradiva.middleware.embedded.wire.text import from_text, to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from gradiva.middleware.errors import MiddlewareError
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
-from tests.middleware.recorded_client import PATIENCE, RecordedConnection, RecordedReceiver, message_in, session
+from tests.middleware.recorded_client import RecordedConnection, RecordedReceiver, message_in, session
 from tests.middleware.recorded_messages import recorded_messages, recording
+from tests.patience import PATIENCE, wait_until
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4
 
@@ -48,13 +49,6 @@ def ask(names):
         return to_text(request(names.query(port), from_text(text), timeout=PATIENCE) or [])
 
     return asked
-
-
-def wait_until(is_so):
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def board(device, **options):

@@ -14,10 +14,11 @@ import pytest
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.wire.datagrams import encode_datagram
 from gradiva.middleware.errors import NameServerUnreachable
-from tests.middleware.embedded.network.patience import PATIENCE, receive, wait_until
+from tests.middleware.embedded.network.raw_sockets import receive
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
 from tests.middleware.village import LARGEST_FRAME, Village, under_attack, village
+from tests.patience import PATIENCE, wait_until
 
 TCP = bytes.fromhex("5941e41e00005250")
 HELLO = TCP + b"\3\0\0\0me\0"

@@ -3,7 +3,7 @@
 import threading
 
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE, wait_until
 
 
 def test_it_publishes_until_it_is_stopped():

@@ -1,6 +1,5 @@
 import logging
 import threading
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -9,8 +8,7 @@ from gradiva.middleware import yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
-
-PATIENCE = 10.0  # [s]
+from tests.patience import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -26,13 +24,6 @@ def opened(name: str) -> yarp.Port:
     port = yarp.Port()
     assert port.open(name)
     return port
-
-
-def wait_until(condition) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.fixture

@@ -24,12 +24,12 @@ from gradiva.middleware.embedded.wire.binary import decode_list
 from tests.middleware.control_board.test_vocab_answers import ENCODERS
 from tests.middleware.embedded.devices.recorded_calls import make_call
 from tests.middleware.embedded.network.local_ports import open_core
-from tests.middleware.embedded.network.patience import wait_until
 from tests.middleware.fake_board import RecordedBoard
 from tests.middleware.recorded_board import RecordedBoard as RecordedServer
 from tests.middleware.recorded_client import RecordedReceiver
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.middleware.replay import ScriptedServer, play_client, said, without_blocks
+from tests.patience import wait_until
 
 BOARD, CLIENT, SENSORS = "/fakebot/arm", "/gold/rcb", "/fakebot/mas"
 

@@ -19,7 +19,7 @@ from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.wire.binary import decode_list
 from gradiva.middleware.embedded.wire.text import from_text
 from tests.middleware.embedded.network.local_ports import NOBODY, open_core
-from tests.middleware.embedded.network.patience import PATIENCE, free_port
+from tests.middleware.embedded.network.raw_sockets import free_port
 from tests.middleware.recorded_messages import recorded_messages
 from tests.middleware.recorded_questions import recorded_questions
 from tests.middleware.replay import (
@@ -32,6 +32,7 @@ from tests.middleware.replay import (
     said,
     without_blocks,
 )
+from tests.patience import PATIENCE
 
 CONNECTING, EXISTING, KEY = "cli_connect_write_disconnect", "cli_exists_ping", b"secret key 1"
 FAREWELL = b"q\r\n"  # real administrators leave without

@@ -17,11 +17,12 @@ from gradiva.middleware.embedded.wire.port_command import decode_command
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from tests.middleware.embedded.network.local_ports import NOBODY, Inbox, open_core
-from tests.middleware.embedded.network.patience import PATIENCE, conversation
+from tests.middleware.embedded.network.raw_sockets import conversation
 from tests.middleware.embedded.wire.test_recordings import UNUSUAL
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.middleware.recorded_payloads import as_printed
 from tests.middleware.replay import ScriptedServer, entry, family_of, play_client, said, without_blocks
+from tests.patience import PATIENCE
 
 # Streams by binary connections: recording and connection.
 STREAMS = [

@@ -27,8 +27,8 @@ from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.errors import NameServerUnreachable
 from gradiva.middleware.persistent_connections import PersistentConnections
 from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
-from tests.middleware.embedded.network.patience import wait_until
 from tests.middleware.survival_peer import STREAMS
+from tests.patience import wait_until
 
 BOUND = 10.0  # [s]
 _ROOT = Path(__file__).parents[2]

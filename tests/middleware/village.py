@@ -22,8 +22,8 @@ from gradiva.middleware.embedded.network.settings import ConnectionLimits, Netwo
 from gradiva.middleware.embedded.wire.text import from_text, to_text
 from gradiva.middleware.errors import MiddlewareError
 from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
 from tests.middleware.fake_board import IntegratingBoard
+from tests.patience import PATIENCE, wait_until
 
 LARGEST_FRAME = 256 * 1024  # [bytes]
 MOST_GROWTH = 16_000_000  # [bytes] of one attack; allocators do not give everything back

@@ -1,5 +1,4 @@
 import threading
-import time
 
 import pytest
 
@@ -10,8 +9,7 @@ from gradiva.yarp_modules.command_reply import is_called, ok
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-
-PATIENCE = 10.0  # [s]
+from tests.patience import PATIENCE, wait_until
 
 
 class Counter(GradivaModule):
@@ -69,13 +67,6 @@ def ask(text, port="/counter/rpc"):
     style.timeout = PATIENCE
     assert yarp.Network.write(yarp.Network.queryName(port), yarp.Bottle(text), reply, style)
     return reply.toString()
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
 
 
 def test_commands_are_answered_by_text_and_by_vocab(counter):

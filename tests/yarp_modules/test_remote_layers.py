@@ -25,20 +25,13 @@ from gradiva.yarp_modules.plan_messages import PlanAnswer, plan_codec
 from gradiva.yarp_modules.planner_module import PlannerModule
 from gradiva.yarp_modules.remote_layers import RemoteLayers
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.patience import PATIENCE, wait_until
 from tests.yarp_modules.made_up_state import state_near
 
 SETUP = load_setup("icub_v2_7", ["remote.lockstep_patience=10.0", "remote.healthy_look_period=0.2"])
 PERIOD = SETUP.walking.walking.period
-PATIENCE = 20.0  # [s]
 PLANNER = WalkingPlanner(SETUP.walking.planner)
 PLAN = PLANNER.walk(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
 
 
 class Running:

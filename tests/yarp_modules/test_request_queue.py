@@ -5,8 +5,7 @@ import pytest
 
 from gradiva.common import StateError
 from gradiva.yarp_modules.request_queue import Asked, RequestQueue
-
-PATIENCE = 5.0  # [s]
+from tests.patience import PATIENCE
 
 
 def asking(queue, request, replies, **how):

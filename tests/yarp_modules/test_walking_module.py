@@ -14,8 +14,8 @@ from gradiva.yarp_modules.command_reply import is_ok, word
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.walking_module import WalkingModule
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
+from tests.patience import PATIENCE, wait_until
 
-PATIENCE = 60.0  # [s]
 QUICK = ("walking.prepare_duration=0.3",)
 
 
@@ -52,15 +52,8 @@ def state():
     return word(ask("getStatus")[1])
 
 
-def wait_until(condition, what, reason=lambda: ""):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, f"{what}: {reason()}"
-        time.sleep(0.02)
-
-
 def wait_for(condition, what):
-    wait_until(condition, what, lambda: ask("getReason"))
+    wait_until(condition, lambda: f"{what}: {ask('getReason')}")
 
 
 @pytest.fixture

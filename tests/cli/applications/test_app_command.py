@@ -1,14 +1,12 @@
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from gradiva.cli.commands import carry_out
-
-PATIENCE = 60.0  # [s] for what should happen in a few seconds
+from tests.patience import wait_until
 
 
 def records():
@@ -19,13 +17,6 @@ def records():
 def status():
     (path,) = Path("runs").glob("*/status.json")
     return json.loads(path.read_text())
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def is_running():

@@ -3,14 +3,13 @@
 import json
 import re
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from gradiva.cli.commands import carry_out
+from tests.patience import wait_until
 
-PATIENCE = 120.0  # [s] for models to be loaded and for some simulated seconds, on a busy machine
 COORDINATOR = "/walking-coordinator/rpc"
 
 
@@ -25,11 +24,9 @@ def ask(capsys):
     return ask_coordinator
 
 
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.2)
+def wait_for(condition, what):
+    """Wait for models to be loaded and for some simulated seconds; each look is a call of its own."""
+    wait_until(condition, what, patience=120.0, pause=0.2)
 
 
 @pytest.mark.walk
@@ -38,13 +35,13 @@ def test_the_application_walks_to_a_goal_and_stops_in_order(application, name_se
         *("app", "run", "icub_v2_7-simulation", "--without", "gradiva-logger", "--json", "result.json"),
         *("--add", "gradiva-simulator=--speed 0"),
     )
-    wait_until(lambda: ask("getStatus").startswith("[ok] configured"), "the robot is there")
+    wait_for(lambda: ask("getStatus").startswith("[ok] configured"), "the robot is there")
     assert ask("startWalking").startswith("[fail]")
     assert ask("prepareRobot") == "[ok]"
-    wait_until(lambda: ask("getStatus").startswith("[ok] prepared"), "it stands")
+    wait_for(lambda: ask("getStatus").startswith("[ok] prepared"), "it stands")
     assert ask("startWalking") == "[ok]"
     assert ask("setGoal", "0.3", "0.0") == "[ok]"
-    wait_until(lambda: ask("getStatus").startswith("[ok] paused"), "it has come to its goal")
+    wait_for(lambda: ask("getStatus").startswith("[ok] paused"), "it has come to its goal")
     status = ask("getStatus")
     code, out, err = tool.stop(signal.SIGINT)
     assert code == 0, out + err

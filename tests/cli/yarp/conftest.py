@@ -2,11 +2,9 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
@@ -14,22 +12,10 @@ from gradiva.middleware import yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_server import NameServer
+from tests.middleware.embedded.network.raw_sockets import free_port
+from tests.patience import PATIENCE
 
-PATIENCE = 20.0  # [s] for what should happen at once
 _FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
 
 
 @pytest.fixture

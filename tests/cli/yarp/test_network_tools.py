@@ -5,7 +5,7 @@ import pytest
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
-from tests.cli.yarp.conftest import free_port
+from tests.middleware.embedded.network.raw_sockets import free_port
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from gradiva.middleware import yarp
-from tests.cli.yarp.conftest import wait_until
+from tests.patience import wait_until
 
 
 @pytest.fixture

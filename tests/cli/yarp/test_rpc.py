@@ -6,7 +6,8 @@ import pytest
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
-from tests.cli.yarp.conftest import free_port, wait_until
+from tests.middleware.embedded.network.raw_sockets import free_port
+from tests.patience import wait_until
 
 
 @pytest.mark.parametrize("options", [[], ["--text"]])

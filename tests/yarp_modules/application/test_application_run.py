@@ -2,7 +2,6 @@ import os
 import signal
 import sys
 import threading
-import time
 
 import pytest
 
@@ -14,8 +13,8 @@ from gradiva.yarp_modules.application.leftovers import end_marked
 from gradiva.yarp_modules.application.marked_processes import marked_processes
 from gradiva.yarp_modules.application.process_end import Patience
 from gradiva.yarp_modules.application.running_module import ModuleState
+from tests.patience import PATIENCE, wait_until
 
-PATIENCE = 20.0  # [s] for what should happen at once
 SLEEPER = "<module><name>sleep</name><parameters>1000</parameters>{}</module>"
 
 
@@ -62,13 +61,6 @@ def run_of(written, tmp_path, own_name_server):
 
 def never():
     return threading.Event()
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
 
 
 def watched(run):

@@ -1,7 +1,6 @@
 """The joypad over ports, before a coordinator that writes down what it is told."""
 
 import threading
-import time
 
 import pytest
 
@@ -13,15 +12,7 @@ from gradiva.yarp_modules.command_reply import fail, is_ok, ok
 from gradiva.yarp_modules.joypad import JoypadModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-
-PATIENCE = 15.0  # [s]
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.01)
+from tests.patience import PATIENCE, wait_until
 
 
 class Coordinator:

@@ -1,7 +1,6 @@
 """The logger over ports: its source may come late, be restarted and go."""
 
 import threading
-import time
 
 import pytest
 
@@ -14,15 +13,7 @@ from gradiva.yarp_modules.command_reply import is_ok
 from gradiva.yarp_modules.logger import LoggerModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-
-PATIENCE = 15.0  # [s]
-
-
-def wait_until(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
+from tests.patience import PATIENCE, wait_until
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from itertools import count
 
@@ -15,9 +14,9 @@ from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
+from tests.patience import wait_until
 from tests.yarp_modules.robot.fake_robot import FakeRobot
 
-PATIENCE = 10.0  # [s] for what should happen at once
 PERIOD = 0.01  # [s] of boards and sensors
 _VARIABLES = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN")
 _names = count()
@@ -90,11 +89,3 @@ def reach(fake: FakeRobot, *overrides: str) -> YarpRobot:
     setup = load_setup("icub_v2_7", ["robot_io.max_age=0.1", *(f"robot_io.{override}" for override in overrides)])
     config = setup.part(RobotIoConfig, "robot_io")
     return YarpRobot(fake.description, Environment.SIMULATION, config, f"/walking{next(_names)}")
-
-
-def wait_until(condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
-    """Wait for what should happen at once."""
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.005)

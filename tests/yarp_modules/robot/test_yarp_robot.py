@@ -15,7 +15,8 @@ from gradiva.middleware.control_board import ControlMode as BoardMode
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
-from tests.yarp_modules.robot.conftest import reach, wait_until
+from tests.patience import wait_until
+from tests.yarp_modules.robot.conftest import reach
 from tests.yarp_modules.robot.fake_robot import ground_at
 
 

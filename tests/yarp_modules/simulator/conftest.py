@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
@@ -20,10 +19,10 @@ from gradiva.setup import Setup, load_setup
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator import SimulatedWorld, simulator_module
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
+from tests.patience import PATIENCE, wait_until
 from tests.simulation.standing import standing_posture
 
 _solve = simulator_module._start_posture
-PATIENCE = 20.0  # [s] for what should happen at once
 _VARIABLES = ("YARP_NAMESPACE", "YARP_IP", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
 
 
@@ -40,13 +39,6 @@ def posture_of(robot: str) -> RobotPosture:
 def make_world(robot: str = "icub_v2_7") -> SimulatedWorld:
     setup = setup_of(robot)
     return SimulatedWorld(setup.robot, setup.simulation, posture_of(robot))
-
-
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.005)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
-from tests.yarp_modules.simulator.conftest import wait_until
+from tests.patience import wait_until
 
 LEG = ("l_hip_pitch", "l_hip_roll", "l_hip_yaw", "l_knee", "l_ankle_pitch", "l_ankle_roll")
 AT_ONCE = ("--lockstep", "--paused", "--speed", "0")  # no time passes but what a test lets pass

@@ -17,8 +17,7 @@ from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.network.port import Port
 from gradiva.middleware.embedded.network.rpc_server import RpcServer
 from gradiva.middleware.embedded.wire.text import from_text, to_text
-
-from .deadline import PATIENCE, eventually
+from tests.patience import PATIENCE, wait_until
 
 
 class Coordinator(RFModule):
@@ -122,4 +121,4 @@ def test_no_thread_of_a_module_stays_behind(names):
     def left_behind() -> set[str]:
         return {thread.name for thread in set(threading.enumerate()) - before if "registration" not in thread.name}
 
-    assert eventually(lambda: left_behind() == set()), left_behind()
+    wait_until(lambda: left_behind() == set()), left_behind()

@@ -4,8 +4,7 @@ import pytest
 
 from gradiva.middleware.embedded.application.module_terminal import ModuleTerminal
 from gradiva.middleware.embedded.data.bottle import Bottle
-
-from .deadline import eventually
+from tests.patience import wait_until
 
 
 @pytest.fixture
@@ -28,7 +27,7 @@ def test_lines_are_answered_until_the_terminal_is_left(typed, capsys):
     terminal = ModuleTerminal(answer, reader)
     os.write(writer, b"set pos 0")
     os.write(writer, b" 10\n\nhelp\n")
-    assert eventually(lambda: len(heard) == 2)
+    wait_until(lambda: len(heard) == 2)
     terminal.leave()
     assert heard == ["set pos 0 10", "help"]
     assert capsys.readouterr().out == "one\ntwo\n[ok]\n"
@@ -45,7 +44,7 @@ def test_a_terminal_can_be_left_twice_and_by_a_command(typed):
 
     terminals.append(ModuleTerminal(answer, reader))
     os.write(writer, b"quit\n")
-    assert eventually(lambda: not terminals[0]._thread.is_alive())
+    wait_until(lambda: not terminals[0]._thread.is_alive())
     terminals[0].leave()
 
 
@@ -60,7 +59,7 @@ def test_the_end_of_the_input_ends_the_terminal(tmp_path):
     script.write_text("go\nstop\n")
     with script.open("rb") as source:
         terminal = ModuleTerminal(answer, source.fileno())
-        assert eventually(lambda: not terminal._thread.is_alive())
+        wait_until(lambda: not terminal._thread.is_alive())
     terminal.leave()
     assert heard == ["go", "stop"]
 
@@ -70,6 +69,6 @@ def test_a_line_that_is_no_command_is_refused_and_the_next_one_is_heard(typed, c
     terminal = ModuleTerminal(lambda command: Bottle("[ok]"), reader)
     os.write(writer, b"(" * 100 + b")" * 100 + b"\ngo\n")
     told: list[str] = []
-    assert eventually(lambda: told.extend(capsys.readouterr().out.splitlines()) or len(told) == 2)
+    wait_until(lambda: told.extend(capsys.readouterr().out.splitlines()) or len(told) == 2)
     terminal.leave()
     assert told == ["lists are nested deeper than 32", "[ok]"]

@@ -3,8 +3,7 @@ import threading
 import pytest
 
 from gradiva.middleware.embedded.application.periodic_thread import PeriodicThread
-
-from .deadline import eventually
+from tests.patience import wait_until
 
 
 class Counting(PeriodicThread):
@@ -37,7 +36,7 @@ def test_it_runs_between_init_and_release_in_one_thread_of_its_own():
     thread = Counting()
     assert thread.start()
     assert thread.isRunning()
-    assert eventually(lambda: thread.cycles >= 3)
+    wait_until(lambda: thread.cycles >= 3)
     thread.stop()
     assert not thread.isRunning()
     assert thread.calls == ["init", "release"]
@@ -65,7 +64,7 @@ def test_it_can_start_again_but_not_twice():
 def test_an_exception_is_told_once_and_survived(caplog):
     thread = Counting(fails=True)
     thread.start()
-    assert eventually(lambda: thread.cycles >= 5)
+    wait_until(lambda: thread.cycles >= 5)
     thread.stop()
     assert caplog.text.count("run failed: not today") == 1
     assert f"came {thread.cycles} times" in caplog.text
@@ -74,7 +73,7 @@ def test_an_exception_is_told_once_and_survived(caplog):
 def test_a_long_period_does_not_delay_the_stop():
     thread = Counting(period=3600.0)
     thread.start()
-    assert eventually(lambda: thread.cycles == 1)
+    wait_until(lambda: thread.cycles == 1)
     thread.stop()
     assert thread.cycles == 1
 
@@ -86,7 +85,7 @@ def test_while_suspended_it_skips_cycles():
     thread.start()
     assert thread.cycles == 0
     thread.resume()
-    assert eventually(lambda: thread.cycles > 0)
+    wait_until(lambda: thread.cycles > 0)
     thread.stop()
 
 
@@ -98,7 +97,7 @@ def test_it_may_stop_itself():
 
     thread = Once()
     thread.start()
-    assert eventually(lambda: not thread.isRunning())
+    wait_until(lambda: not thread.isRunning())
     assert thread.cycles == 1
 
 

@@ -15,8 +15,7 @@ from gradiva.middleware.embedded.application.rf_module import RFModule
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter
-
-from .deadline import PATIENCE, eventually
+from tests.patience import PATIENCE, wait_until
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "yarp_3_12.json"
 
@@ -130,7 +129,7 @@ def test_any_other_error_of_the_configuration_shows_where_it_came_from(caplog):
 def test_a_failing_update_is_told_once_and_tried_again(caplog):
     module = Walker(fails=("update",))
     assert module.runModuleThreaded(finder("--name", "/walker")) == 0
-    assert eventually(lambda: module.cycles >= 4)
+    wait_until(lambda: module.cycles >= 4)
     module.stopModule(True)
     assert caplog.text.count("updateModule failed: no update today") == 1
 
@@ -147,7 +146,7 @@ def test_failing_to_interrupt_or_close_does_not_keep_a_module_alive(caplog):
 def test_a_threaded_module_stops_when_told_and_interrupts_once():
     module = Walker(period=3600.0)
     assert module.runModuleThreaded(finder("--name", "/walker")) == 0
-    assert eventually(lambda: module.cycles == 1)
+    wait_until(lambda: module.cycles == 1)
     assert not module.joinModule(0.0)
     module.stopModule()
     module.stopModule(True)
@@ -323,4 +322,4 @@ def test_no_thread_stays_behind():
     module.runModuleThreaded(finder("--name", "/walker"))
     asked(module, "quit")
     assert module.joinModule(PATIENCE)
-    assert eventually(lambda: set(threading.enumerate()) <= before)
+    wait_until(lambda: set(threading.enumerate()) <= before)

@@ -11,10 +11,10 @@ from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.devices.mas_status import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
 from gradiva.middleware.embedded.network.network import Network
-from tests.middleware.embedded.network.patience import wait_until
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_board import RecordedBoard
 from tests.middleware.recorded_messages import recording
+from tests.patience import wait_until
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 
 from gradiva.middleware.embedded.devices.connection_keeper import ConnectionKeeper
-from tests.middleware.embedded.network.patience import threads_named, wait_until
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import wait_until
 
 
 class Connection:

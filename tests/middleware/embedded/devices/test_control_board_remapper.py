@@ -15,8 +15,8 @@ from gradiva.middleware.embedded.devices.joint_map import JointMap
 from gradiva.middleware.embedded.devices.pid import Pid, PidVector
 from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from tests.middleware.embedded.network.patience import wait_until
 from tests.middleware.fake_board import IntegratingBoard
+from tests.patience import wait_until
 
 POSITION = int(encode_vocab("pos"))
 

@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.devices.question_port import QuestionPort
 from gradiva.middleware.embedded.network.rpc_server import RpcServer
 from gradiva.middleware.errors import PeerUnreachable
 from gradiva.middleware.message_readers import RequestReader
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE, wait_until
 
 
 class Device:

@@ -8,9 +8,9 @@ import pytest
 
 from gradiva.middleware.embedded.data.standard_vectors import DVector, IVector
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from tests.middleware.embedded.network.patience import wait_until
 from tests.middleware.recorded_board import BOARD, RecordedBoard
 from tests.middleware.recorded_messages import recording
+from tests.patience import wait_until
 
 
 def open_and_command(opened, **parameters):

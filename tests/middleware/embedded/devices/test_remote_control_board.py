@@ -21,8 +21,8 @@ from gradiva.middleware.embedded.network.current_settings import current_setting
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
 from tests.middleware.fake_board import IntegratingBoard
+from tests.patience import PATIENCE, wait_until
 
 FAMILIES = [WireFamily.YARP_3, WireFamily.YARP_4]
 NAME = "/robot/arm"

@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.port_core import PortCore
 from gradiva.middleware.embedded.network.settings import ConnectionLimits, NetworkSettings
 from gradiva.middleware.embedded.wire.elements import Element
-from tests.middleware.embedded.network.patience import wait_until
+from tests.patience import wait_until
 
 NOBODY = NetworkSettings(name_server_port=1)  # where no name server answers
 

@@ -13,8 +13,9 @@ from gradiva.middleware.embedded.wire.text import from_text, to_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from tests.middleware.embedded.network.local_ports import NOBODY, address_of, open_core, quiet
-from tests.middleware.embedded.network.patience import PATIENCE, conversation, wait_until
+from tests.middleware.embedded.network.raw_sockets import conversation
 from tests.middleware.recorded_messages import recorded_messages, recording
+from tests.patience import PATIENCE, wait_until
 
 OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
 

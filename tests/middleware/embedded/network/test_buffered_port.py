@@ -19,7 +19,7 @@ from gradiva.middleware.embedded.network.port import Port
 from gradiva.middleware.embedded.network.port_reader import PortReader
 from gradiva.middleware.embedded.network.settings import ConnectionLimits
 from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE, wait_until
 
 
 @pytest.fixture

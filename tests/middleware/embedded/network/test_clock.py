@@ -9,7 +9,8 @@ from gradiva.middleware.embedded.network.connecting import is_connected
 from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.network_clock import NetworkClock
 from gradiva.middleware.embedded.network.port_core import PortCore
-from tests.middleware.embedded.network.patience import is_waiting, threads_named, wait_until
+from tests.middleware.embedded.network.running_threads import is_waiting, threads_named
+from tests.patience import wait_until
 
 
 class Simulator:

@@ -14,7 +14,7 @@ from gradiva.middleware.embedded.wire.framing import ACKNOWLEDGEMENT
 from gradiva.middleware.embedded.wire.text import from_text
 from gradiva.middleware.errors import MiddlewareError
 from tests.middleware.embedded.network.local_ports import NOBODY, Inbox, address_of, open_core
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE, wait_until
 
 
 @pytest.fixture

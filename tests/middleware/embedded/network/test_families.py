@@ -11,7 +11,7 @@ from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from tests.middleware.embedded.network.local_ports import NOBODY, Inbox, address_of, open_core
-from tests.middleware.embedded.network.patience import PATIENCE
+from tests.patience import PATIENCE
 
 ITEMS = [encode_vocab("set"), 1, 0.1, "x", [1.5, 2.5]]
 

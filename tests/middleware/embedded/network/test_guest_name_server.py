@@ -4,7 +4,9 @@ from dataclasses import replace
 from gradiva.middleware.embedded.network.guest_name_server import serve_names, serves_names, stop_serving_names
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.settings import NetworkSettings
-from tests.middleware.embedded.network.patience import free_port, threads_named, wait_until
+from tests.middleware.embedded.network.raw_sockets import free_port
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import wait_until
 
 
 def free_address() -> NetworkSettings:

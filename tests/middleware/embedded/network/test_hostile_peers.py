@@ -23,7 +23,9 @@ from tests.middleware.embedded.network.local_ports import (
     quiet,
     settings_with,
 )
-from tests.middleware.embedded.network.patience import PATIENCE, conversation, receive, threads_named, wait_until
+from tests.middleware.embedded.network.raw_sockets import conversation, receive
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import PATIENCE, wait_until
 
 TCP_HEADER = bytes.fromhex("5941e41e00005250")
 FAST_HEADER = bytes.fromhex("5941641e00005250")

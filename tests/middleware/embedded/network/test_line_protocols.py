@@ -6,7 +6,9 @@ import pytest
 
 from gradiva.middleware.embedded.network.line_connection import LineConnection
 from tests.middleware.embedded.network.local_ports import open_core, settings_with
-from tests.middleware.embedded.network.patience import PATIENCE, conversation, threads_named, wait_until
+from tests.middleware.embedded.network.raw_sockets import conversation
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import PATIENCE, wait_until
 
 
 def test_connections_that_announce_another_protocol_are_handed_on():

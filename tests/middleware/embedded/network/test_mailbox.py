@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.middleware.embedded.network.byte_stream import PeerGone
 from gradiva.middleware.embedded.network.mailbox import Mailbox
-from tests.middleware.embedded.network.patience import PATIENCE
+from tests.patience import PATIENCE
 
 
 def alive() -> bool:

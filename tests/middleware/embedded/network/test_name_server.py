@@ -16,9 +16,11 @@ from gradiva.middleware.embedded.network.port_core import PortCore
 from gradiva.middleware.embedded.network.settings import ConnectionLimits, NetworkSettings
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError, NameServerUnreachable
-from tests.middleware.embedded.network.patience import conversation, threads_named, wait_until
+from tests.middleware.embedded.network.raw_sockets import conversation
+from tests.middleware.embedded.network.running_threads import threads_named
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
+from tests.patience import wait_until
 
 ANYWHERE = NetworkSettings(name_server_port=0, may_serve_names=False)
 END = b"*** end of message\r\n"

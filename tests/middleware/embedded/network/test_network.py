@@ -13,7 +13,7 @@ from gradiva.middleware.embedded.network.contact_style import ContactStyle
 from gradiva.middleware.embedded.network.current_settings import use_settings
 from gradiva.middleware.embedded.network.network import Network, NetworkBase
 from gradiva.middleware.embedded.network.port_core import PortCore
-from tests.middleware.embedded.network.patience import wait_until
+from tests.patience import wait_until
 
 
 @pytest.fixture

@@ -17,7 +17,9 @@ from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.network_life import life, name_server_answers
 from gradiva.middleware.embedded.network.port_core import PortCore
 from gradiva.middleware.embedded.network.settings import NetworkSettings
-from tests.middleware.embedded.network.patience import free_port, threads_named, wait_until
+from tests.middleware.embedded.network.raw_sockets import free_port
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import wait_until
 
 PARTICIPANT = """
 import sys

@@ -14,7 +14,7 @@ from gradiva.middleware.embedded.network.rpc_client import RpcClient
 from gradiva.middleware.embedded.network.rpc_server import RpcServer
 from gradiva.middleware.embedded.wire.carriers import CARRIERS
 from tests.middleware.embedded.network.local_ports import NOBODY, nothing_is_left, quiet
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
+from tests.patience import PATIENCE, wait_until
 
 
 @pytest.fixture

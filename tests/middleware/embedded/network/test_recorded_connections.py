@@ -15,8 +15,8 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import from_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from tests.middleware.embedded.network.local_ports import Inbox, open_core
-from tests.middleware.embedded.network.patience import PATIENCE, wait_until
 from tests.middleware.recorded_messages import recording
+from tests.patience import PATIENCE, wait_until
 
 STREAMS = ["bottles_tcp", "bottles_fast_tcp", "bottles_text", "bottles_text_ack", "stamp_envelope_tcp"]
 CALLS = ["rpc_tcp", "rpc_fast_tcp", "rpc_text_ack"]

@@ -12,7 +12,8 @@ from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.registration_keeper import RegistrationKeeper
 from gradiva.middleware.embedded.network.settings import NetworkSettings
-from tests.middleware.embedded.network.patience import threads_named, wait_until
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import wait_until
 
 OURS = Contact("/a", "tcp", "127.0.0.1", 12345)
 

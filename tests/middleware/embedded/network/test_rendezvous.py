@@ -6,7 +6,7 @@ import pytest
 from gradiva.middleware.embedded.network.byte_stream import PeerGone
 from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.rendezvous import Rendezvous
-from tests.middleware.embedded.network.patience import PATIENCE
+from tests.patience import PATIENCE
 
 
 def message(is_alive: bool = True) -> IncomingMessage:

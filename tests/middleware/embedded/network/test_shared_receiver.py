@@ -18,7 +18,9 @@ from tests.middleware.embedded.network.local_ports import (
     quiet,
     settings_with,
 )
-from tests.middleware.embedded.network.patience import PATIENCE, receive, receive_until, threads_named, wait_until
+from tests.middleware.embedded.network.raw_sockets import receive, receive_until
+from tests.middleware.embedded.network.running_threads import threads_named
+from tests.patience import PATIENCE, wait_until
 
 HELLO = bytes.fromhex("5941e41e00005250") + b"\3\0\0\0me\0"
 INDEX = bytes.fromhex("59410a00000052500101ffffffffffffffff")

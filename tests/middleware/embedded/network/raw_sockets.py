@@ -1,21 +1,9 @@
-"""Waiting for what other threads do."""
+"""Sockets without a port around them: what peers say and hear, byte by byte."""
 
 import random
 import socket
-import sys
-import threading
-import time
-from collections.abc import Callable
 
-PATIENCE = 10.0  # [s]
-
-
-def wait_until(condition: Callable[[], bool], patience: float = PATIENCE) -> None:
-    """Poll until something is so; fail when it does not become so."""
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.01)
+from tests.patience import PATIENCE
 
 
 def conversation(port: int, said: bytes, until: bytes) -> bytes:
@@ -39,18 +27,6 @@ def receive(sock: socket.socket, size: int) -> bytes:
     while len(received) < size and (piece := sock.recv(size - len(received))):
         received += piece
     return received
-
-
-def threads_named(start: str) -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name.startswith(start)]
-
-
-def is_waiting(thread: threading.Thread) -> bool:
-    """Tell whether a thread sleeps at a condition at this moment."""
-    frame = sys._current_frames().get(thread.ident or 0)
-    while frame is not None and frame.f_code is not threading.Condition.wait.__code__:
-        frame = frame.f_back
-    return frame is not None
 
 
 def free_port() -> int:
