@@ -1,0 +1,77 @@
+"""What holds in each tick of a walk by torque, and what happens where a tick cannot have it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ControlMode, Side
+from gradiva.planner import VelocityCommand
+from gradiva.walking import SafetyKind, WalkingState
+
+pytestmark = pytest.mark.walk
+
+TORQUE = "walking.control=torque"
+HARD = tuple(f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "torque_limits"))
+IMPATIENT = ("safety.failures.relaxed_duration=0.005", "safety.failures.failed_duration=0.01")
+
+
+class TickWatch:
+    """Looks at layer 3 after each tick of the control loop.
+
+    Attributes:
+        largest_step: Of a commanded torque from one tick to the next, [N·m].
+        largest_violation: Of what must be met, in the units of the constraints.
+        pushes_in_the_air: Forces and moments on feet that swing, [N, N·m].
+    """
+
+    def __init__(self):
+        self.largest_step = self.largest_violation = 0.0
+        self.pushes_in_the_air = []
+        self._last = None
+
+    def __call__(self, walk):
+        log, problem = walk.log, walk.layers.whole_body.problem
+        if log is None or log.reference is None or log.command.mode is not ControlMode.TORQUE:
+            return
+        if self._last is not None:
+            self.largest_step = max(self.largest_step, np.abs(log.command.values - self._last).max())
+        self._last = log.command.values
+        violation = problem.quadratic_program.violation(problem.solution)
+        self.largest_violation = max(self.largest_violation, violation)
+        wrenches = problem.solution[len(log.command.values) :][:12].reshape(2, 6)
+        for side, wrench in zip(Side, wrenches, strict=True):
+            if not log.reference.foot(side).in_contact:
+                self.pushes_in_the_air.append(np.abs(wrench).max())
+
+
+def test_contacts_change_without_a_jump_constraints_are_met_and_nothing_pushes_a_foot_in_the_air(ready):
+    walk, watch = ready("icub_v2_7", TORQUE, settle=0.0), TickWatch()
+    walk.controller.walk(VelocityCommand(0.25, duration=1.0))
+    while walk.controller.state is WalkingState.WALKING:
+        walk.tick()
+        watch(walk)
+    assert walk.controller.state is WalkingState.PAUSED
+    tick = walk.setup.walking
+    assert watch.largest_step <= tick.torque_control.torque_rate * tick.walking.period + 1e-9
+    assert watch.largest_violation < 1e-6
+    assert len(watch.pushes_in_the_air) > 1000
+    assert max(watch.pushes_in_the_air) < 1e-9
+
+
+def test_what_cannot_be_met_is_borne_for_a_while_then_the_robot_freezes_and_the_reason_names_it(ready):
+    walk = ready("icub_v2_7", TORQUE, *HARD, *IMPATIENT, settle=0.0)
+    within_reach = walk.layers.body_references.reference
+
+    def beyond_reach(plan, desired):
+        return replace(within_reach(plan, desired), com_acceleration=np.array([0.0, 0.0, 200.0]))
+
+    walk.layers.body_references.reference = beyond_reach
+    start = walk.time
+    assert not walk.run(0.1)
+    assert walk.controller.state is WalkingState.FAULT
+    assert walk.time - start == pytest.approx(0.005 + 0.01, abs=0.003)
+    (event,) = walk.controller.safety_events
+    assert event.kind is SafetyKind.NO_SOLUTION
+    assert "infeasible" in event.text
+    assert "the hardest to meet is 'centre of mass'" in event.text
