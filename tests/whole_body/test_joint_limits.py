@@ -3,7 +3,13 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.robot_model import FlatFunction, SymbolicDynamics
-from gradiva.whole_body.joint_limits import JointLimitConfig, TorqueLimitConfig, acceleration_bounds, torque_bounds
+from gradiva.whole_body.joint_limits import (
+    JointLimitConfig,
+    TorqueLimitConfig,
+    acceleration_bounds,
+    narrowed_limits,
+    torque_bounds,
+)
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.task_config import Priority
 
@@ -24,7 +30,7 @@ def evaluated(icub, parameters, bounds, dynamics, **values):
 
 def test_at_the_bound_a_joint_reaches_its_limit_after_the_horizon(icub):
     dynamics, parameters = SymbolicDynamics(icub), Parameters()
-    config = JointLimitConfig(Priority.HARD, 1.0, HORIZON, MARGIN)
+    config = JointLimitConfig(Priority.HARD, 1.0, HORIZON, MARGIN, {})
     rng = np.random.default_rng(0)
     lowest, highest = icub.joint_limits()
     positions = lowest + rng.uniform(size=23) * (highest - lowest)
@@ -40,6 +46,28 @@ def test_at_the_bound_a_joint_reaches_its_limit_after_the_horizon(icub):
     for bound, limit in ((lower, lowest + MARGIN), (upper, highest - MARGIN)):
         reached = positions + HORIZON * velocities + 0.5 * HORIZON**2 * bound
         np.testing.assert_allclose(reached, limit, atol=1e-12)
+
+
+def test_joints_stay_within_less_than_they_can_but_never_within_more(icub):
+    limits = {"l_knee": (-1.5, -0.05), "r_knee": (-9.0, 9.0)}
+    config = JointLimitConfig(Priority.HARD, 1.0, HORIZON, MARGIN, limits)
+    lower, upper = narrowed_limits(config, icub)
+    lowest, highest = icub.joint_limits()
+    knee = icub.description.joints.index("l_knee")
+    assert (lower[knee], upper[knee]) == (-1.5, -0.05)
+    others = np.arange(len(lower)) != knee
+    np.testing.assert_array_equal(lower[others], lowest[others])
+    np.testing.assert_array_equal(upper[others], highest[others])
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [({"l_kne": (-1.0, 0.0)}, "no joint 'l_kne'; did you mean 'l_knee'"), ({"l_knee": (0.5, 1.0)}, "no room")],
+)
+def test_limits_of_joints_that_are_unknown_or_left_without_room_are_refused(icub, limits, message):
+    config = JointLimitConfig(Priority.HARD, 1.0, HORIZON, MARGIN, limits)
+    with pytest.raises(ConfigError, match=message):
+        narrowed_limits(config, icub)
 
 
 def test_torques_keep_their_limits_and_their_rate(icub):
@@ -63,7 +91,7 @@ def test_torque_limits_are_the_lower_of_model_and_description(icub):
 
 @pytest.mark.parametrize("changes", [{"horizon": 0.0}, {"weight": 0.0}, {"margin": -0.1}])
 def test_limits_that_make_no_sense_are_refused(changes):
-    values = {"priority": Priority.SOFT, "weight": 1.0, "horizon": 0.03, "margin": 0.0}
+    values = {"priority": Priority.SOFT, "weight": 1.0, "horizon": 0.03, "margin": 0.0, "narrowed": {}}
     with pytest.raises(ConfigError, match=next(iter(changes))):
         JointLimitConfig(**(values | changes))
     with pytest.raises(ConfigError, match="weight"):

@@ -39,22 +39,31 @@ class LinearMomentumConfig:
 
 @dataclass(frozen=True, slots=True)
 class AngularMomentumConfig:
-    """Of the centroidal angular momentum, by its second derivative; it is asked to be zero.
+    """Of the centroidal angular momentum, by its second derivative.
+
+    It is asked to be what brings the upper body back: a momentum of zero would let arms and torso turn a little farther
+    with each step, for what the legs do in a step does not add up to zero.
 
     Attributes:
         weight: Of each (N·m/s)² that is missing about the horizontal axes, [-].
         vertical_weight: The same about the vertical, where it takes no part in the balance, [-].
         damping: k_d, of its first derivative, [1/s].
         stiffness: k_p, of itself, [1/s²].
+        recovery: Share of what a joint is away from its posture by which it may come back in a second, by joint group,
+            [1/s].
     """
 
     weight: float
     vertical_weight: float
     damping: float
     stiffness: float
+    recovery: dict[str, float]
 
     def __post_init__(self) -> None:
         refuse_negative(self)
+        for group, value in self.recovery.items():
+            if value < 0.0:
+                raise ConfigError(f"recovery.{group}={value}, must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,8 @@ class CompliantTorqueControlConfig:
         cone_horizon: After which a wrench has to be within the cone, [s].
         joint_limits: Positions.
         torque_limits: Torques.
+        reference_damping: b + k Δt / 2 of the ground for which the weights of wrench rates are meant, [N·s/m³]; on
+            other ground they change with its inverse square, for the rates that an acceleration makes change with it.
         search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
     """
 
@@ -135,7 +146,10 @@ class CompliantTorqueControlConfig:
     cone_horizon: float
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
+    reference_damping: float
     search_speed: float
 
     def __post_init__(self) -> None:
         refuse_negative(self)
+        if self.reference_damping <= 0.0:
+            raise ConfigError(f"reference_damping={self.reference_damping}, must be positive")

@@ -6,7 +6,8 @@ On visco-elastic ground a wrench is a state: the controller chooses its rate, :m
 Variables
     :math:`\dot\nu`.
 Objective
-    second derivative of the centroidal momentum, :math:`G \ddot h^* - G \ddot h`; wrenches towards the expected ones,
+    second derivative of the centroidal momentum, :math:`G \ddot h^* - G \ddot h`, its angular part towards what brings
+    arms and torso back to their posture (not in the thesis); wrenches towards the expected ones,
     :math:`k_f (f_r - f) - \dot f`; attitude of the feet that stand, all the more the less they carry, for a ground that
     only pushes does not hold them (not in the thesis); poses of the feet that swing; orientations of torso and pelvis;
     posture.
@@ -58,6 +59,7 @@ class CompliantProblem(ProblemDraft):
         period = parameters.symbol("period")
         acceleration = self.unknowns.acceleration
         self.wrench_rates = {side: sole.wrench_rate(acceleration, period) for side, sole in self.soles.items()}
+        self._rate_scale = self._scale_of_rates(config.reference_damping, period)
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in self.soles.items()}
         self.outputs |= {f"{side}_wrench": wrench for side, wrench in wrenches.items()}
         self._linear_momentum(config.linear_momentum)
@@ -70,6 +72,12 @@ class CompliantProblem(ProblemDraft):
         self.posture(config.posture)
         self.joint_limits(config.joint_limits)
         self.torque_limits(config.torque_limits)
+
+    def _scale_of_rates(self, reference_damping: float, period: cs.SX) -> cs.SX:
+        """Return what weights of wrench rates are multiplied by on this ground, the mean of both feet's."""
+        dampings = [contact.damping + 0.5 * period * contact.stiffness for contact in self.contacts.values()]
+        reference = self.parameters.constant("reference_damping", reference_damping)
+        return (reference / (0.5 * (dampings[0] + dampings[1]))) ** 2
 
     def _linear_momentum(self, config: LinearMomentumConfig) -> None:
         """m x⃛ = Σ ḟ, with the jerk k_d, k_p and k_i away from its reference."""
@@ -85,7 +93,7 @@ class CompliantProblem(ProblemDraft):
         self._cost("linear_momentum", reached - dynamics.mass * jerk, config.weight)
 
     def _angular_momentum(self, config: AngularMomentumConfig) -> None:
-        """Σ S(ṗ - ẋ) f + S(p - x) ḟ + μ̇, asked for -k_d of the first derivative and -k_p of the momentum."""
+        """Σ S(ṗ - ẋ) f + S(p - x) ḟ + μ̇, asked for -k_d of the first derivative and -k_p of the momentum's error."""
         dynamics, wrenches = self.dynamics, self.unknowns.wrenches
         reached = tasks.angular_momentum_rate(dynamics, self.feet, self.wrench_rates)
         for side in Side:
@@ -93,10 +101,18 @@ class CompliantProblem(ProblemDraft):
             reached += cs.cross(velocity, wrenches[side][:3])
         damping, stiffness = self._constants("angular_momentum", damping=config.damping, stiffness=config.stiffness)
         rate = tasks.angular_momentum_rate(dynamics, self.feet, wrenches)
-        wanted = -damping * rate - stiffness * tasks.angular_momentum(dynamics)
-        missing = reached - wanted
+        too_much = tasks.angular_momentum(dynamics) - self._recovering_momentum(config)
+        missing = reached + damping * rate + stiffness * too_much
         self._cost("angular_momentum", missing[:2], config.weight)
         self._cost("vertical_angular_momentum", missing[2], config.vertical_weight)
+
+    def _recovering_momentum(self, config: AngularMomentumConfig) -> cs.SX:
+        """Return the angular momentum of joints that come back to their posture, [N·m·s], (3, 1)."""
+        dynamics = self.dynamics
+        shares = dynamics.model.description.spread(config.recovery, "[angular_momentum.recovery]")
+        missing = self.references.posture - dynamics.joint_positions
+        velocities = self.parameters.constant("angular_momentum.recovery", shares) * missing
+        return dynamics.centroidal_momentum_matrix[3:, 6:] @ velocities
 
     def _wrench(self, side: Side, config: CompliantTorqueControlConfig) -> None:
         """Towards the expected wrench, and within the cone a horizon ahead."""
@@ -108,8 +124,8 @@ class CompliantProblem(ProblemDraft):
             moment_weight=config.wrench_rate.moment_weight,
         )
         wanted = bandwidth * (tasks.expected_wrench(self.feet[side], foot) - wrench)
-        self.composer.cost(rate[:3] - wanted[:3], foot.is_loaded * force)
-        self.composer.cost(rate[3:] - wanted[3:], foot.is_loaded * moment)
+        self.composer.cost(rate[:3] - wanted[:3], foot.is_loaded * self._rate_scale * force)
+        self.composer.cost(rate[3:] - wanted[3:], foot.is_loaded * self._rate_scale * moment)
         (horizon,) = self._constants(f"{side}_cone", horizon=config.cone_horizon)
         self.cone(side, wrench + horizon * rate, config.wrench_cone)
 
@@ -138,7 +154,8 @@ class CompliantProblem(ProblemDraft):
         return tasks.frame_acceleration(frame, self.unknowns.acceleration)
 
     def _cost(self, name: str, residual: cs.SX, weight: float) -> None:
-        self.composer.cost(residual, self.parameters.constant(f"{name}.weight", weight))
+        """Ask for rates of wrenches."""
+        self.composer.cost(residual, self._rate_scale * self.parameters.constant(f"{name}.weight", weight))
 
     def _constants(self, name: str, **values: float) -> list[cs.SX]:
         return [self.parameters.constant(f"{name}.{key}", value) for key, value in values.items()]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import casadi as cs
 
-from gradiva.common import ConfigError
-from gradiva.robot_model import SymbolicDynamics
+from gradiva.common import ConfigError, NDArray, nearest_name
+from gradiva.robot_model import IdynTreeModel, SymbolicDynamics
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.task_config import Priority
 
@@ -27,12 +27,15 @@ class JointLimitConfig:
         weight: Of each (rad/s²)² of violation, when soft, [-].
         horizon: After which a joint may have reached its limit, [s].
         margin: Kept from each limit, [rad].
+        narrowed: Lower and upper position of joints that are to stay within less than they can, [rad]: a knee that
+            passes its straight leg is held there by whatever wants the leg shorter.
     """
 
     priority: Priority
     weight: float
     horizon: float
     margin: float
+    narrowed: dict[str, tuple[float, float]]
 
     def __post_init__(self) -> None:
         for name in ("weight", "horizon"):
@@ -63,12 +66,30 @@ def acceleration_bounds(
     config: JointLimitConfig, dynamics: SymbolicDynamics, parameters: Parameters
 ) -> tuple[cs.SX, cs.SX]:
     """Return the lower and upper bound of each joint's acceleration, [rad/s²], (n, 1) each."""
-    lower, upper = dynamics.model.joint_limits()
+    lower, upper = narrowed_limits(config, dynamics.model)
     horizon = parameters.constant("joint_limit_horizon", config.horizon)
     reached = dynamics.joint_positions + horizon * dynamics.joint_velocities
     least = parameters.constant("lowest_joint_positions", lower + config.margin)
     most = parameters.constant("highest_joint_positions", upper - config.margin)
     return 2.0 * (least - reached) / horizon**2, 2.0 * (most - reached) / horizon**2
+
+
+def narrowed_limits(config: JointLimitConfig, model: IdynTreeModel) -> tuple[NDArray, NDArray]:
+    """Return the lower and upper position of each joint, [rad], (n,) each.
+
+    Raises:
+        ConfigError: A joint is unknown, or has no room left.
+    """
+    lower, upper = (limits.copy() for limits in model.joint_limits())
+    joints = model.description.joints
+    for joint, (least, most) in config.narrowed.items():
+        if joint not in joints:
+            raise ConfigError(f"joint_limits.narrowed: no joint '{joint}'{nearest_name(joint, joints)}")
+        row = joints.index(joint)
+        lower[row], upper[row] = max(lower[row], least), min(upper[row], most)
+        if lower[row] >= upper[row]:
+            raise ConfigError(f"joint_limits.narrowed.{joint}={[least, most]} leaves it no room")
+    return lower, upper
 
 
 def torque_bounds(dynamics: SymbolicDynamics, parameters: Parameters) -> tuple[cs.SX, cs.SX]:

@@ -19,8 +19,8 @@ def outcome_figure(rows: Sequence[dict[str, Any]]) -> Figure:
     """Return a bar a row.
 
     Args:
-        rows: With ``controller``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value``, ``outcome``, and
-            perhaps a ``case``.
+        rows: With ``controller``, ``step_m``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value`` and
+            ``outcome``, perhaps with a ``case``.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(_WIDTH, _MARGIN + _ROW_HEIGHT * len(rows)), layout="constrained")
@@ -44,7 +44,8 @@ def _draw(axis: Axes, rows: Sequence[dict[str, Any]]) -> None:
 
 def _name(row: dict[str, Any]) -> str:
     case = f"\n{row['case']}" if "case" in row else ""
-    return f"{row['controller']}, k = {row['stiffness']:g}, b = {row['damping']:g}{case}"
+    ground = f"k = {row['stiffness']:g}, b = {row['damping']:g}"
+    return f"{row['controller']}, {row['step_m']:g} m steps, {ground}{case}"
 
 
 def _label(row: dict[str, Any]) -> str:

@@ -12,13 +12,14 @@ from gradiva.contacts import ViscoElasticParameters
 from gradiva.experiments.linear_contact_error import LENGTH, WIDTH
 from gradiva.experiments.trial import Trial
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_robot, read_toml
+from gradiva.setup import load_robot, load_setup, read_toml
 from gradiva.walking import GroundModel
 
 ROBOT = "icub_v2_7"
-STEP_DURATION = 1.24  # [s]
 STEP_LENGTH = 0.155  # [m] foot to foot
-_COM_HEIGHT = 0.535  # [m] of the CoM above the sole frames of a robot that stands: neither knees nor ankles end
+_COM_HEIGHT = (
+    0.53  # [m] of the CoM above the sole frames of a robot that stands: between straight knees and bent ankles
+)
 _RAMP = 1.0  # [steps] by which the command is shorter than the walk: the last step closes the feet
 
 
@@ -54,10 +55,10 @@ class SoftWalk:
 
     def trial(self, seed: int = 0) -> Trial:
         """Return the walk by names and numbers alone."""
-        duration = (self.steps - _RAMP) * STEP_DURATION
-        command = VelocityCommand(self.step_length / STEP_DURATION, duration=duration)
-        tables = read_toml(Path(__file__).with_name("walk.toml"))
-        return Trial(ROBOT, command, {**tables, **self._numbers(), **self.overrides}, seed=seed)
+        tables = {**read_toml(Path(__file__).with_name("walk.toml")), **self._numbers(), **self.overrides}
+        step_duration = load_setup(ROBOT, tables).walking.planner.max_step_duration
+        duration = (self.steps - _RAMP) * step_duration
+        return Trial(ROBOT, VelocityCommand(self.step_length / step_duration, duration=duration), tables, seed=seed)
 
     def _numbers(self) -> dict[str, Any]:
         stiffness, damping = self.ground
