@@ -55,7 +55,7 @@ def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
     """
     for name, shape in shapes.items():
         value = getattr(instance, name)
-        if type(value) is _ARRAY and value.dtype is _FLOAT and _matches(value.shape, shape):
+        if type(value) is _ARRAY and value.dtype is _FLOAT and (value.shape == shape or _matches(value.shape, shape)):
             if value.flags.writeable or value.base is not None:
                 object.__setattr__(instance, name, sealed(value.copy()))
             continue

@@ -10,6 +10,7 @@ from gradiva.robot_model import RobotDescription
 from gradiva.simulation.simulated_state import SimulatedState
 from gradiva.simulation.slip_meter import SlipMeter
 from gradiva.simulation.snapshot import Snapshot
+from gradiva.simulation.spec_tools import rotation_of
 
 _BASE = 1  # first body after the world
 
@@ -39,11 +40,9 @@ class StateReader:
 
     def base(self, snapshot: Snapshot) -> BaseMeasurement:
         """Return pose and twist of the base link."""
-        rotation = np.empty(9)
-        mujoco.mju_quat2Mat(rotation, snapshot.positions[3:7])
-        matrix = rotation.reshape(3, 3)
-        linear, angular = snapshot.velocities[:3], matrix @ snapshot.velocities[3:6]
-        return BaseMeasurement(snapshot.positions[:3], matrix, sealed(np.concatenate((linear, angular))))
+        rotation = sealed(rotation_of(snapshot.positions[3:7]))
+        twist = np.concatenate((snapshot.velocities[:3], rotation @ snapshot.velocities[3:6]))
+        return BaseMeasurement(snapshot.positions[:3], rotation, sealed(twist))
 
     def truth(self, snapshot: Snapshot, time: float, slip: SlipMeter) -> SimulatedState:
         """Return the whole state."""
