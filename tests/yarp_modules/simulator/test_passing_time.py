@@ -12,6 +12,7 @@ from gradiva.yarp_modules.simulator.lockstep_gate import LockstepGate
 from gradiva.yarp_modules.simulator.pace import Pace
 from gradiva.yarp_modules.simulator.pause import Pause
 from gradiva.yarp_modules.simulator.speedometer import Speedometer
+from tests.patience import PATIENCE, wait_until
 
 
 def go_on() -> bool:
@@ -27,29 +28,58 @@ def command(one):
     one.command_taken()
 
 
-def test_simulated_time_is_due_by_the_speed_and_does_not_drift():
-    pace, begin = Pace(2.0), time.monotonic()
+class MadeUpTime:
+    """A machine's time that passes only where somebody sleeps; half of it is the processor's."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def sleep(self, duration):
+        self.now += duration
+
+    def monotonic(self):
+        return self.now
+
+    perf_counter = monotonic
+
+    def process_time(self):
+        return 0.5 * self.now
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    made_up = MadeUpTime()
+    for module in ("pace", "speedometer"):
+        monkeypatch.setattr(f"gradiva.yarp_modules.simulator.{module}.time", made_up)
+    return made_up
+
+
+def test_simulated_time_is_due_by_the_speed_and_does_not_drift(machine):
+    pace, begin = Pace(2.0), machine.now
     for step in range(11):
         assert not pace.wait_for(0.01 * step, go_on)
-    passed = time.monotonic() - begin
-    assert 0.049 < passed < 0.5
+        machine.sleep(0.001)  # work
+    assert machine.now - begin == pytest.approx(0.051)
+    assert pace.slips == 0
 
 
-def test_a_schedule_that_cannot_be_kept_begins_anew():
+def test_a_schedule_that_cannot_be_kept_begins_anew(machine):
     pace = Pace(1.0)
     pace.wait_for(0.0, go_on)
-    time.sleep(0.08)
+    machine.sleep(0.08)
     assert pace.wait_for(0.01, go_on)
     assert pace.slips == 1
-    assert pace.lost == pytest.approx(0.07, abs=0.05)
+    assert pace.lost == pytest.approx(0.07)
+    begin = machine.now
     assert not pace.wait_for(0.02, go_on)
+    assert machine.now - begin == pytest.approx(0.01)
 
 
-def test_as_fast_as_possible_waits_for_nothing():
-    pace, begin = Pace(0.0), time.monotonic()
+def test_as_fast_as_possible_waits_for_nothing(machine):
+    pace, begin = Pace(0.0), machine.now
     pace.wait_for(0.0, go_on)
     pace.wait_for(1000.0, go_on)
-    assert time.monotonic() - begin < 0.5
+    assert machine.now == begin
 
 
 def test_a_pause_holds_until_it_ends():
@@ -65,12 +95,10 @@ def test_time_passes_up_to_an_instant_and_whoever_waits_goes_on():
     pause = Pause(True)
     waiting = threading.Thread(target=pause.run_until, args=(2.0, go_on))
     waiting.start()
-    deadline = time.monotonic() + 5.0
-    while pause.holds(1.0) and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: not pause.holds(1.0))
     assert not pause.holds(1.99)
     assert pause.holds(2.0)
-    waiting.join(5.0)
+    waiting.join(PATIENCE)
     assert not waiting.is_alive()
     assert pause.holds(1.0)
 
@@ -80,11 +108,9 @@ def test_whoever_waits_for_an_instant_goes_on_when_time_is_stopped_or_let_go(cha
     pause = Pause(True)
     waiting = threading.Thread(target=pause.run_until, args=(2.0, go_on))
     waiting.start()
-    deadline = time.monotonic() + 5.0
-    while not pause.is_awaited and time.monotonic() < deadline:
-        time.sleep(0.001)
+    wait_until(lambda: pause.is_awaited)
     change_of_mind(pause)
-    waiting.join(5.0)
+    waiting.join(PATIENCE)
     assert not waiting.is_alive()
     assert not pause.is_awaited
 
@@ -129,13 +155,15 @@ def test_a_silent_board_is_given_up_until_its_next_command():
     assert gate.wait(go_on) == ["leg"]
 
 
-def test_the_speedometer_tells_speed_and_load():
+def test_the_speedometer_tells_speed_and_load(machine):
     speedometer = Speedometer()
     speedometer.note(0.0)
     with speedometer.busy():
-        time.sleep(0.3)
-    time.sleep(0.75)
+        machine.sleep(0.3)
+    speedometer.note(0.6)
+    assert speedometer.factor == 0.0, "a second has not passed"
+    machine.sleep(0.75)
     speedometer.note(2.1)
-    assert speedometer.factor == pytest.approx(2.0, rel=0.3)
-    assert speedometer.load == pytest.approx(0.3, abs=0.15)
-    assert speedometer.cost < 0.5
+    assert speedometer.factor == pytest.approx(2.0)
+    assert speedometer.load == pytest.approx(0.3 / 1.05)
+    assert speedometer.cost == pytest.approx(0.25)

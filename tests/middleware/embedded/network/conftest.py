@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
@@ -35,3 +36,17 @@ def name_server() -> Iterator[NameServer]:
 @pytest.fixture
 def name_client(name_server) -> NameClient:
     return NameClient(name_server.settings)
+
+
+@pytest.fixture
+def opened(name_server):
+    """Return a function that opens a port of a kind, which is closed in the end."""
+    with ExitStack() as stack:
+
+        def open_port(kind, name: str = ""):
+            port = kind()
+            assert port.open(name)
+            stack.callback(port.close)
+            return port
+
+        yield open_port

@@ -3,6 +3,8 @@
 import sys
 import threading
 
+from tests.patience import PATIENCE
+
 
 def threads_named(start: str) -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith(start)]
@@ -14,3 +16,16 @@ def is_waiting(thread: threading.Thread) -> bool:
     while frame is not None and frame.f_code is not threading.Condition.wait.__code__:
         frame = frame.f_back
     return frame is not None
+
+
+def in_background(act) -> tuple[threading.Thread, list]:
+    """Run something on a thread of its own; return that and a list for its result."""
+    results: list = []
+    thread = threading.Thread(target=lambda: results.append(act()), daemon=True)
+    thread.start()
+    return thread, results
+
+
+def joined(thread: threading.Thread) -> None:
+    thread.join(PATIENCE)
+    assert not thread.is_alive()

@@ -1,5 +1,4 @@
-import threading
-from contextlib import ExitStack
+"""Names, messages and envelopes of a port."""
 
 import pytest
 
@@ -9,58 +8,11 @@ from gradiva.middleware.embedded.data.vector import Vector
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.current_settings import use_settings
 from gradiva.middleware.embedded.network.port import Port
-from gradiva.middleware.embedded.network.port_reader import PortReader
-from gradiva.middleware.embedded.network.rpc_client import RpcClient
-from gradiva.middleware.embedded.network.rpc_server import RpcServer
 from gradiva.middleware.embedded.wire.carriers import CARRIERS
-from tests.middleware.embedded.network.local_ports import NOBODY, nothing_is_left, quiet
-from tests.patience import PATIENCE, wait_until
-
-
-@pytest.fixture
-def opened(name_server):
-    """Return a function that opens a port of a kind, which is closed in the end."""
-    with ExitStack() as stack:
-
-        def open_port(kind, name: str = ""):
-            port = kind()
-            assert port.open(name)
-            stack.callback(port.close)
-            return port
-
-        yield open_port
-
-
-def in_background(act) -> tuple[threading.Thread, list]:
-    """Run something on a thread of its own; return that and a list for its result."""
-    results: list = []
-    thread = threading.Thread(target=lambda: results.append(act()), daemon=True)
-    thread.start()
-    return thread, results
-
-
-def joined(thread: threading.Thread) -> None:
-    thread.join(PATIENCE)
-    assert not thread.is_alive()
-
-
-class Doubler(PortReader):
-    """Answers every number by its double."""
-
-    def read(self, reader) -> bool:
-        question, answer = Bottle(), Bottle()
-        if not question.read(reader):
-            return False
-        answer.addFloat64(2 * question.get(0).asFloat64())
-        writer = reader.getWriter()
-        if writer is not None:
-            answer.write(writer)
-        return True
-
-
-class Failing(PortReader):
-    def read(self, reader) -> bool:
-        raise ValueError("out of paper")
+from tests.middleware.embedded.network.local_ports import NOBODY, nothing_is_left
+from tests.middleware.embedded.network.number_ports import Doubler
+from tests.middleware.embedded.network.running_threads import in_background, joined
+from tests.patience import wait_until
 
 
 def test_a_port_is_known_by_its_name_until_it_is_closed(name_server, name_client):
@@ -188,139 +140,6 @@ def test_an_envelope_may_be_anything(opened):
     joined(thread)
 
 
-def test_a_read_message_is_replied_to(opened):
-    server, client = opened(Port, "/server"), opened(Port, "/client")
-    client.addOutput("/server")
-    answer = Bottle()
-    thread, results = in_background(lambda: client.write(Bottle("question"), answer))
-    question = Bottle()
-    assert server.read(question, True)
-    assert server.reply(Bottle("[ok] answer"))
-    joined(thread)
-    assert results == [True]
-    assert (question.toString(), answer.toString()) == ("question", "[ok] answer")
-
-
-def test_only_a_message_that_waits_is_replied_to(opened, caplog):
-    assert not opened(Port, "/server").reply(Bottle("hello"))
-    assert "no message to reply to" in caplog.text
-
-
-def test_who_does_not_reply_has_replied_nothing(opened):
-    server, client = opened(Port, "/server"), opened(Port, "/client")
-    client.addOutput("/server")
-    answer = Bottle("before")
-    thread, results = in_background(lambda: client.write(Bottle("question"), answer))
-    assert server.read(Bottle())
-    joined(thread)
-    assert results == [True]
-    assert answer.toString() == ""
-
-
-def test_a_reply_may_end_the_connection(opened):
-    server, client = opened(Port, "/server"), opened(Port, "/client")
-    client.addOutput("/server")
-    answer = Bottle()
-    thread, _ = in_background(lambda: client.write(Bottle("question"), answer))
-    assert server.read(Bottle(), True)
-    assert server.replyAndDrop(Bottle("last"))
-    joined(thread)
-    assert answer.toString() == "last"
-    wait_until(lambda: server.getInputCount() == 0)
-
-
-@pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "text_ack"])
-def test_a_reader_is_called_and_answers(opened, carrier):
-    server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    server.setReader(Doubler())
-    assert client.addOutput("/server", carrier)
-    answer = Bottle()
-    for number in (1.5, -2.0):
-        assert client.write(Bottle(str(number)), answer)
-        assert answer.get(0).asFloat64() == 2 * number
-
-
-def test_an_exception_of_a_reader_is_told_to_the_client_and_ends_nothing(opened):
-    server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    server.setReader(Failing())
-    client.addOutput("/server")
-    answer = Bottle()
-    with quiet():
-        for _ in range(2):
-            assert client.write(Bottle("print"), answer)
-            assert answer.toString() == '[fail] "out of paper"'
-
-
-def test_an_rpc_server_reads_and_replies(opened):
-    server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    client.addOutput("/server")
-    answer = Bottle()
-    thread, _ = in_background(lambda: client.write(Bottle("question"), answer))
-    assert server.read(Bottle())
-    assert server.reply(Bottle("answer"))
-    joined(thread)
-    assert answer.toString() == "answer"
-
-
-def test_servers_do_not_ask_and_clients_are_not_asked(opened, caplog):
-    server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    assert not server.write(Bottle("1"))
-    assert not client.read(Bottle())
-    assert not server.addOutput("/client")
-    assert client.addOutput("/server")
-    assert not client.addOutput("/server")
-    for reason in ("does not write", "does not read", "Outputs not allowed", "RPC output already connected"):
-        assert reason in caplog.text
-
-
-def test_a_client_without_a_server_is_told(opened, caplog):
-    assert not opened(RpcClient, "/client").write(Bottle("1"), Bottle())
-    assert "not connected to any port" in caplog.text
-
-
-def test_a_silent_server_is_waited_for_so_long_and_answers_the_next_question(opened):
-    server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    client.addOutput("/server")
-    client.setTimeout(0.05)
-    answer = Bottle()
-    with quiet():
-        assert not client.write(Bottle("first"), answer)
-    client.setTimeout(PATIENCE)
-
-    def serve():
-        question = Bottle()
-        for _ in range(2):
-            server.read(question)
-            server.reply(Bottle(f"answer to {question.toString()}"))
-
-    thread, _ = in_background(serve)
-    assert client.write(Bottle("second"), answer)
-    assert answer.toString() == "answer to second"
-    joined(thread)
-
-
-def test_closing_a_client_ends_its_waiting(opened):
-    _, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    client.addOutput("/server")
-    with quiet():
-        thread, results = in_background(lambda: client.write(Bottle("1"), Bottle()))
-        wait_until(client.isWriting)
-        client.close()
-        joined(thread)
-    assert results == [False]
-
-
-def test_closing_a_server_ends_the_waiting_of_its_client(opened):
-    server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
-    client.addOutput("/server")
-    with quiet():
-        thread, results = in_background(lambda: client.write(Bottle("1"), Bottle()))
-        wait_until(client.isWriting)
-        server.close()
-        joined(thread)
-    assert len(results) == 1
-
-
 @pytest.mark.parametrize("wake", ["close", "interrupt"])
 def test_who_waits_for_a_message_is_woken(opened, wake):
     port = opened(Port, "/in")
@@ -357,70 +176,6 @@ def test_what_is_no_message_for_the_reader_is_left_out(opened, caplog):
     assert list(read.array) == [1.5, 2.5]
     assert "was not read" in caplog.text
     joined(thread)
-
-
-def test_the_death_of_a_receiver_is_told_once(opened):
-    into, out = opened(Port, "/in"), opened(Port, "/out")
-    into.setReader(Doubler())
-    out.addOutput("/in")
-    assert out.write(Bottle("1"))
-    assert out.write(Bottle("1"))
-    for connection in into._core.inputs.all():
-        connection.close()  # as when its process dies
-        connection.join(PATIENCE)
-    with quiet():
-        assert not out.write(Bottle("1"))
-    assert out.getOutputCount() == 0
-    assert out.write(Bottle("1"))
-
-
-def test_the_death_of_a_sender_is_forgotten_at_once(opened):
-    into, out = opened(Port, "/in"), opened(Port, "/out")
-    out.addOutput("/in")
-    wait_until(lambda: into.getInputCount() == 1)
-    out.close()
-    wait_until(lambda: into.getInputCount() == 0)
-
-
-def test_a_sender_whose_message_nobody_reads_may_die(opened):
-    into, out = opened(Port, "/in"), opened(Port, "/out")
-    out.addOutput("/in")
-    with quiet():
-        thread, _ = in_background(lambda: out.write(Bottle("1")))
-        wait_until(out.isWriting)
-        out.close()
-        joined(thread)
-        wait_until(lambda: into.getInputCount() == 0)
-
-
-def test_connecting_again_replaces_the_connection(opened):
-    into, out = opened(Port, "/in"), opened(Port, "/out")
-    for carrier in ("tcp", "udp", "text", "fast_tcp"):
-        assert out.addOutput("/in", carrier)
-        wait_until(lambda: into.getInputCount() == 1)
-        assert out.getOutputCount() == 1
-        assert into._core.inputs.all()[0].carrier_name == carrier
-
-
-def test_a_rooted_sender_that_connects_again_replaces_its_older_self(opened, name_server):
-    into, first = opened(Port, "/in"), opened(Port, "/out")
-    first.addOutput("/in")
-    second = Port()
-    second.open(Contact("/out", "tcp", "127.0.0.1", 0), False)
-    second._core.settings = name_server.settings
-    assert second.addOutput("/in")
-    wait_until(lambda: into.getInputCount() == 1)
-    with quiet():
-        assert not first.write(Bottle("1"))
-    second.close()
-
-
-def test_a_closing_receiver_has_its_senders_disconnect(opened):
-    into, out = opened(Port, "/in"), opened(Port, "/out")
-    out.addOutput("/in", "udp")
-    assert out.getOutputCount() == 1
-    into.close()
-    assert out.getOutputCount() == 0
 
 
 def test_a_closed_port_does_not_write(caplog):
