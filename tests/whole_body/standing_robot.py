@@ -46,7 +46,12 @@ def rigid_controller(*overrides):
 
 
 @lru_cache
-def compliant_controller(**changes):
+def compliant_controller():
+    return changed_compliant_controller()
+
+
+def changed_compliant_controller(**changes):
+    """With other values of its configuration."""
     config = replace(walking_config().compliant_torque_control, **changes)
     return CompliantTorqueController(model_of(ROBOT), config, RATE, start_posture(), GccCompiler(cache_folder()))
 

@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, EstimationError, NoSolutionFound, RobotPosture, so3
+from gradiva.common import GRAVITY, EstimationError, NoSolutionFound, RobotPosture, Side, so3
+from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.robot_model import as_array
 from gradiva.whole_body import SolverName, make_solver
 from tests.conftest import model_of
@@ -13,6 +14,7 @@ from tests.whole_body.standing_robot import (
     RATE,
     ROBOT,
     accelerations,
+    changed_compliant_controller,
     compliant_controller,
     computations,
     contact,
@@ -303,6 +305,32 @@ def test_on_soft_ground_a_jerk_becomes_a_rate_of_force(compliant, axis):
     np.testing.assert_allclose(force_rate / model_of(ROBOT).mass, jerk, atol=0.6)  # angular momentum has a say
 
 
+def test_on_soft_ground_an_arm_that_is_away_from_its_posture_is_allowed_the_momentum_to_come_back():
+    shipped = walking_config().compliant_torque_control.angular_momentum
+    heavy = replace(shipped, weight=1e5, vertical_weight=1e5)
+    controller = changed_compliant_controller(angular_momentum=heavy)
+    before, away = sunk_state(sinkage()), np.zeros(23)
+    away[model_of(ROBOT).description.joints.index("l_shoulder_roll")] = 0.5
+    controller.command(before, sunk_reference(posture=start_posture().joint_positions + away), PERIOD)
+    change = accelerations(controller, before)
+    momentum = computations(start_posture(), np.zeros(6), shipped.recovery["left_arm"] * away)
+    wanted = heavy.stiffness * as_array(momentum.getCentroidalTotalMomentum())[3:]
+    np.testing.assert_allclose(moment_rate(before, change), wanted, atol=0.05 * np.linalg.norm(wanted))
+
+
+def moment_rate(before, change):
+    """Of the ground's wrenches about the CoM of a robot at rest whose ν̇ is ``change``, [N·m/s]."""
+    body = computations(start_posture(), change[:6], change[6:])
+    twists = {side: as_array(body.getFrameVel(f"{str(side)[0]}_sole")) for side in Side}  # of rest, so accelerations
+    total = np.zeros(3)
+    for side, acceleration in twists.items():
+        position = before.foot_position(side)
+        motion = SoleMotion(position, before.foot_rotation(side), np.zeros(6))
+        rate = ViscoElasticContact(SOLE, side).rate(motion, before.foot_contact(side), PERIOD).gain @ acceleration
+        total += np.cross(position - before.com_position, rate[:3]) + rate[3:]
+    return total
+
+
 def middle():
     """Of the left sole's bottom in its frame; the right one differs by 10 mm to the side, the mean is on the axis."""
     return np.array([0.5 * sum(SOLE.x), 0.0, SOLE.z])
@@ -318,7 +346,7 @@ def test_on_soft_ground_an_old_wrench_is_brought_up_to_date(compliant):
 
 
 def test_on_soft_ground_a_low_pass_takes_the_noise_of_a_wrench_and_keeps_what_the_model_says():
-    controller = compliant_controller(wrench_time_constant=PERIOD / np.log(2.0))
+    controller = changed_compliant_controller(wrench_time_constant=PERIOD / np.log(2.0))
     before = sunk_state(sinkage())
     wrench = controller_wrench(controller, before)
     noise = np.array([0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
