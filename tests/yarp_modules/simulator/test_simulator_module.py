@@ -85,45 +85,54 @@ def test_a_leg_is_driven_in_every_mode_and_read_back(simulator):
     with Board() as leg:
         start, _ = leg.sample()
         assert start[3] == pytest.approx(running.module._world.parts["left_leg"].read().joint_position[3])
-        position = leg.driver.viewIPositionControl()
-        assert position.setRefSpeed(2, 20.0)
-        assert position.positionMove(2, start[2] + 2.0)
-        running.ask("advance 0.5")
-        moved, when = leg.sample(0.49)
-        assert moved[2] == pytest.approx(start[2] + 2.0, abs=0.5)
-        assert when == pytest.approx(0.5)
-        is_done = yarp.BVector(1)
-        assert position.checkMotionDone(2, is_done)
-        assert is_done[0]
+        follow_a_trajectory(running, leg, start)
+        follow_positions(running, leg, start)
+        follow_velocities_and_torques(running, leg)
 
-        leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
-        goal = start.copy()
-        goal[3] -= 3.0
-        assert leg.driver.viewIPositionDirect().setPositions(yarp.DVector(goal.tolist()))
-        wait_until(lambda: running.module._world.parts["left_leg"].commands, "the command arrives")
-        running.ask("advance 0.01")
-        leg.enter(yarp.VOCAB_CM_POSITION)
-        running.ask("advance 0.3")
-        assert leg.sample(0.8)[0][3] == pytest.approx(start[3] - 3.0, abs=1.0)
 
-        assert leg.modes.setControlMode(5, yarp.VOCAB_CM_VELOCITY)
-        assert leg.driver.viewIVelocityControl().velocityMove(5, 3.0)
-        assert leg.modes.setControlMode(4, yarp.VOCAB_CM_TORQUE)
-        torque = leg.driver.viewITorqueControl()
-        before = yarp.DVector(1)
-        assert torque.getTorque(4, before)
-        assert torque.setRefTorque(4, before[0])
-        wait_until(lambda: running.module._world.parts["left_leg"].commands >= 3, "the commands arrive")
-        running.ask("advance 0.01")
-        torques = yarp.DVector(6)
-        leg.sample(0.815)
-        assert torque.getTorques(torques)
-        assert torques[4] == pytest.approx(before[0], abs=1e-6)
-        modes = yarp.IVector(6)
-        assert leg.modes.getControlModes(modes)
-        assert modes[5] == yarp.VOCAB_CM_VELOCITY
-        assert modes[4] == yarp.VOCAB_CM_TORQUE
-        assert modes[0] == yarp.VOCAB_CM_POSITION
+def follow_a_trajectory(running, leg, start):
+    position = leg.driver.viewIPositionControl()
+    assert position.setRefSpeed(2, 20.0)
+    assert position.positionMove(2, start[2] + 2.0)
+    running.ask("advance 0.5")
+    moved, when = leg.sample(0.49)
+    assert moved[2] == pytest.approx(start[2] + 2.0, abs=0.5)
+    assert when == pytest.approx(0.5)
+    is_done = yarp.BVector(1)
+    assert position.checkMotionDone(2, is_done)
+    assert is_done[0]
+
+
+def follow_positions(running, leg, start):
+    leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
+    goal = start.copy()
+    goal[3] -= 3.0
+    assert leg.driver.viewIPositionDirect().setPositions(yarp.DVector(goal.tolist()))
+    wait_until(lambda: running.module._world.parts["left_leg"].commands, "the command arrives")
+    running.ask("advance 0.01")
+    leg.enter(yarp.VOCAB_CM_POSITION)
+    running.ask("advance 0.3")
+    assert leg.sample(0.8)[0][3] == pytest.approx(start[3] - 3.0, abs=1.0)
+
+
+def follow_velocities_and_torques(running, leg):
+    assert leg.modes.setControlMode(5, yarp.VOCAB_CM_VELOCITY)
+    assert leg.driver.viewIVelocityControl().velocityMove(5, 3.0)
+    assert leg.modes.setControlMode(4, yarp.VOCAB_CM_TORQUE)
+    torque = leg.driver.viewITorqueControl()
+    before = yarp.DVector(1)
+    assert torque.getTorque(4, before)
+    assert torque.setRefTorque(4, before[0])
+    wait_until(lambda: running.module._world.parts["left_leg"].commands >= 3, "the commands arrive")
+    running.ask("advance 0.01")
+    torques = yarp.DVector(6)
+    leg.sample(0.815)
+    assert torque.getTorques(torques)
+    assert torques[4] == pytest.approx(before[0], abs=1e-6)
+    modes = yarp.IVector(6)
+    assert leg.modes.getControlModes(modes)
+    assert (modes[5], modes[4]) == (yarp.VOCAB_CM_VELOCITY, yarp.VOCAB_CM_TORQUE)
+    assert modes[0] == yarp.VOCAB_CM_POSITION
 
 
 def test_interaction_modes_gains_and_limits_are_read_back(simulator):
