@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly
 from gradiva.contacts.half_plane import Point, clip
 
@@ -57,7 +59,7 @@ class SupportPolygon:
             ValueError: The point is not finite; so do ``distance`` and ``project``.
         """
         x, y = _pair(point)
-        return all(nx * x + ny * y - b <= tolerance for nx, ny, b in self._edges)
+        return max([nx * x + ny * y - b for nx, ny, b in self._edges]) <= tolerance
 
     def distance(self, point: Vector) -> float:
         """Return the distance from the boundary: positive outside, negative inside, [m]."""
@@ -71,7 +73,7 @@ class SupportPolygon:
     def project(self, point: Vector) -> NDArray:
         """Return the nearest point of the polygon: the point itself inside (world, [m], shape (2,))."""
         x, y = _pair(point)
-        if all(nx * x + ny * y <= b for nx, ny, b in self._edges):
+        if max([nx * x + ny * y - b for nx, ny, b in self._edges]) <= 0.0:
             return readonly((x, y))
         return readonly(self._nearest(x, y))
 
@@ -172,7 +174,7 @@ def _consecutive(corners: list[Point]) -> Iterable[tuple[Point, Point]]:
 
 
 def _pair(point: Vector) -> Point:
-    x, y = map(float, point)
+    x, y = point.tolist() if isinstance(point, np.ndarray) else map(float, point)
     if not (math.isfinite(x) and math.isfinite(y)):
         raise ValueError(f"the point ({x}, {y}) is not finite")
     return x, y

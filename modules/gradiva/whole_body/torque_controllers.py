@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_share
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_share, sealed
 from gradiva.contacts import ViscoElasticContact
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
@@ -59,9 +59,10 @@ class TorqueController:
     ) -> JointCommand:
         """See ``WholeBodyController.command``."""
         values = self._values(state, reference, period)
-        acceleration, self._torques = self.problem.solve(values, relaxed)
+        acceleration, torques = self.problem.solve(values, relaxed)
+        self._torques = sealed(torques)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
-        self.desired_velocity = velocity + period * acceleration
+        self.desired_velocity = sealed(velocity + period * acceleration)
         self.desired_posture = integrate(state, self.desired_velocity, period)
         return JointCommand(ControlMode.TORQUE, self._torques)
 
