@@ -17,9 +17,7 @@ from gradiva.walking import GroundModel
 
 ROBOT = "icub_v2_7"
 STEP_LENGTH = 0.155  # [m] foot to foot
-_COM_HEIGHT = (
-    0.53  # [m] of the CoM above the sole frames of a robot that stands: between straight knees and bent ankles
-)
+_COM_HEIGHT = 0.53  # [m] of the standing robot's CoM above its sole frames: between straight knees and bent ankles
 _RAMP = 1.0  # [steps] by which the command is shorter than the walk: the last step closes the feet
 
 
