@@ -24,6 +24,7 @@ class Counter(GradivaModule):
         self.fault = None
         self.patience_fault = None
         self.is_closed = False
+        self.at_the_end = lambda: None
         self.has_time, self.is_slow = threading.Event(), threading.Event()
 
     def tick(self):
@@ -50,6 +51,7 @@ class Counter(GradivaModule):
         return None
 
     def close_ports(self):
+        self.at_the_end()
         self.is_closed = True
 
 
@@ -130,6 +132,14 @@ def test_quit_closes_all_ports(counter):
     assert counter.is_closed
     assert not yarp.Network.exists("/counter/rpc")
     assert not yarp.Network.exists("/counter/health:o")
+
+
+def test_commands_are_answered_until_the_module_has_done_what_is_left_to_do(counter):
+    replies = []
+    counter.at_the_end = lambda: replies.append(ask("count"))
+    assert ask("quit") == "[bye]"
+    assert counter.joinModule(PATIENCE)
+    assert replies == [f"[ok] {counter.count}"]
 
 
 def test_a_second_one_of_the_same_name_is_refused_and_leaves_nothing_behind(counter):

@@ -74,6 +74,15 @@ def test_a_robot_that_is_not_there_is_waited_for(alone):
     wait_for(lambda: "/icubSim/torso" in ask("getReason")[1], "the missing ports are named")
 
 
+def test_a_module_that_is_ending_obeys_nothing_but_an_emergency_stop(alone, monkeypatch):
+    monkeypatch.setattr(alone, "isStopping", lambda: True)
+    assert alone.answer(["startWalking"])[1] == "cannot obey startWalking: this module is ending"
+    assert alone.answer(["getStatus"])[1] == "waiting"
+    assert alone.answer(["emergencyStop"])[1].startswith("waiting for the robot: ")
+    assert alone.answer(["dance"]) is None
+    monkeypatch.undo()
+
+
 @pytest.mark.walk
 def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
     wait_for(lambda: state() == "configured", "the robot is reached")

@@ -158,18 +158,19 @@ class GradivaModule(yarp.RFModule):
         return True
 
     def interruptModule(self) -> bool:
-        """Let nobody wait any more."""
-        self._rpc.interrupt()
+        """Let nobody wait any more; commands are still answered until the module has closed."""
         self.unblock()
         return True
 
     def close(self) -> bool:
-        """Close all ports."""
+        """Close all ports; those of the commands last: an emergency stop is heard while a walk is being finished."""
         self._garbage.end()
-        for port in (self._rpc, self._health_port):
-            port.interrupt()
-            port.close()
-        self.close_ports()
+        try:
+            self.close_ports()
+        finally:
+            for port in (self._rpc, self._health_port):
+                port.interrupt()
+                port.close()
         return True
 
     # ----------------------------------------------------------------------------------------------------------

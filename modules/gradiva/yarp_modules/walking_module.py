@@ -40,6 +40,7 @@ _PATIENCE = (
 )
 _SAME_LIMIT = 1e-3  # [rad] rounding of what boards tell in degrees
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
+_TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are obeyed meanwhile
 
 
 class WalkingModule(GradivaModule):
@@ -155,21 +156,24 @@ class WalkingModule(GradivaModule):
         return True
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
-        """Answer a command of the coordinator."""
-        if self._session is not None:
-            reply = self._session.answer(command)
-            asked = None if reply is None else parse_command(command)
-            is_status = asked is not None and asked.word is Word.STATUS
-            return [*reply, *self._more_status()] if reply is not None and is_status else reply
+        """Answer a command of the coordinator; while the module ends, those alone that do not move the robot."""
         asked = parse_command(command)
         if asked is None:
             return None
-        reason = f"waiting for the robot: {self._awaited.missing if self._awaited else 'it is not looked for'}"
-        if asked.word is Word.STATUS:
-            return ok("waiting", ["reason", reason])
-        return ok(reason) if asked.word is Word.REASON else fail(reason)
+        if self.isStopping() and asked.word not in _TO_THE_END:
+            return fail(f"cannot obey {asked.word}: this module is ending")
+        if self._session is None:
+            return self._without_robot(asked.word)
+        reply = self._session.answer(command)
+        return [*reply, *self._more_status()] if reply is not None and asked.word is Word.STATUS else reply
 
     # ----------------------------------------------------------------------------------------------------------
+
+    def _without_robot(self, asked: Word) -> list[Element]:
+        reason = f"waiting for the robot: {self._awaited.missing if self._awaited else 'it is not looked for'}"
+        if asked is Word.STATUS:
+            return ok("waiting", ["reason", reason])
+        return ok(reason) if asked is Word.REASON else fail(reason)
 
     def _take_robot(self) -> None:
         """Build the session of a robot that has been reached; called in the thread that reached it."""

@@ -217,28 +217,29 @@ def test_the_clock_tells_seconds_and_nanoseconds_and_stands_still_in_a_pause(sim
 def test_lockstep_waits_for_the_controller_and_tells_when_it_is_silent(simulator, caplog):
     running = simulator("--lockstep", "--paused", "--patience", "3")
     with Board() as leg:
-        positions, _ = leg.sample()
         leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
         assert running.status()["streaming"] == ["left_leg"]
+        running.ask("advance 0.01")  # a board counts from the next sample on
+        positions, _ = leg.sample(0.005)
         direct = leg.driver.viewIPositionDirect()
         running.ask("resume")
         for tick in range(1, 6):
-            assert running.status()["time"] == pytest.approx(0.01 * (tick - 1))
+            assert running.status()["time"] == pytest.approx(0.01 * tick)
             assert direct.setPositions(yarp.DVector(positions.tolist()))
-            leg.sample(0.01 * tick - 0.005)
+            leg.sample(0.01 * tick + 0.005)
         wait_until(lambda: "no command for left_leg within 3 s" in caplog.text, "the silence is told")
         leg.sample(0.1)  # time goes on without it
 
 
 def run_in_lockstep(simulator):
-    running = simulator(*AT_ONCE, "--set", "simulation.sensors.encoder_noise=0.001")
+    running = simulator(*AT_ONCE, "--patience", "60", "--set", "simulation.sensors.encoder_noise=0.001")
     seen = []
     with Board() as leg:
-        positions, when = leg.sample()
         leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
+        running.ask("advance 0.01")  # a board counts from the next sample on
+        positions, when = leg.sample(0.005)
         direct = leg.driver.viewIPositionDirect()
-        running.ask("pause")
-        running.module._pause._until = 0.2  # as advance, without waiting for it
+        running.module._pause._until = 0.21  # as advance, without waiting for it
         for _ in range(20):
             goal = positions + 10.0 * when * np.eye(6)[2]
             assert direct.setPositions(yarp.DVector(goal.tolist()))

@@ -106,12 +106,14 @@ class LogRecorder:
             WalkingError: It cannot be written; the journal stays.
         """
         journal, run = self._journal, self.run
-        self._journal, self.run, self._last = None, None, None
-        if journal is None or run is None:
-            return None
-        journal.close()
-        _finish(run, reason)
-        return run
+        try:
+            if journal is None or run is None:
+                return None
+            journal.close()
+            _finish(run, reason)
+            return run
+        finally:  # last: whoever sees that there is no run finds its log
+            self._journal, self.run, self._last = None, None, None
 
     def status(self) -> list[Element]:
         """Return what it has done as pairs (name value)."""

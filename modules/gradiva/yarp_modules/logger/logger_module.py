@@ -118,7 +118,7 @@ class LoggerModule(GradivaModule):
 
     def _state(self) -> str:
         if not self._is_recording:
-            return "stopped"
+            return "stopped" if self._recorder.run is None else "writing the log"
         return "recording" if self._recorder.run is not None else "waiting for signals"
 
     def _obey(self, should_record: bool) -> None:
