@@ -124,6 +124,8 @@ def test_it_runs_for_as_long_as_was_asked_for(application, capsys, name_server):
         (["run", "none.xml"], "none.xml: there is no such file"),
         (["run", "two.xml", "--without", "x"], "the application has no module 'x'"),
         (["run", "two.xml", "--add", "dummy_modul=x"], "no module 'dummy_modul'; did you mean 'dummy_module.py'?"),
+        (["run", "two.xml", "--add", "dummy_module.py=--x 'y"], "--add dummy_module.py=--x 'y: No closing quotation"),
+        (["run", "two.xml", "--add", "dummy_module.py"], "expected MODULE=PARAMETERS"),
         (["stop", "talos-simulatio"], "no application 'talos-simulatio'"),
     ],
 )

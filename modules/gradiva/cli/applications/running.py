@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -70,13 +71,13 @@ def as_requested(application: Application, without: Sequence[str], additions: Se
     """Return the application without the modules ``without`` and with further parameters for others.
 
     Raises:
-        ConfigError: There is no such module.
+        ConfigError: There is no such module, or its parameters are no words.
     """
     modules = application.titles()
     for title in without:
         _check_title(title, modules)
     for addition in additions:
-        title, _, parameters = addition.partition("=")
+        title, parameters = _taken_apart(addition)
         _check_title(title, modules)
         module = modules[title]
         modules[title] = dataclasses.replace(module, parameters=f"{module.parameters} {parameters}".strip())
@@ -98,6 +99,18 @@ def _run(application: Application, request: RunRequest, target: JsonTarget, sign
     reason = f": {status['reason']}" if status["reason"] else ""
     console.print(f"{status['outcome']}{reason}", markup=False)
     return _FAILED if status["outcome"] == "failed" else _DONE
+
+
+def _taken_apart(addition: str) -> tuple[str, str]:
+    """Return the title and the parameters of ``MODULE=PARAMETERS``."""
+    title, _, parameters = addition.partition("=")
+    try:
+        words = shlex.split(parameters)
+    except ValueError as error:
+        raise ConfigError(f"--add {addition}: {error}") from None
+    if not words:
+        raise ConfigError(f"--add {addition}: expected MODULE=PARAMETERS, as in --add gradiva-walking=--dry-run")
+    return title, parameters
 
 
 def _check_title(title: str, modules: Iterable[str]) -> None:
