@@ -116,7 +116,7 @@ class DaqpSolver:
     def solve(self) -> NDArray:
         """See ``QpSolver.solve``."""
         p = self._problem
-        sense = np.where(p.lower == p.upper, self._kind | _DAQP_EQUALITY, self._kind)
+        sense = self._kind | np.multiply(p.lower == p.upper, _DAQP_EQUALITY, dtype=np.int32)
         if self._model is None:
             self._model = self._set_up(sense)
         else:

@@ -24,7 +24,6 @@ class TorqueController:
 
     Attributes:
         problem: Of the last tick.
-        desired_posture: To which the desired velocity leads until the end of the tick.
         desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
     """
 
@@ -50,9 +49,18 @@ class TorqueController:
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
-        self.desired_posture = posture
+        self._posture: RobotPosture | None = posture
+        self._start: RobotPosture | RobotState = posture
+        self._period = 0.0
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._torques: NDArray | None = None
+
+    @property
+    def desired_posture(self) -> RobotPosture:
+        """See ``WholeBodyController.desired_posture``; it is computed once, when somebody asks."""
+        if self._posture is None:
+            self._posture = integrate(self._start, self.desired_velocity, self._period)
+        return self._posture
 
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
@@ -63,7 +71,7 @@ class TorqueController:
         self._torques = sealed(torques)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = sealed(velocity + period * acceleration)
-        self.desired_posture = integrate(state, self.desired_velocity, period)
+        self._posture, self._start, self._period = None, state, period
         return JointCommand(ControlMode.TORQUE, self._torques)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
