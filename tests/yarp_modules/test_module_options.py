@@ -6,7 +6,11 @@ from gradiva.common import ConfigError
 from gradiva.robot_model import Environment
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, parse_options
 
-OWN = (ModuleOption("speed", "times real time", "FACTOR"), ModuleOption("paused", "begin paused"))
+OWN = (
+    ModuleOption("speed", "times real time", "FACTOR"),
+    ModuleOption("paused", "begin paused"),
+    ModuleOption("remote", "beginning of the ports of others", "/NAME"),
+)
 
 
 def parse(*arguments, needs_robot=True):
@@ -38,6 +42,7 @@ def test_a_modules_own_options_are_extras():
         (("--robot", "talos", "--environment", "moon"), "moon"),
         (("--robot", "talos", "--name", "x"), "--name x: expected the name of a port"),
         (("--robot", "talos", "--clock", "/a b"), "--clock"),
+        (("--robot", "talos", "--remote", "walking"), "--remote walking: expected the name of a port"),
         (("--robot",), "--robot"),
     ],
 )

@@ -11,6 +11,8 @@ from typing import NoReturn
 from gradiva.common import ConfigError
 from gradiva.robot_model import Environment
 
+_PORT = "/NAME"  # what an option is called whose value is a port
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleOption:
@@ -19,7 +21,8 @@ class ModuleOption:
     Attributes:
         name: Without the dashes.
         help: What it means, with its unit and default.
-        metavar: What its value is called; empty for a flag, which then is ``"true"`` among the extras.
+        metavar: What its value is called, ``/NAME`` for a port or the beginning of several; empty for a flag, which then
+            is ``"true"`` among the extras.
     """
 
     name: str
@@ -63,8 +66,8 @@ class ModuleOptions:
 
     def __post_init__(self) -> None:
         for what, port in (("name", self.name), ("clock", self.clock)):
-            if port and (not port.startswith("/") or port.endswith("/") or any(c in ' \t()"' for c in port)):
-                raise ConfigError(f"--{what} {port}: expected the name of a port, such as /robot")
+            if port:
+                _check_port(what, port)
 
     def number(self, extra: str, default: float) -> float:
         """Return an extra option as a number.
@@ -106,6 +109,9 @@ def parse_options(
     if needs_robot and not told["robot"]:
         raise ConfigError("which robot? --robot NAME, as in: gradiva robots")
     extras = {option.name: str(told.pop(option.name)) for option in own if told[option.name] is not None}
+    for option in own:
+        if option.metavar == _PORT and option.name in extras:
+            _check_port(option.name, extras[option.name])
     told = {key: value for key, value in told.items() if key not in {option.name for option in own}}
     files, settings = told.pop("from") or (), told.pop("set") or ()
     environment = Environment(told.pop("environment"))
@@ -114,12 +120,17 @@ def parse_options(
     )
 
 
+def _check_port(option: str, port: str) -> None:
+    if not port.startswith("/") or port.endswith("/") or any(character in ' \t()"' for character in port):
+        raise ConfigError(f"--{option} {port}: expected the name of a port, such as /robot")
+
+
 def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse.ArgumentParser:
     parser = _Parser(program, description=summary, allow_abbrev=False)
     add = parser.add_argument
     add("--robot", default="", metavar="NAME", help="name of the robot, as in: gradiva robots")
     add("--environment", default="simulation", choices=[*Environment], help="simulation (default) or hardware")
-    add("--name", default="", metavar="/NAME", help="prefix of this module's own ports")
+    add("--name", default="", metavar=_PORT, help="prefix of this module's own ports")
     add("--from", action="append", metavar="FILE", help="TOML laid over the configuration; may be repeated")
     add("--set", action="append", metavar="TABLE.KEY=VALUE", help="one value, after --from; may be repeated")
     add("--context", default="gradiva", help="where ResourceFinder looks for --from")
