@@ -21,8 +21,8 @@ class ModuleOption:
     Attributes:
         name: Without the dashes.
         help: What it means, with its unit and default.
-        metavar: What its value is called, ``/NAME`` for a port or the beginning of several; empty for a flag, which then
-            is ``"true"`` among the extras.
+        metavar: What its value is called, ``/NAME`` for (the beginning of) the name of a port; empty for a flag, which
+            then is ``"true"`` among the extras.
     """
 
     name: str
