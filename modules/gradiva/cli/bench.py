@@ -18,7 +18,7 @@ def bench(
         str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
     ] = None,
 ) -> int:
-    """Time the layers of the controller, each alone and all together. About ten seconds a robot."""
+    """Time the layers of the controller, each alone and all together. About half a minute a robot."""
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside, progress_bar
         from gradiva.experiments import run_benchmark
@@ -28,9 +28,15 @@ def bench(
     console = console_beside(target)
     robots = robot or robot_names()
     stages = count()
+
+    def tell(text: str) -> None:
+        update(next(stages), text)
+        if not console.is_terminal:  # no bar is seen there
+            console.print(text, markup=False, highlight=False)
+
     try:
         with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
-            result = run_benchmark(robots, lambda text: update(next(stages), text))
+            result = run_benchmark(robots, tell)
     except RuntimeError as error:
         console.print(f"failed: {error}", markup=False)
         return 1

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from gradiva.experiments import GROUND_NAMES, WalkRequest
-from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand, WalkingPlan
+from gradiva.planner import WalkingPlan
 from gradiva.simulation import GroundKind
 
 _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
@@ -23,7 +23,7 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     kind = request.setup.simulation.ground.kind
     ground = "" if kind is GroundKind.RIGID else f" on {GROUND_NAMES[kind]} ground"
     return (
-        f"{request.setup.robot.title} walks {_words(request.command)}: {steps} step{'s' * (steps != 1)} in"
+        f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
         f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground}"
     )
 
@@ -44,28 +44,6 @@ def result_table(result: Mapping[str, Any]) -> Table:
     for (name, value), (name_2, value_2) in zip(cells[::2], cells[1::2], strict=True):
         table.add_row(name, value, name_2, value_2)
     return table
-
-
-def _words(command: Command) -> str:
-    if isinstance(command, GoalCommand):
-        yaw = "" if command.yaw is None else f", heading {math.degrees(command.yaw):.0f}°"
-        return f"to ({command.x:g}, {command.y:g}) m{yaw}"
-    if isinstance(command, PathCommand):
-        return f"along a path of {len(command.points)} points at {command.speed:g} m/s"
-    assert isinstance(command, VelocityCommand), "the command line does not ask for a stop"
-    return _velocity_words(command)
-
-
-def _velocity_words(command: VelocityCommand) -> str:
-    parts = []
-    if command.forward:
-        parts.append(f"{'forward' if command.forward > 0 else 'backward'} at {abs(command.forward):g} m/s")
-    if command.lateral:
-        parts.append(f"to the {'left' if command.lateral > 0 else 'right'} at {abs(command.lateral):g} m/s")
-    if command.angular:
-        side = "left" if command.angular > 0 else "right"
-        parts.append(f"turning {side} at {abs(math.degrees(command.angular)):.3g}°/s")
-    return " and ".join(parts) if parts else "on the spot"
 
 
 def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:

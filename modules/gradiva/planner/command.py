@@ -32,6 +32,18 @@ class VelocityCommand:
         if self.duration is not None and self.duration <= 0.0:
             raise PlanningError(f"duration={self.duration} s, must be positive")
 
+    def __str__(self) -> str:
+        """Return it in words that follow "walks"."""
+        parts = []
+        if self.forward:
+            parts.append(f"{'forward' if self.forward > 0 else 'backward'} at {abs(self.forward):g} m/s")
+        if self.lateral:
+            parts.append(f"to the {'left' if self.lateral > 0 else 'right'} at {abs(self.lateral):g} m/s")
+        if self.angular:
+            side = "left" if self.angular > 0 else "right"
+            parts.append(f"turning {side} at {abs(math.degrees(self.angular)):.3g}°/s")
+        return " and ".join(parts) if parts else "on the spot"
+
 
 @dataclass(frozen=True, slots=True)
 class GoalCommand:
@@ -51,6 +63,11 @@ class GoalCommand:
 
     def __post_init__(self) -> None:
         _refuse_not_finite(self)
+
+    def __str__(self) -> str:
+        """Return it in words that follow "walks"."""
+        yaw = "" if self.yaw is None else f", heading {math.degrees(self.yaw):.0f}°"
+        return f"to ({self.x:g}, {self.y:g}) m{yaw}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,10 +91,18 @@ class PathCommand:
             raise PlanningError(f"path: points {points.tolist()} and speed {self.speed} must be finite, not empty")
         object.__setattr__(self, "points", points)
 
+    def __str__(self) -> str:
+        """Return it in words that follow "walks"."""
+        return f"along a path of {len(self.points)} points at {self.speed:g} m/s"
+
 
 @dataclass(frozen=True, slots=True)
 class StopCommand:
     """Close the feet with the next step that can, and stand."""
+
+    def __str__(self) -> str:
+        """Return it in words that follow "walks"."""
+        return "to a stand"
 
 
 Command = VelocityCommand | GoalCommand | PathCommand | StopCommand

@@ -117,7 +117,7 @@ class WalkingController(WalkingReport):
         self._refuse_while_stopping("set a goal")
         self._follower.follow(command, self._time, self._plan_origin)
         self._done_reason = _DONE
-        self._machine.to(WalkingState.WALKING, f"following {command}")
+        self._machine.to(WalkingState.WALKING, f"walking {command}")
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.

@@ -27,6 +27,15 @@ def test_a_reply_of_many_is_printed_line_by_line(gradiva, echo, options):
     assert gradiva("rpc", *options, "/echo", "say", '[many] "first line" 2')[:2] == (0, "first line\n2\n")
 
 
+def test_a_refusal_is_told_by_the_exit_status(gradiva, echo):
+    assert gradiva("rpc", "/echo", "say", '[fail] "not yet"') == (1, '[fail] "not yet"\n', "")
+    assert gradiva("rpc", "/echo", "say", "[ok]")[0] == 0
+
+
+def test_numbers_are_printed_with_the_digits_that_they_need(gradiva, echo):
+    assert gradiva("rpc", "/echo", "say", "(time 15.21) -0.1 1.0e-17")[1] == "(time 15.21) -0.1 1e-17\n"
+
+
 def test_a_command_with_an_open_quote_is_refused(gradiva, echo):
     status, out, err = gradiva("rpc", "/echo", "say", "(1 2")
     assert (status, out) == (2, "")

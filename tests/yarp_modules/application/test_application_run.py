@@ -131,7 +131,7 @@ def test_waiting_ends_when_the_run_is_stopped(run_of):
 def test_a_module_that_fails_at_once_ends_the_start_with_its_last_line(run_of):
     failing = "<module><name>sh</name><parameters>-c 'echo so; echo it is; exit 3'</parameters></module>"
     waiting = SLEEPER.format("<dependencies><port>/never</port></dependencies>")
-    with pytest.raises(StartFailed, match=r"sh ended with status 3: it is \(see .*sh\.log\)"):
+    with pytest.raises(StartFailed, match=r"sh ended with status 3; it said last: it is \(see .*sh\.log\)"):
         run_of(failing + waiting).start(never())
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradiva.cli.yarp.failures import ToolFailure, failure_text, say
-from gradiva.cli.yarp.message_text import message_of, reply_lines
+from gradiva.cli.yarp.message_text import is_refusal, message_of, reply_lines
 from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.common import ConfigError, WalkingError
@@ -54,17 +54,18 @@ class Caller:
 
 
 def call_once(caller: Caller, words: Sequence[str]) -> int:
-    """Send one command, print its reply; return the exit status."""
+    """Send one command, print its reply; return the exit status: 1 for a refusal."""
     command = message_of(words)
     if command.size() == 0:
         raise ConfigError("an empty command; without any, gradiva rpc PORT asks for commands")
     with network_session():
-        _print_reply(caller.call(command))
-    return 0
+        reply = caller.call(command)
+        _print_reply(reply)
+    return int(is_refusal(reply))
 
 
 def call_repeatedly(caller: Caller) -> int:
-    """Send what is typed or piped, line by line; return 1 if something piped went unanswered."""
+    """Send what is typed or piped, line by line; return 1 if something piped was refused or went unanswered."""
     with network_session():
         living_contact(caller.port)
         is_typed = sys.stdin.isatty() and sys.stdout.isatty()
@@ -72,18 +73,18 @@ def call_repeatedly(caller: Caller) -> int:
             import readline  # noqa: F401 (input() then edits lines and remembers them)
 
             say(f"commands to {caller.port}; Ctrl-D ends")
-        unanswered = sum(not _is_answered(caller, line) for line in _commands(is_typed))
-    return 1 if unanswered and not is_typed else 0
+        undone = sum(not _is_done(caller, line) for line in _commands(is_typed))
+    return 1 if undone and not is_typed else 0
 
 
-def _is_answered(caller: Caller, line: str) -> bool:
+def _is_done(caller: Caller, line: str) -> bool:
     try:
-        _print_reply(caller.call(message_of([line])))
+        reply = caller.call(message_of([line]))
     except WalkingError as error:
         say(failure_text(error))
-    else:
-        return True
-    return False
+        return False
+    _print_reply(reply)
+    return not is_refusal(reply)
 
 
 def _print_reply(reply: yarp.Bottle) -> None:

@@ -184,7 +184,7 @@ class ApplicationRun:
 
     def _note_end(self, module: RunningModule) -> None:
         text = _end_text(module)
-        self._tell(text)
+        self._tell(text if self._options.restarts else f"{text}; --restart starts such modules again")
         if self._options.restarts:
             self._delays[module.title].note_end(module.lifetime)
         elif module.state is ModuleState.FAILED and not self.failure:
@@ -203,7 +203,8 @@ def _end_text(module: RunningModule) -> str:
     status = module.exit_status or 0
     how = f"by signal {-status}" if status < 0 else f"with status {status}"
     words = module.last_words()
-    return f"{module.title} ended {how}" + (f": {words}" if words else "") + f" (see {module.log_file})"
+    said = f"; it said last: {words}" if words else ""
+    return f"{module.title} ended {how}{said} (see {module.log_file})"
 
 
 def _by_hand(module: RunningModule) -> str:

@@ -105,6 +105,7 @@ class RunningModule:
             return False
         self.exit_status, self.lifetime = self._process.returncode, time.monotonic() - self._begin
         self.state = ModuleState.ENDED if self.exit_status == 0 else ModuleState.FAILED
+        self.health = {}
         return True
 
     def ask_to_quit(self) -> bool:
