@@ -63,6 +63,21 @@ def test_a_lost_connection_is_told_once_and_made_again(keeping, caplog):
     into.close()
 
 
+def test_a_connection_that_is_refused_is_told_once_one_that_waits_for_its_ports_is_not(caplog):
+    out, into = opened("/out"), opened("/in")
+    pairs = [("/out", "/in", "pigeon"), ("/out", "/elsewhere", "tcp")]
+    connections = PersistentConnections(pairs, period=0.001)
+    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+        connections.start()
+        wait_until(lambda: "/out and /in are there, but are not connected by 'pigeon'" in caplog.text)
+        tries = connections._connections[1]._tries
+        wait_until(lambda: connections._connections[1]._tries > tries + 10)
+        connections.stop()
+    assert caplog.text.count("are there, but") == 1
+    out.close()
+    into.close()
+
+
 def test_a_connection_by_another_carrier_is_left_as_it_is():
     out, into = opened("/out"), opened("/in")
     assert yarp.Network.connect("/out", "/in", "tcp")

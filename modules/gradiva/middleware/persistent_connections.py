@@ -14,6 +14,7 @@ HEALTHY_PERIOD = 2.0  # [s] between two looks at a connection that was there the
 
 _LOGGER = logging.getLogger("gradiva.yarp")
 _JOIN_PATIENCE = 5.0  # [s] for a look in progress to end
+_MANY_TRIES = 10  # in vain, after which it is time to say so, if both ports are there
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +106,7 @@ class _PersistentConnection:
     def __init__(self, source: str, destination: str, carrier: str) -> None:
         self.status = ConnectionStatus(source, destination, carrier)
         self._last_look = 0.0
+        self._tries = 0  # in vain, since it was connected last
 
     def is_due(self, healthy_period: float) -> bool:
         """Tell whether it is time to look."""
@@ -121,5 +123,15 @@ class _PersistentConnection:
             _LOGGER.info("connected %s to %s%s", source, destination, " again" if made > 1 else "")
         elif not is_connected and former.is_connected:
             _LOGGER.warning("the connection from %s to %s is lost; it is tried again", source, destination)
+        self._tries = 0 if is_connected else self._tries + 1
+        if self._tries == _MANY_TRIES:
+            self._complain()
         self.status = ConnectionStatus(source, destination, carrier, is_connected, made)
         self._last_look = time.monotonic()
+
+    def _complain(self) -> None:
+        """Tell, once, of a connection that is refused; one whose ports are not there is merely waited for."""
+        source, destination = self.status.source, self.status.destination
+        if yarp.Network.exists(source) and yarp.Network.exists(destination):
+            line = "%s and %s are there, but are not connected by '%s'; it is tried again: is that a carrier of both?"
+            _LOGGER.warning(line, source, destination, self.status.carrier)
