@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gradiva.cli.interrupts import leaving_at_once
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def bench(
@@ -20,23 +24,13 @@ def bench(
 ) -> int:
     """Time the layers of the controller, each alone and all together. About half a minute a robot."""
     with leaving_at_once():
-        from gradiva.cli.output import JsonTarget, console_beside, progress_bar
-        from gradiva.experiments import run_benchmark
+        from gradiva.cli.output import JsonTarget, console_beside
         from gradiva.setup import robot_names
 
     target = JsonTarget(json_to)
     console = console_beside(target)
-    robots = robot or robot_names()
-    stages = count()
-
-    def tell(text: str) -> None:
-        update(next(stages), text)
-        if not console.is_terminal:  # no bar is seen there
-            console.print(text, markup=False, highlight=False)
-
     try:
-        with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
-            result = run_benchmark(robots, tell)
+        result = _timed(console, robot or robot_names())
     except RuntimeError as error:
         console.print(f"failed: {error}", markup=False)
         return 1
@@ -45,6 +39,22 @@ def bench(
     for name, factor in result["real_time_factor"].items():
         console.print(f"real_time_factor/{name}: {factor:.1f}", markup=False)
     return 0
+
+
+def _timed(console: Console, robots: Sequence[str]) -> dict[str, Any]:
+    """Run the benchmark, and tell its stages meanwhile."""
+    from gradiva.cli.output import progress_bar
+    from gradiva.experiments import run_benchmark
+
+    stages = count()
+
+    def tell(text: str) -> None:
+        update(next(stages), text)
+        if not console.is_terminal:  # no bar is seen there
+            console.print(text, markup=False, highlight=False)
+
+    with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
+        return run_benchmark(robots, tell)
 
 
 def _table(result: dict[str, Any]) -> Any:

@@ -16,15 +16,21 @@ if TYPE_CHECKING:
     from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun
 
 
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
+ListAll = Annotated[bool, typer.Option("--list", help="Tell what there is.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
+Robot = Annotated[str, typer.Option(metavar="NAME", help="As in: gradiva robots.")]
+Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
+
+
 def experiment(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Tell what there is.")] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")] = False,
-    robot: Annotated[str, typer.Option(metavar="NAME", help="As in: gradiva robots.")] = DEFAULT_ROBOT,
-    out: Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")] = "runs",
-    json_to: Annotated[
-        str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
-    ] = None,
+    name: Name = None,
+    list_all: ListAll = False,
+    quick: Quick = False,
+    robot: Robot = DEFAULT_ROBOT,
+    out: Out = "runs",
+    json_to: Json = None,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
@@ -49,9 +55,8 @@ def experiment(
     load_setup(robot)
     run, is_complete = _carry_out(console, chosen, ExperimentOptions(robot, quick), Path(out))
     target.write(run.result())
-    _print(console, run)
+    _print(console, run, is_complete)
     if not is_complete:
-        console.print("these are the rows so far", style="yellow")
         raise KeyboardInterrupt
     return 0 if all(row["outcome"] in SUCCESSES for row in run.rows) else 1
 
@@ -95,9 +100,11 @@ def _carry_out(
     return run, True
 
 
-def _print(console: Console, run: ExperimentRun) -> None:
+def _print(console: Console, run: ExperimentRun, is_complete: bool) -> None:
     from gradiva.cli.experiment_text import print_rows
 
     print_rows(console, run.rows, run.value_title)
     for path in (run.folder.result_path, run.table_path, *run.figures):
         console.print(str(path), markup=False, soft_wrap=True)
+    if not is_complete:
+        console.print("these are the rows so far", style="yellow")
