@@ -19,7 +19,7 @@ def outcome_figure(rows: Sequence[dict[str, Any]]) -> Figure:
     """Return a bar a row.
 
     Args:
-        rows: With ``controller``, ``step_m``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value`` and
+        rows: With ``controller``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value`` and
             ``outcome``, perhaps with a ``case``.
     """
     with matplotlib.rc_context(STYLE):
@@ -37,15 +37,14 @@ def _draw(axis: Axes, rows: Sequence[dict[str, Any]]) -> None:
     axis.bar_label(bars, labels=[_label(row) for row in rows], padding=3)
     axis.set_yticks(places, [_name(row) for row in rows])
     axis.invert_yaxis()
-    axis.set_xlim(0.0, 1.45 * max([*lasted, 1.0]))
+    axis.set_xlim(0.0, 2.1 * max([*lasted, 1.0]))  # room for the labels
     axis.set_xlabel("time until the walk was done, or over [s]", loc="right")
     axis.grid(visible=False, axis="y")
 
 
 def _name(row: dict[str, Any]) -> str:
     case = f"\n{row['case']}" if "case" in row else ""
-    ground = f"k = {row['stiffness']:g}, b = {row['damping']:g}"
-    return f"{row['controller']}, {row['step_m']:g} m steps, {ground}{case}"
+    return f"{row['controller']}, k = {1e-6 * row['stiffness']:g}e6, b = {1e-3 * row['damping']:g}e3{case}"
 
 
 def _label(row: dict[str, Any]) -> str:
