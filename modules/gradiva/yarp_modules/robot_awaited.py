@@ -7,11 +7,12 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from gradiva.common import RobotInterface, WalkingError
+from gradiva.common import RobotInterface, RobotInterfaceError, WalkingError
 
 _LOGGER = logging.getLogger("gradiva.module")
 _RETRY = 1.0  # [s] between two attempts
 _TELL = 5  # attempts between two lines about what is missing
+_PATIENCE = 5.0  # [s] for an attempt to end: one at a robot that hangs may ask a dozen ports in vain
 
 
 class ReachableRobot(RobotInterface, Protocol):
@@ -63,10 +64,10 @@ class RobotAwaited:
         self._thread.start()
 
     def close(self) -> None:
-        """Look no more; leave the robot if it was reached."""
+        """Look no more; leave the robot if it was reached. An attempt that takes long leaves it when it ends."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(_PATIENCE)
         if not self.missing:
             self.missing = "the robot has been left"
             self._robot.close()
@@ -91,6 +92,8 @@ class RobotAwaited:
     def _reach(self) -> None:
         self._robot.open()
         try:
+            if self._stop.is_set():
+                raise RobotInterfaceError("it was reached too late")
             self._on_reached()
         except Exception:
             self._robot.close()

@@ -1,0 +1,65 @@
+"""A robot that comes, that comes late, that hangs."""
+
+import threading
+
+import pytest
+
+from gradiva.common import RobotInterfaceError
+from gradiva.yarp_modules.robot_awaited import RobotAwaited
+from tests.patience import PATIENCE, wait_until
+
+
+class Robot:
+    """Is there after some attempts, and hangs until it may go on."""
+
+    def __init__(self, attempts=1):
+        self.attempts = attempts
+        self.calls = []
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+
+    def open(self):
+        self.calls.append("open")
+        self.may_go_on.wait(PATIENCE)
+        self.attempts -= 1
+        if self.attempts > 0:
+            raise RobotInterfaceError("no port /torso")
+
+    def close(self):
+        self.calls.append("close")
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch):
+    monkeypatch.setattr("gradiva.yarp_modules.robot_awaited._RETRY", 0.001)
+
+
+def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
+    robot, reached = Robot(attempts=3), threading.Event()
+    awaited = RobotAwaited(robot, reached.set)
+    awaited.start()
+    assert reached.wait(PATIENCE)
+    wait_until(lambda: awaited.missing == "")
+    awaited.close()
+    assert robot.calls == ["open", "open", "open", "close"]
+
+
+def test_what_is_missing_is_told():
+    awaited = RobotAwaited(Robot(attempts=10**9), lambda: None)
+    assert awaited.missing == "the robot has not been looked for yet"
+    awaited.start()
+    wait_until(lambda: awaited.missing == "no port /torso")
+    awaited.close()
+
+
+def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(monkeypatch):
+    monkeypatch.setattr("gradiva.yarp_modules.robot_awaited._PATIENCE", 0.05)
+    robot, reached = Robot(), []
+    robot.may_go_on.clear()
+    awaited = RobotAwaited(robot, lambda: reached.append(1))
+    awaited.start()
+    wait_until(lambda: robot.calls == ["open"])
+    awaited.close()
+    robot.may_go_on.set()
+    wait_until(lambda: robot.calls == ["open", "close"])
+    assert reached == []
