@@ -28,7 +28,7 @@ def test_figure_8_9_draws_at_both_intervals_with_and_without_filter(tmp_path):
     assert kinds == {(1e-5, "robot", False)} | {(t, "both", on) for t in (1e-5, 1e-3) for on in (False, True)}
     assert all(noise.force == noise.moment for noise in noises)
     thesis = [row for row in run.rows if row["paper"] is not None]
-    assert [(row["sigma"], row["outcome"]) for row in thesis if row["paper"] == "success"] == [
+    assert [(row["sigma"], row["outcome"]) for row in thesis if row["paper"] == "success"] == 2 * [
         (sigma, "walked") for sigma in (0.0, 5.0, 10.0, 15.0)
     ]
     assert {row["outcome"] for row in thesis if row["paper"] == "failure"} == {"fell"}
