@@ -9,7 +9,7 @@ from gradiva.experiments.soft_ground.rows import add_walks
 from gradiva.experiments.soft_ground.soft_walk import SoftWalk
 
 _STIFFNESSES, _QUICK_STIFFNESSES = (6e5, 5e5, 4e5, 3e5, 2e5, 1.5e5), (6e5,)  # [N/m³]
-_DAMPINGS = (500.0, 300.0, 200.0, 100.0)  # [N·s/m³]
+_DAMPINGS = (300.0, 100.0, 30.0, 10.0)  # [N·s/m³]
 _WELL_DAMPED, _SOFT = 1e4, 8e5  # [N·s/m³], [N/m³]
 _PRIORS = (1.0 / 3.0, 3.0)  # [-] of the truth
 _UNKNOWN = (ViscoElasticParameters(2e6, 1e4), ViscoElasticParameters(8e5, 1e3))
