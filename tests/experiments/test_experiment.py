@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
 from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult, find_experiment
@@ -174,3 +175,10 @@ def test_directions_miss_when_the_robot_ends_elsewhere(tmp_path):
 
 def _without_goal(result):
     return TrialResult({**result.figures, "goal_error_m": None}, result.planned_pose)
+
+
+def test_a_figure_does_not_take_the_place_of_another(tmp_path):
+    run = start("table_7_1", tmp_path, FakePool(1.0))
+    run.add_figure(Figure(), "one")
+    with pytest.raises(ValueError, match="figure 'one' is there already"):
+        run.add_figure(Figure(), "one")

@@ -83,7 +83,13 @@ class ExperimentRun:
         self.save()
 
     def add_figure(self, figure: Figure, name: str) -> None:
-        """Write a figure as PNG and SVG."""
+        """Write a figure as PNG and SVG.
+
+        Raises:
+            ValueError: There is one of that name already.
+        """
+        if any(Path(path).stem == name for path in self.figures):
+            raise ValueError(f"figure '{name}' is there already")
         for kind in ("png", "svg"):
             path = self.folder.path / f"{name}.{kind}"
             figure.savefig(path, dpi=150, facecolor="white")

@@ -39,7 +39,8 @@ def run_figure_8_10(run: ExperimentRun) -> None:
         log = outcome.walk.recorder.log
         for row in _rows(name, log, outcome.result):
             run.add_row(row)
-        run.add_figure(contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints)), f"{run.name}_{name[0]}")
+        figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints))
+        run.add_figure(figure, f"{run.name}_{name.replace(' ', '_')}")
     run.report(len(cases), len(cases), "drawn")
 
 
