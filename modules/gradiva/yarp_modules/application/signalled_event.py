@@ -36,9 +36,9 @@ class SignalledEvent(threading.Event):
         """Refuse.
 
         Raises:
-            NotImplementedError: Always.
+            RuntimeError: Always.
         """
-        raise NotImplementedError("what a signal has asked for stays asked for")
+        raise RuntimeError("what a signal has asked for stays asked for")
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until it is set, for at most a time [s]; tell whether it is."""
