@@ -115,7 +115,7 @@ def test_changes_are_told_to_what_is_connected_to_the_servers_output(name_server
 
 
 def test_who_asks_nothing_more_is_left():
-    limits = ConnectionLimits(stall_timeout=0.1)
+    limits = ConnectionLimits(stall_timeout=0.5)
     server = NameServer(replace(ANYWHERE, limits=limits))
     server.start()
     with socket.create_connection(("127.0.0.1", server.contact.getPort()), timeout=10.0) as sock:

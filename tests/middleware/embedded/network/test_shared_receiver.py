@@ -47,7 +47,7 @@ def port(stack) -> PortCore:
 
 def storing_port(stack: ExitStack, name: str) -> PortCore:
     """Return a port that keeps its messages and loses patience quickly."""
-    core = open_core(stack, name, Inbox(), settings_with(stall_timeout=0.3))
+    core = open_core(stack, name, Inbox(), settings_with(stall_timeout=0.6))
     core.only_stores = True
     return core
 
