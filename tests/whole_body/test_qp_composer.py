@@ -14,9 +14,9 @@ def solved(composer, variables, solver=SolverName.DAQP, **inputs):
     function.set(**{name: value for name, (_, value) in inputs.items()})
     outputs = function()
     problem = QuadraticProgram(
-        outputs["hessian"].T,
+        outputs["hessian"],
         outputs["gradient"],
-        outputs["transposed_rows"].reshape((2, -1), order="F").T,
+        outputs["rows"].reshape((-1, 2)),
         outputs["lower"],
         outputs["upper"],
         composer.prices(),

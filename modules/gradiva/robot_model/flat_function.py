@@ -43,8 +43,8 @@ class FlatFunction:
             outputs: Name to expression in these symbols.
             compiler: How the function becomes fast.
         """
-        source = cs.vertcat(*(cs.vec(symbol) for symbol in inputs.values()))
-        result = cs.vertcat(*(cs.vec(cs.densify(expression)) for expression in outputs.values()))
+        source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
+        result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
         self._input = np.zeros(source.numel())
         self._output = np.zeros(result.numel())
         self.inputs = _views(self._input, inputs)
@@ -57,11 +57,12 @@ class FlatFunction:
 
     def set(self, **values: npt.ArrayLike) -> None:
         """Write inputs by name; those not named keep their last value."""
-        for name, value in values.items():
-            try:
-                self.inputs[name][...] = value
-            except KeyError:
-                raise KeyError(f"no input '{name}'{nearest_name(name, self.inputs)}") from None
+        inputs = self.inputs
+        try:
+            for name, value in values.items():
+                inputs[name][...] = value
+        except KeyError:
+            raise KeyError(f"no input '{name}'{nearest_name(name, inputs)}") from None
 
     def __call__(self) -> Mapping[str, NDArray]:
         """Evaluate; the returned views are overwritten by the next call."""
@@ -74,6 +75,11 @@ def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
     for name, part in parts.items():
         rows, columns = part.shape
         block = flat[start : start + rows * columns]
-        views[name] = block if columns == 1 else block.reshape((rows, columns), order="F")
+        views[name] = block if columns == 1 else block.reshape((rows, columns))
         start += rows * columns
     return views
+
+
+def _by_rows(matrix: cs.SX) -> cs.SX:
+    """Return the entries as numpy orders them."""
+    return cs.vec(matrix.T)

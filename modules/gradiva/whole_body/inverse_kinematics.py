@@ -175,9 +175,9 @@ class InverseKinematics:
         out = self._outputs
         rows = len(out["target"])
         return QuadraticProgram(
-            hessian=out["hessian"].T,  # symmetric, and C-ordered when transposed
+            hessian=out["hessian"],
             gradient=out["gradient"],
-            rows=out["transposed_rows"].T,
+            rows=out["rows"],
             lower=np.zeros(self._joints + rows),
             upper=np.zeros(self._joints + rows),
         )
@@ -234,7 +234,7 @@ def _problem_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFun
         outputs={
             "hessian": hessian[order, order],
             "gradient": gradient[order],
-            "transposed_rows": rows[:, order].T,
+            "rows": rows[:, order],
             "target": cs.vertcat(left.target, right.target, com.target),
         },
         compiler=compiler,

@@ -21,6 +21,21 @@ _REGULARISATION = 1e-6  # [-] keeps H positive definite
 
 
 @dataclass(frozen=True, slots=True)
+class Equality:
+    """Rows of x that should be zero with their offset.
+
+    Attributes:
+        rows: (m, n).
+        offset: (m, 1).
+        activity: 1 where this holds, 0 where it is not asked for.
+    """
+
+    rows: cs.SX
+    offset: cs.SX
+    activity: cs.SX | float
+
+
+@dataclass(frozen=True, slots=True)
 class ConstraintGroup:
     """Constraints that belong together.
 
@@ -40,7 +55,13 @@ class ConstraintGroup:
 
 
 class QpComposer:
-    """Collects costs and constraints of one problem."""
+    """Collects costs and constraints of one problem.
+
+    Attributes:
+        groups: The constraints, in the order in which they were asked for.
+        equalities: What of the rows is to be zero.
+        freedom: Of each variable, 0 where it is fixed at zero, else 1.
+    """
 
     def __init__(self, variables: cs.SX, bounded: int) -> None:
         """Begin with nothing but a trace of regularisation.
@@ -58,6 +79,8 @@ class QpComposer:
         self._upper = UNBOUNDED * cs.SX.ones(bounded)
         self._rows = cs.SX(0, size)
         self.groups: list[ConstraintGroup] = []
+        self.equalities: list[Equality] = []
+        self.freedom = cs.SX.ones(size)
 
     def cost(self, residual: cs.SX, weight: cs.SX) -> None:
         """Ask softly for a residual of zero; ``weight`` is a number, or one an entry, [-]."""
@@ -68,7 +91,7 @@ class QpComposer:
 
     def law(self, name: str, residual: cs.SX) -> None:
         """Ask for a residual of zero in every case."""
-        self._constrain(name, residual, cs.SX.zeros(residual.numel()), 0.0, Priority.HARD, 0.0, is_law=True)
+        self._equal(name, residual, 1.0, 0.0, is_law=True)
 
     def task(
         self, name: str, residual: cs.SX, priority: Priority, weight: cs.SX, price: float, activity: cs.SX | float = 1.0
@@ -86,8 +109,7 @@ class QpComposer:
         if priority is Priority.SOFT:
             self.cost(residual, activity * weight)
         elif priority is Priority.HARD:
-            slack = UNBOUNDED * (1.0 - activity)
-            self._constrain(name, residual, -slack * cs.SX.ones(residual.numel()), slack, priority, price)
+            self._equal(name, residual, activity, price)
 
     def limit(self, name: str, value: cs.SX, lower: cs.SX, upper: cs.SX, priority: Priority, price: float) -> None:
         """Keep values between bounds, as binding as configured."""
@@ -105,13 +127,19 @@ class QpComposer:
         self._lower[span], self._upper[span] = lower, upper
         self.groups.append(ConstraintGroup(name, span, price, priority, is_law))
 
+    def fix(self, name: str, first: int, count: int, activity: cs.SX) -> None:
+        """Keep ``count`` variables from ``first`` on at zero while ``activity`` is 1, as a law of nature."""
+        reach = UNBOUNDED * (1.0 - activity) * cs.SX.ones(count)
+        self.bound(name, first, -reach, reach, Priority.HARD, 0.0, is_law=True)
+        self.freedom[first : first + count] = 1.0 - activity
+
     def outputs(self) -> dict[str, cs.SX]:
-        """Return the expressions of the problem: hessian, gradient, transposed_rows, lower and upper."""
+        """Return the expressions of the problem: hessian, gradient, rows, lower and upper."""
         triangle = cs.tril(self._hessian)
         return {
             "hessian": triangle + cs.tril(self._hessian, False).T,  # one triangle is computed, both are read
             "gradient": self._gradient,
-            "transposed_rows": self._rows.T,
+            "rows": self._rows,
             "lower": self._lower,
             "upper": self._upper,
         }
@@ -137,6 +165,12 @@ class QpComposer:
             if not group.is_law:
                 prices[group.span] = group.price
         return prices
+
+    def _equal(self, name: str, residual: cs.SX, activity: cs.SX | float, price: float, is_law: bool = False) -> None:
+        rows, offset = affine(residual, self._variables)
+        self.equalities.append(Equality(rows, offset, activity))
+        slack = UNBOUNDED * (1.0 - activity)
+        self._constrain(name, residual, -slack * cs.SX.ones(residual.numel()), slack, Priority.HARD, price, is_law)
 
     def _constrain(
         self,

@@ -17,15 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import casadi as cs
-
 from gradiva.common import Side
 from gradiva.robot_model import SymbolicDynamics
 from gradiva.whole_body import acceleration_tasks as tasks
 from gradiva.whole_body.joint_limits import JointLimitConfig, TorqueLimitConfig
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.problem_draft import ProblemDraft
-from gradiva.whole_body.qp_composer import UNBOUNDED
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.reference_symbols import ReferenceSymbols
 from gradiva.whole_body.task_config import (
@@ -34,7 +31,6 @@ from gradiva.whole_body.task_config import (
     OrientationTaskConfig,
     PoseTaskConfig,
     PostureTaskConfig,
-    Priority,
     ZmpTaskConfig,
     refuse_negative,
 )
@@ -148,6 +144,5 @@ class RigidProblem(ProblemDraft):
 
     def _ground(self, side: Side) -> None:
         """Nothing pushes a foot without load."""
-        reach = UNBOUNDED * self.references.feet[side].is_loaded * cs.SX.ones(6)
-        first = self.unknowns.first_wrench[side]
-        self.composer.bound(f"{side} foot in the air", first, -reach, reach, Priority.HARD, 0.0, is_law=True)
+        in_the_air = 1.0 - self.references.feet[side].is_loaded
+        self.composer.fix(f"{side} foot in the air", self.unknowns.first_wrench[side], 6, in_the_air)

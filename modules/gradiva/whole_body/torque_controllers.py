@@ -13,7 +13,7 @@ from gradiva.whole_body.contact_symbols import contact_values
 from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_composer import UNBOUNDED
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.reference_values import Values, reference_values, state_values
+from gradiva.whole_body.reference_values import Values, tick_values
 from gradiva.whole_body.rigid_problem import RigidProblem, RigidTorqueControlConfig
 from gradiva.whole_body.torque_problem import TorqueProblem
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
@@ -75,7 +75,7 @@ class TorqueController:
         return JointCommand(ControlMode.TORQUE, self._torques)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = state_values(state) | reference_values(state, reference, self._search_speed)
+        values = tick_values(state, reference, self._search_speed)
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

@@ -10,15 +10,20 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
+from gradiva.whole_body.guessed_optimum import guessed_optimum
 from gradiva.whole_body.problem_draft import ProblemDraft
 from gradiva.whole_body.qp_composer import affine
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
+
+_MISS = 1e-8  # by which a guess may miss constraints, in their units
+_RESIDUAL = 1e-6  # and the optimum, in units of the gradient: 1e-10 of what soft ground's is
 
 
 class TorqueProblem:
     """Accelerations and torques of one tick.
 
     Attributes:
+        solver: Asked where the guess of which constraints bind is wrong.
         quadratic_program: The data of the last solution.
         solution: The last one, in the order and the units of ``unknowns``.
         outputs: What the draft wanted beside the problem; views.
@@ -29,6 +34,7 @@ class TorqueProblem:
         self._name = name
         unknowns, composer = draft.unknowns, draft.composer
         dynamics, parameters = draft.dynamics, draft.parameters
+        guess = guessed_optimum(composer, parameters)
         rows, offset = affine(unknowns.torques, unknowns.variables)
         self._function = FlatFunction(
             f"{name.replace(' ', '_')}_{dynamics.model.description.name}",
@@ -43,7 +49,8 @@ class TorqueProblem:
             outputs=_shared(
                 {
                     **composer.outputs(),
-                    "transposed_torque_rows": rows.T,
+                    **guess,
+                    "torque_rows": rows,
                     "torque_offset": offset,
                     **draft.outputs,
                 }
@@ -56,18 +63,20 @@ class TorqueProblem:
         self._groups = composer.groups
         self._relaxed_prices = composer.relaxed_prices()
         out = self._function.outputs
-        self._torque_rows, self._torque_offset = out["transposed_torque_rows"].T, out["torque_offset"]
+        self._torque_rows, self._torque_offset = out["torque_rows"], out["torque_offset"]
         self.quadratic_program = QuadraticProgram(
-            hessian=out["hessian"].T,  # symmetric, and C-ordered when transposed
+            hessian=out["hessian"],
             gradient=out["gradient"],
-            rows=out["transposed_rows"].T,
+            rows=out["rows"],
             lower=out["lower"],
             upper=out["upper"],
             prices=composer.prices(),
             pattern=composer.pattern(),
         )
         self.solution = np.zeros(len(self.quadratic_program.gradient))
-        self._solver = make_solver(solver, name, self.quadratic_program)
+        self.solver = make_solver(solver, name, self.quadratic_program)
+        self._guess, self._guess_misses = out["guess"], (out["guess_miss"], out["guess_residual"])
+        self._bounds = slice(0, self.quadratic_program.bounded_variables)
 
     def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> tuple[NDArray, NDArray]:
         """Return ν̇, shape (6 + n,), and τ, [N·m], shape (n,), at the optimum.
@@ -91,10 +100,20 @@ class TorqueProblem:
         return {group.name: float(np.max(excess[group.span])) for group in self._groups}
 
     def _exact_solution(self) -> NDArray:
+        miss, residual = self._guess_misses
+        if miss[0] <= _MISS and residual[0] <= _RESIDUAL:  # never with NaN
+            return self._guess.copy()
         try:
-            return self._solver.solve()
+            solution = self.solver.solve()
         except NoSolutionFound as error:
             raise self._named(error) from None
+        self._function.set(pressed=self._pressed(solution))
+        return solution
+
+    def _pressed(self, solution: NDArray) -> NDArray:
+        """Return which bounds a solution passes: 1 the upper one, -1 the lower one."""
+        values, p = solution[self._bounds], self.quadratic_program
+        return np.subtract(values > p.upper[self._bounds], values < p.lower[self._bounds], dtype=np.float64)
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()

@@ -1,0 +1,137 @@
+import casadi as cs
+import numpy as np
+import pytest
+
+from gradiva.robot_model import FlatFunction
+from gradiva.setup import load_robot
+from gradiva.whole_body.guessed_optimum import guessed_optimum
+from gradiva.whole_body.parameters import Parameters
+from gradiva.whole_body.qp_composer import QpComposer
+from gradiva.whole_body.task_config import Priority
+from tests.whole_body.standing_robot import PERIOD, reference, rigid_controller, start_posture, state
+
+JOINT = load_robot("icub_v2_7").joints.index("l_elbow")
+
+
+class Toy:
+    """Three variables that want to be (3, 4, 5), the first two with bounds."""
+
+    def __init__(self):
+        self.variables = cs.SX.sym("x", 3)
+        self.parameters = Parameters()
+        self.composer = QpComposer(self.variables, bounded=2)
+        self.composer.cost(self.variables - cs.DM([3.0, 4.0, 5.0]), cs.SX(1.0))
+
+    def guess(self, pressed=(0.0, 0.0), **values):
+        """Return optimum, miss and residual."""
+        outputs = guessed_optimum(self.composer, self.parameters)
+        function = FlatFunction("toy", self.parameters.symbols, outputs)
+        function.set(**self.parameters.constants, pressed=pressed, **values)
+        results = function()
+        return results["guess"], float(results["guess_miss"][0]), float(results["guess_residual"][0])
+
+
+@pytest.fixture
+def toy():
+    return Toy()
+
+
+def test_what_nothing_holds_back_is_where_it_wants_to_be(toy):
+    optimum, miss, residual = toy.guess()
+    np.testing.assert_allclose(optimum, [3.0, 4.0, 5.0], atol=1e-5)
+    assert miss < 0.0
+    assert residual < 1e-12
+
+
+def test_laws_are_obeyed(toy):
+    toy.composer.law("sum", cs.sum1(toy.variables))
+    optimum, miss, residual = toy.guess()
+    np.testing.assert_allclose(optimum, [-1.0, 0.0, 1.0], atol=1e-5)
+    assert abs(miss) < 1e-12
+    assert residual < 1e-12
+
+
+@pytest.mark.parametrize(("asked_for", "expected"), [(1.0, [0.0, 4.0, 5.0]), (0.0, [3.0, 4.0, 5.0])])
+def test_a_hard_task_that_is_not_asked_for_binds_nothing(toy, asked_for, expected):
+    active = toy.parameters.symbol("active")
+    toy.composer.task("first", toy.variables[0], Priority.HARD, cs.SX(1.0), 1.0, active)
+    optimum, miss, _ = toy.guess(active=asked_for)
+    np.testing.assert_allclose(optimum, expected, atol=1e-5)
+    assert miss < 1e-12
+
+
+@pytest.mark.parametrize(("active", "expected"), [(1.0, [0.0, 4.0, 5.0]), (0.0, [3.0, 4.0, 5.0])])
+def test_what_is_fixed_is_zero(toy, active, expected):
+    toy.composer.fix("first", 0, 1, toy.parameters.symbol("active"))
+    optimum, miss, _ = toy.guess(active=active)
+    np.testing.assert_allclose(optimum, expected, atol=1e-5)
+    assert miss < 1e-12
+
+
+def test_a_bound_that_is_passed_unguessed_is_missed(toy):
+    toy.composer.bound("first", 0, cs.SX(-9.0), cs.SX(1.0), Priority.SOFT, 3.0)
+    assert toy.guess()[1] == pytest.approx(2.0, abs=1e-4)
+
+
+def test_a_pressed_bound_costs_what_it_is_worth(toy):
+    toy.composer.bound("first", 0, cs.SX(-9.0), cs.SX(1.0), Priority.SOFT, 3.0)
+    optimum, miss, _ = toy.guess(pressed=(1.0, 0.0))
+    np.testing.assert_allclose(optimum, [1.5, 4.0, 5.0], atol=1e-5)  # d/dx ½ (x - 3)² + ½ 3 (x - 1)² = 0
+    assert miss < 0.0
+
+
+def test_a_bound_that_is_guessed_pressed_and_is_not_is_missed(toy):
+    toy.composer.bound("first", 0, cs.SX(-9.0), cs.SX(3.5), Priority.SOFT, 1.0)
+    optimum, miss, _ = toy.guess(pressed=(1.0, 0.0))
+    assert optimum[0] == pytest.approx(3.25, abs=1e-5)
+    assert miss == pytest.approx(0.25, abs=1e-5)
+
+
+def test_a_lower_bound_is_pressed_from_above(toy):
+    toy.composer.bound("second", 1, cs.SX(6.0), cs.SX(9.0), Priority.SOFT, 1.0)
+    optimum, miss, _ = toy.guess(pressed=(0.0, -1.0))
+    np.testing.assert_allclose(optimum, [3.0, 5.0, 5.0], atol=1e-5)
+    assert miss < 0.0
+
+
+def test_a_hard_bound_is_not_for_sale(toy):
+    toy.composer.bound("first", 0, cs.SX(-9.0), cs.SX(1.0), Priority.HARD, 3.0)
+    assert toy.guess(pressed=(1.0, 0.0))[0][0] == pytest.approx(3.0, abs=1e-5)
+
+
+def test_rows_that_are_passed_are_missed(toy):
+    toy.composer.limit("sum", cs.sum1(toy.variables), cs.SX(0.0), cs.SX(10.0), Priority.SOFT, 1.0)
+    assert toy.guess()[1] == pytest.approx(2.0, abs=1e-4)
+
+
+def test_equations_without_a_solution_are_told(toy):
+    toy.composer.law("first", toy.variables[0] - 1.0)
+    toy.composer.law("again", toy.variables[0] - 2.0)
+    _, miss, residual = toy.guess()
+    assert not (miss < 0.1 and residual < 0.1)
+
+
+def test_a_standing_robot_needs_no_solver_and_gets_the_solvers_optimum(monkeypatch):
+    problem = standing().problem
+    np.testing.assert_allclose(problem.solution, problem.solver.solve(), atol=1e-7)
+    monkeypatch.setattr(problem, "solver", None)  # asked, it would fail
+    np.testing.assert_array_equal(standing().problem.solution, problem.solution)
+
+
+def test_joints_at_their_limits_are_guessed_after_the_first_tick(monkeypatch):
+    elbow = start_posture().joint_positions[JOINT]
+    narrowed = f"rigid_torque_control.joint_limits.narrowed={{l_elbow = [0.0, {elbow}]}}"
+    controller = standing(narrowed)
+    asked = controller.problem.solution
+    assert controller.problem.missed()["joint positions"] > 0.0
+    monkeypatch.setattr(controller.problem, "solver", None)
+    controller.command(state(), reference(), PERIOD)
+    np.testing.assert_allclose(controller.problem.solution, asked, atol=1e-7)
+
+
+def standing(*overrides):
+    """A controller that has commanded one tick."""
+    controller = rigid_controller(*overrides)
+    controller.reset(start_posture())
+    controller.command(state(), reference(), PERIOD)
+    return controller
