@@ -10,6 +10,7 @@ from gradiva.common import (
     Side,
     SoleRectangle,
     sealed,
+    unchecked,
 )
 
 
@@ -73,3 +74,13 @@ def test_an_altered_value_shares_what_it_keeps():
     assert (softer.stiffness, softer.damping, softer.is_active) == (8e5, 300.0, True)
     assert softer.rest_position is contact.rest_position
     assert contact.stiffness == 1e6
+
+
+def test_an_unchecked_value_holds_the_very_arrays_of_its_maker_and_cannot_be_changed():
+    values = sealed(np.zeros(3))
+    command = unchecked(JointCommand, mode=ControlMode.TORQUE, values=values)
+    assert type(command) is JointCommand
+    assert command.mode is ControlMode.TORQUE
+    assert command.values is values
+    with pytest.raises(AttributeError):
+        command.values = np.ones(3)

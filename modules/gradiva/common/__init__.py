@@ -1,6 +1,6 @@
 """The ground floor: errors, configuration, arrays, rotations, and the types that travel between layers."""
 
-from gradiva.common.arrays import NDArray, freeze_arrays, readonly, sealed
+from gradiva.common.arrays import NDArray, freeze_arrays, readonly, sealed, unchecked
 from gradiva.common.configuration import from_table, merge
 from gradiva.common.dcm_preview import DcmPreview
 from gradiva.common.dcm_reference import DcmReference
@@ -69,4 +69,5 @@ __all__ = [
     "nearest_name",
     "readonly",
     "sealed",
+    "unchecked",
 ]

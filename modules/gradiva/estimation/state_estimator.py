@@ -18,6 +18,8 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    sealed,
+    unchecked,
 )
 from gradiva.estimation.base_source import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
@@ -26,6 +28,15 @@ from gradiva.robot_model.flat_function import Compiler, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 
 _SIDES = tuple(Side)
+_OUTPUTS = (  # of the state function that are fields of the state
+    "base_position",
+    "base_rotation",
+    "base_twist",
+    "com_position",
+    *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
+)
+_FORCE = {side: f"{side}_foot_wrench" for side in Side}
+_PLACE = {side: f"{side}_foot_position" for side in Side}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,29 +130,23 @@ class StateEstimator:
         outputs = self._evaluate(measurement, reference)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
-        com_velocity = self._com_velocity_filter.update(outputs["com_velocity"], period)
-        dcm = outputs["com_position"][:2] + com_velocity[:2] / reference.dcm.natural_frequency
-        state = RobotState(
-            base_position=outputs["base_position"],
-            base_rotation=outputs["base_rotation"],
-            base_twist=outputs["base_twist"],
+        com_velocity = sealed(self._com_velocity_filter.update(outputs["com_velocity"], period))
+        state = unchecked(
+            RobotState,
             joint_positions=measurement.joint_positions,
             joint_velocities=measurement.joint_velocities,
-            com_position=outputs["com_position"],
             com_velocity=com_velocity,
-            dcm_position=dcm,
-            zmp_position=self._filtered_zmp(outputs, reference, period),
-            left_foot_position=outputs["left_foot_position"],
-            left_foot_rotation=outputs["left_foot_rotation"],
-            right_foot_position=outputs["right_foot_position"],
-            right_foot_rotation=outputs["right_foot_rotation"],
-            left_foot_twist=outputs["left_foot_twist"],
-            right_foot_twist=outputs["right_foot_twist"],
-            left_foot_wrench=outputs["left_foot_wrench"],
-            right_foot_wrench=outputs["right_foot_wrench"],
+            dcm_position=_dcm(outputs["com_position"], com_velocity, reference.dcm.natural_frequency),
+            zmp_position=sealed(self._filtered_zmp(outputs, reference, period)),
             plan_origin=self._base.plan_origin,
+            left_contact=None,
+            right_contact=None,
+            **{name: sealed(outputs[name].copy()) for name in _OUTPUTS},
         )
-        self._feet = {side: (state.foot_position(side), state.foot_rotation(side)) for side in _SIDES}
+        self._feet = {
+            Side.LEFT: (state.left_foot_position, state.left_foot_rotation),
+            Side.RIGHT: (state.right_foot_position, state.right_foot_rotation),
+        }
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
@@ -161,25 +166,25 @@ class StateEstimator:
         return self._function()
 
     def _filtered_zmp(self, outputs: Mapping[str, NDArray], reference: WalkingReference, period: float) -> NDArray:
-        load, moment = float(outputs["load"][0]), outputs["zmp_moment"]
+        load, (x, y) = float(outputs["load"][0]), outputs["zmp_moment"].tolist()
         for side in _SIDES:
             if not reference.foot(side).in_contact:
-                swung = self._of_its_own_motion(outputs[f"{side}_foot_wrench"], outputs[f"{side}_foot_position"])
-                load, moment = load - swung[0], moment - swung[1:]
+                swung = self._of_its_own_motion(outputs[_FORCE[side]], outputs[_PLACE[side]])
+                load, x, y = load - swung[0], x - swung[1], y - swung[2]
         if load >= self._config.minimum_load:
-            self._zmp = self._zmp_filter.update(moment / load, period)
+            self._zmp = self._zmp_filter.update(np.array((x / load, y / load)), period)
         elif self._zmp is None:  # a robot that never stood: the point below its CoM is as good as any
-            return outputs["com_position"][:2]
+            return outputs["com_position"][:2].copy()
         return self._zmp
 
-    def _of_its_own_motion(self, wrench: NDArray, position: NDArray) -> NDArray:
+    def _of_its_own_motion(self, wrench: NDArray, position: NDArray) -> tuple[float, float, float]:
         """Return the part of a swinging foot's wrench that is no ground: force [N] and moments of the ZMP [N·m].
 
         A sensor above the foot feels its inertia, some newtons far from the stance foot.
         """
-        force = float(wrench[2])
+        (_, _, force, mx, my, _), (x, y, _) = wrench.tolist(), position.tolist()
         share = min(max(2.0 - force / self._swing_force, 0.0), 1.0)  # all up to the limit, nothing from twice of it
-        return share * np.array([force, force * position[0] - wrench[4], force * position[1] + wrench[3]])
+        return share * force, share * (force * x - my), share * (force * y + mx)
 
     def _check(self, measurement: Measurement) -> None:
         if not math.isfinite(measurement.time):
@@ -192,3 +197,8 @@ class StateEstimator:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
             if not math.isfinite(np.vdot(value, value)):  # half the time of asking each number
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
+
+
+def _dcm(com_position: NDArray, com_velocity: NDArray, natural_frequency: float) -> NDArray:
+    (x, y, _), (vx, vy, _) = com_position.tolist(), com_velocity.tolist()
+    return sealed(np.array((x + vx / natural_frequency, y + vy / natural_frequency)))
