@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotInterfaceError, freeze_arrays
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotInterfaceError, freeze_arrays, unchecked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,4 +27,4 @@ class MixedCommand:
     @classmethod
     def of(cls, command: JointCommand) -> MixedCommand:
         """Return a command of all joints in one mode as such."""
-        return cls((command.mode,) * len(command.values), command.values)
+        return unchecked(cls, modes=(command.mode,) * len(command.values), values=command.values)

@@ -17,6 +17,7 @@ from gradiva.common import (
     RobotPosture,
     Side,
     sealed,
+    unchecked,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.body_probes import BodyProbes
@@ -227,17 +228,18 @@ class MujocoRobot:
 
     def _advance_step(self) -> None:
         data, timestep = self._data, self._config.timestep
+        positions, torques = data.actuator_length, data.actuator_force
         command = self._commands.take(self._step)
         if command is not None:
-            self._servos.command(command, data.actuator_length, data.actuator_force)
-        data.ctrl[:] = self._servos.control(data.actuator_length, timestep)
+            self._servos.command(command, positions, torques)
+        data.ctrl[:] = self._servos.control(positions, timestep)
         self._pusher.apply(data, self._step)
         self._motor_faults.apply(self.time)
         self._ground.step(self._model, data)
         self._step += 1
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sum += self._wrenches
-        power = data.actuator_force * data.actuator_velocity
+        power = torques * data.actuator_velocity
         self._positive_work += timestep * float(np.add.reduce(np.maximum(power, 0.0, out=power)))
         if self._config.sensors.delay > 0.0:
             self._samples.put(self._step, self._snapshot())
@@ -255,19 +257,20 @@ class MujocoRobot:
         data = self._data
         return Snapshot(
             step=self._step,
-            positions=data.qpos.copy(),
-            velocities=data.qvel.copy(),
+            positions=sealed(data.qpos.copy()),
+            velocities=sealed(data.qvel.copy()),
             torques=sealed(data.actuator_force.copy()),
-            wrenches=self._wrenches,
-            wrench_sum=self._wrench_sum.copy(),
+            wrenches=sealed(self._wrenches),
+            wrench_sum=sealed(self._wrench_sum.copy()),
         )
 
     def _true_measurement(self, sample: Snapshot) -> Measurement:
         steps = sample.step - self._last_read.step
         if steps > 0:
-            self._mean_wrenches = (sample.wrench_sum - self._last_read.wrench_sum) / steps
+            self._mean_wrenches = sealed((sample.wrench_sum - self._last_read.wrench_sum) / steps)
         self._last_read = sample
-        return Measurement(
+        return unchecked(
+            Measurement,
             time=sample.step * self._config.timestep,
             joint_positions=sealed(sample.positions[self._reader.joint_positions]),
             joint_velocities=sealed(sample.velocities[self._reader.joint_velocities]),
@@ -275,4 +278,5 @@ class MujocoRobot:
             contact_wrenches=self._mean_wrenches,
             imu=self._reader.imu(sample),
             base=self._reader.base(sample),
+            motor_temperatures=None,
         )

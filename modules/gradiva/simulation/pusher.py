@@ -48,7 +48,7 @@ class Pusher:
 
     def apply(self, data: mujoco.MjData, step: int) -> None:
         """Set the external forces of a physics step."""
-        data.xfrc_applied[:] = 0.0
+        data.xfrc_applied.fill(0.0)
         for action in self._actions:
             if step in action.steps:
                 arm = data.xmat[action.body].reshape(3, 3) @ action.arm_in_body

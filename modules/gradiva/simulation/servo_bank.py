@@ -9,7 +9,7 @@ from gradiva.common import ControlMode, NDArray
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.position_servo import PositionServo
-from gradiva.simulation.servo import Joints, Servo, ServoConfig
+from gradiva.simulation.servo import ALL, Joints, Servo, ServoConfig
 from gradiva.simulation.torque_servo import TorqueServo
 from gradiva.simulation.velocity_servo import VelocityServo
 
@@ -46,7 +46,11 @@ class ServoBank:
             if (of_mode[mode] & is_new).any():
                 servo.start(joint_positions, joint_torques, of_mode[mode] & is_new)
         self._modes = modes
-        self._active = tuple((servo, of_mode[mode]) for mode, servo in self._servos.items() if of_mode[mode].any())
+        self._active = tuple(
+            (servo, ALL if of_mode[mode].all() else of_mode[mode])
+            for mode, servo in self._servos.items()
+            if of_mode[mode].any()
+        )
         self._set_gains()
 
     def command(self, command: MixedCommand, joint_positions: NDArray, joint_torques: NDArray) -> None:

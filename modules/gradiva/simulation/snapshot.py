@@ -9,7 +9,7 @@ from gradiva.common import NDArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """Positions and velocities after a physics step, forces of this step.
+    """Positions and velocities after a physics step, forces of this step; read-only.
 
     Attributes:
         step: Number of the step.

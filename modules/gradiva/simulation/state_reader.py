@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, sealed, so3
+from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, sealed, so3, unchecked
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.simulated_state import SimulatedState
 from gradiva.simulation.slip_meter import SlipMeter
@@ -13,6 +13,7 @@ from gradiva.simulation.snapshot import Snapshot
 from gradiva.simulation.spec_tools import rotation_of
 
 _BASE = 1  # first body after the world
+_SITE = mujoco.mjtObj.mjOBJ_SITE
 
 
 class StateReader:
@@ -26,6 +27,8 @@ class StateReader:
         self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in description.joints])
         self.joint_velocities = np.array([int(model.joint(name).dofadr[0]) for name in description.joints])
         self._imu = model.site(description.imu_frame).id
+        self._imu_rotation = self._rotation(self._imu)  # a view
+        self._imu_twist = np.empty(6)  # angular first, in the axes of the site
         self._soles = {side: model.site(description.foot_frame(side)).id for side in Side}
         self._sensor_rows = {side: description.sensors_of(side) for side in Side}
         names = [sensor.name for sensor in description.force_torque_sensors]
@@ -34,15 +37,18 @@ class StateReader:
     def imu(self, snapshot: Snapshot) -> ImuMeasurement:
         """Return attitude against gravity and angular velocity in the IMU's own axes."""
         self._place(snapshot)
-        twist = np.empty(6)  # angular first, in the axes of the site
-        mujoco.mj_objectVelocity(self._model, self._data, mujoco.mjtObj.mjOBJ_SITE, self._imu, twist, 1)
-        return ImuMeasurement(sealed(self._level_rotation @ self._rotation(self._imu)), twist[:3])
+        mujoco.mj_objectVelocity(self._model, self._data, _SITE, self._imu, self._imu_twist, 1)
+        return unchecked(
+            ImuMeasurement,
+            rotation=sealed(self._level_rotation.dot(self._imu_rotation)),
+            angular_velocity=sealed(self._imu_twist[:3].copy()),
+        )
 
     def base(self, snapshot: Snapshot) -> BaseMeasurement:
         """Return pose and twist of the base link."""
         rotation = sealed(rotation_of(snapshot.positions[3:7]))
-        twist = np.concatenate((snapshot.velocities[:3], rotation @ snapshot.velocities[3:6]))
-        return BaseMeasurement(snapshot.positions[:3], rotation, sealed(twist))
+        twist = np.concatenate((snapshot.velocities[:3], rotation.dot(snapshot.velocities[3:6])))
+        return unchecked(BaseMeasurement, position=snapshot.positions[:3], rotation=rotation, twist=sealed(twist))
 
     def truth(self, snapshot: Snapshot, time: float, slip: SlipMeter) -> SimulatedState:
         """Return the whole state."""
