@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray
+from gradiva.common import DcmReference, NDArray, sealed, unchecked
 from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
 from gradiva.planner.gait_schedule import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
@@ -94,13 +94,20 @@ class PendulumTrajectory:
         tau = max(0.0, time - self._start_list[index])
         square = tau * tau
         growth = math.exp(self._rate_list[index] * (tau - self._duration_list[index]))
-        row = np.array([1.0, tau, square, square * tau, growth, math.exp(-self.frequency * tau)])
-        values = row @ self.matrices[index]
+        row = np.array((1.0, tau, square, square * tau, growth, math.exp(-self.frequency * tau)))
+        values = sealed(row.dot(self.matrices[index]))
         rate = self._rate_list[index] * growth
-        acceleration = np.array([0.0, 1.0, 2.0 * tau, 3.0 * square, rate]) @ self.matrices[index, :5, 2:4]
-        dcm = DcmReference(values[:2], values[2:4], self.frequency, self.frequency, acceleration)
-        x, y, vx, vy = values[4:].tolist()
-        return dcm, np.array([x, y, self.height]), np.array([vx, vy, 0.0])
+        acceleration = np.array((0.0, 1.0, 2.0 * tau, 3.0 * square, rate)).dot(self.matrices[index, :5, 2:4])
+        dcm = unchecked(
+            DcmReference,
+            position=values[:2],
+            velocity=values[2:4],
+            natural_frequency=self.frequency,
+            divergence_rate=self.frequency,
+            acceleration=sealed(acceleration),
+        )
+        _, _, _, _, x, y, vx, vy = values.tolist()
+        return dcm, sealed(np.array((x, y, self.height))), sealed(np.array((vx, vy, 0.0)))
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import FootReference, NDArray, minimum_acceleration, minimum_jerk, so3
+from gradiva.common import FootReference, NDArray, minimum_acceleration, minimum_jerk, sealed, so3, unchecked
 
 
 class SwingProfile(StrEnum):
@@ -57,6 +57,7 @@ class SwingFoot:
         self._position, self._rotation = self.start
         self._rotation_vector = so3.log(self.end[1] @ self._rotation.T)
         self._motion = np.concatenate((self.end[0] - self._position, self._rotation_vector))
+        self._way = self._motion[:3]
 
     def progress(self, time: float) -> float:
         """Return s: 0 at lift-off, 1 at touch-down."""
@@ -68,14 +69,21 @@ class SwingFoot:
         s, s_rate, s_acceleration = self._law(ratio)
         rate = self._rate
         b, b_rate, b_acceleration = self._bump(ratio)
-        position = self._position + s * self._motion[:3]
+        position = self._position + s * self._way
         twist = (s_rate * rate) * self._motion
         acceleration = (s_acceleration * rate * rate) * self._motion
         position[2] += self.height * b
         twist[2] += self.height * b_rate * rate
         acceleration[2] += self.height * b_acceleration * rate * rate
-        rotation = so3.exp(s * self._rotation_vector) @ self._rotation
-        return FootReference(position, rotation, twist, acceleration, in_contact=False)
+        rotation = so3.exp(s * self._rotation_vector).dot(self._rotation)
+        return unchecked(
+            FootReference,
+            position=sealed(position),
+            rotation=sealed(rotation),
+            twist=sealed(twist),
+            acceleration=sealed(acceleration),
+            in_contact=False,
+        )
 
     def _bump(self, ratio: float) -> tuple[float, float, float]:
         """Return b and its first two derivatives with respect to σ, by Horner's rule."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import DcmPreview, NDArray, Side, WalkingReference
+from gradiva.common import DcmPreview, NDArray, Side, WalkingReference, unchecked
 from gradiva.planner.contact_phase import ContactPhase
 from gradiva.planner.dcm_trajectory import DcmTrajectory
 from gradiva.planner.footstep import Footstep
@@ -51,16 +51,17 @@ class WalkingPlan:
         phase = self.phase_at(time)
         left, right = phase.feet_at(time)
         dcm, com_position, com_velocity = self.trajectory.at(time)
-        return WalkingReference(
-            time,
-            dcm,
-            com_position,
-            com_velocity,
-            left,
-            right,
-            phase.stance_foot,
-            phase.heading_at(time),
-            phase.is_walking,
+        return unchecked(
+            WalkingReference,
+            time=time,
+            dcm=dcm,
+            com_position=com_position,
+            com_velocity=com_velocity,
+            left_foot=left,
+            right_foot=right,
+            stance_foot=phase.stance_foot,
+            heading=phase.heading_at(time),
+            is_walking=phase.is_walking,
         )
 
     def preview(self, time: float, period: float, count: int) -> DcmPreview:
