@@ -42,8 +42,8 @@ def _wrench(
     """Return a share of the force through a point that is shifted, as a wrench about the sole origin."""
     x0, y0, _ = foot.position.tolist()
     x, y = point[0] + shift[0] - x0, point[1] + shift[1] - y0
-    fx, fy, fz = (share * component for component in force)
-    return sealed(np.array([fx, fy, fz, y * fz, -x * fz, x * fy - y * fx]))
+    fx, fy, fz = share * force[0], share * force[1], share * force[2]
+    return sealed(np.array((fx, fy, fz, y * fz, -x * fz, x * fy - y * fx)))
 
 
 def left_share(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:

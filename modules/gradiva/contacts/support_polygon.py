@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly
+from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly, sealed
 from gradiva.contacts.half_plane import Point, clip
 
 _SMALLEST_AREA = 1e-12  # [m²] corners that turn by less are on a straight edge
@@ -74,8 +74,8 @@ class SupportPolygon:
         """Return the nearest point of the polygon: the point itself inside (world, [m], shape (2,))."""
         x, y = _pair(point)
         if max([nx * x + ny * y - b for nx, ny, b in self._edges]) <= 0.0:
-            return readonly((x, y))
-        return readonly(self._nearest(x, y))
+            return sealed(np.array((x, y)))
+        return sealed(np.array(self._nearest(x, y)))
 
     def shrunk(self, margin: float) -> SupportPolygon:
         """Return the polygon with each edge moved inwards by ``margin`` [m].

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, RobotPosture, Side, WalkingReference, sealed, so3
+from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, sealed, so3, unchecked
 from gradiva.contacts import pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
-from gradiva.walking.planning_service import foot_pose
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
 _GRAVITY = np.array([0.0, 0.0, -GRAVITY])
@@ -50,7 +49,8 @@ class BodyReferences:
         force = self._pendulum_force(plan, desired)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
         left, right = self._foot_wrenches(plan, force, zmp)
-        return WholeBodyReference(
+        return unchecked(
+            WholeBodyReference,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
@@ -58,8 +58,8 @@ class BodyReferences:
             com_acceleration=sealed(force / self._mass + _GRAVITY),
             com_jerk=_jerk(plan),
             zmp=sealed(zmp),
-            torso_rotation=sealed(heading @ self._torso_rotation),
-            pelvis_rotation=sealed(heading @ self._start_posture.base_rotation),
+            torso_rotation=sealed(heading.dot(self._torso_rotation)),
+            pelvis_rotation=sealed(heading.dot(self._start_posture.base_rotation)),
             trunk_angular_velocity=_turn(plan.left_foot.twist, plan.right_foot.twist),
             trunk_angular_acceleration=_turn(plan.left_foot.acceleration, plan.right_foot.acceleration),
             posture=self._start_posture.joint_positions,
@@ -70,12 +70,18 @@ class BodyReferences:
     def _pendulum_force(self, plan: WalkingReference, desired: DesiredPendulum) -> NDArray:
         stiffness = self._mass * plan.dcm.natural_frequency * plan.dcm.divergence_rate  # m ω², ω² = σ / η
         (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
-        return np.array([stiffness * (x - zmp_x), stiffness * (y - zmp_y), stiffness * z])  # z: m (g + z̈)
+        return np.array((stiffness * (x - zmp_x), stiffness * (y - zmp_y), stiffness * z))  # z: m (g + z̈)
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
         x, y = self._zmp_offset
-        points = np.array([foot_pose(plan, side).point(x, side.sign * y) for side in (Side.LEFT, Side.RIGHT)])
+        points = np.array((_point(plan.left_foot, x, y), _point(plan.right_foot, x, -y)))
         return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)
+
+
+def _point(foot: FootReference, x: float, y: float) -> tuple[float, float]:
+    """Return a point in the plane of a sole in world, [m]."""
+    (x0, y0, _), ((xx, xy, _), (yx, yy, _), _) = foot.position.tolist(), foot.rotation.tolist()
+    return x0 + xx * x + xy * y, y0 + yx * x + yy * y
 
 
 def _jerk(plan: WalkingReference) -> NDArray:
@@ -83,9 +89,9 @@ def _jerk(plan: WalkingReference) -> NDArray:
     dcm = plan.dcm
     (vx, vy, _), (zmp_vx, zmp_vy) = plan.com_velocity.tolist(), dcm.zmp_velocity.tolist()
     stiffness = dcm.natural_frequency * dcm.divergence_rate
-    return sealed(np.array([stiffness * (vx - zmp_vx), stiffness * (vy - zmp_vy), 0.0]))
+    return sealed(np.array((stiffness * (vx - zmp_vx), stiffness * (vy - zmp_vy), 0.0)))
 
 
 def _turn(left: NDArray, right: NDArray) -> NDArray:
     """Return the mean about the vertical of two twists, or of their rates, shape (3,)."""
-    return sealed(np.array([0.0, 0.0, 0.5 * float(left[5] + right[5])]))
+    return sealed(np.array((0.0, 0.0, 0.5 * float(left[5] + right[5]))))

@@ -138,6 +138,6 @@ class ModelControl:
         height, climb = float(reference.com_position[2]), float(reference.com_velocity[2])
         return DesiredPendulum(
             zmp_position=desired_zmp,
-            com_position=sealed(np.array([*self._com_position.tolist(), height + period * climb])),
-            com_velocity=sealed(np.array([*velocity.tolist(), climb])),
+            com_position=sealed(np.array((*self._com_position.tolist(), height + period * climb))),
+            com_velocity=sealed(np.array((*velocity.tolist(), climb))),
         )

@@ -69,9 +69,9 @@ class WalkingReport:
         state: RobotState | None = None,
         desired: DesiredPendulum | None = None,
     ) -> WalkingLog:
-        told = self._layers.told_motion() if desired is not None else None
-        posture = None if told is None else self._layers.whole_body.desired_posture
-        velocities = None if told is None else told.velocities
+        whole_body = self._layers.whole_body
+        posture = None if desired is None else whole_body.desired_posture
+        velocities = None if desired is None else whole_body.desired_velocity[6:]
         return WalkingLog(
             time, self._machine.state, self._machine.reason, command, reference, state, desired, posture, velocities
         )

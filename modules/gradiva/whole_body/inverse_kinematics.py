@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, sealed, so3
+from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, sealed, so3, unchecked
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics
@@ -254,8 +254,9 @@ def _cost(soft: list[tuple[Task, cs.SX]]) -> tuple[cs.SX, cs.SX]:
 def integrate(state: RobotPosture | RobotState, velocity: NDArray, period: float) -> RobotPosture:
     """Return the state after moving at ``velocity`` = (ṗ_B, ω_B, ṡ) for ``period`` [s]."""
     motion = period * velocity
-    return RobotPosture(
+    return unchecked(
+        RobotPosture,
         base_position=sealed(state.base_position + motion[:3]),
-        base_rotation=sealed(so3.exp(motion[3:6]) @ state.base_rotation),
+        base_rotation=sealed(so3.exp(motion[3:6]).dot(state.base_rotation)),
         joint_positions=sealed(state.joint_positions + motion[6:]),
     )

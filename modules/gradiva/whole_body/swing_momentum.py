@@ -14,12 +14,14 @@ falls within two steps.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, FootReference, NDArray, RobotPosture, Side, WalkingReference, so3
+from gradiva.common import GRAVITY, ConfigError, FootReference, NDArray, RobotPosture, Side, WalkingReference, sealed
+from gradiva.contacts.plain_vectors import Matrix, times
 from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.whole_body.inverse_kinematics import InverseKinematics
 from gradiva.whole_body.start_posture import standing_reference
@@ -27,6 +29,7 @@ from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _PROBE = 0.01  # [m/s] foot velocity of the probes, far below every limit
 _PERIOD = 0.01  # [s]
+_NO_SHIFT = sealed(np.zeros(2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +69,26 @@ class SwingMomentum:
         """
         self._share = config.share / (model.mass * GRAVITY)
         standing = standing_reference(model, posture, torso)
-        self._gains = {
+        self._gains: dict[Side, Matrix] = {
             side: np.column_stack(
                 [_momentum(model, inverse_kinematics, posture, _probe(standing, side, axis)) for axis in np.eye(3)]
-            )
+            ).tolist()
             for side in Side
         }
 
     def zmp_shift(self, reference: WalkingReference) -> NDArray:
         """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,))."""
-        for side in Side:
+        for side, gains in self._gains.items():
             foot = reference.foot(side)
             if not foot.in_contact:
-                heading = so3.rotation_z(reference.heading)
-                rate = heading @ (self._gains[side] @ (heading.T @ foot.acceleration[:3]))
-                return self._share * np.array([-rate[1], rate[0]])
-        return np.zeros(2)
+                return self._shift(gains, foot, reference.heading)
+        return _NO_SHIFT
+
+    def _shift(self, gains: Matrix, foot: FootReference, heading: float) -> NDArray:
+        c, s = math.cos(heading), math.sin(heading)
+        ax, ay, az, _, _, _ = foot.acceleration.tolist()
+        rate_x, rate_y, _ = times(gains, (c * ax + s * ay, c * ay - s * ax, az))  # of L, in the axes of the heading
+        return sealed(np.array((-self._share * (s * rate_x + c * rate_y), self._share * (c * rate_x - s * rate_y))))
 
 
 def _probe(standing: WholeBodyReference, side: Side, axis: NDArray) -> WholeBodyReference:
