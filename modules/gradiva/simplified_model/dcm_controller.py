@@ -96,7 +96,7 @@ class DcmController:
         integral = self._bounded(self._integral + error * dt)
         wanted = proportional + self._config.integral_gain * integral
         allowed = self._shrunk(polygon)
-        grows = integral @ integral > self._integral @ self._integral
+        grows = integral.dot(integral) > self._integral.dot(self._integral)
         if grows and not allowed.contains(wanted):
             integral = self._integral
             wanted = proportional + self._config.integral_gain * integral
@@ -105,7 +105,7 @@ class DcmController:
         return zmp
 
     def _bounded(self, integral: NDArray) -> NDArray:
-        norm = math.sqrt(integral @ integral)
+        norm = math.sqrt(integral.dot(integral))
         limit = self._config.integral_limit
         return integral if norm <= limit else integral * (limit / norm)
 

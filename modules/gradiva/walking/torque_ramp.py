@@ -39,7 +39,7 @@ class TorqueRamp:
             self._torques = np.where(np.isfinite(measured_torques), measured_torques, command.values)
         most = self._rate * period
         change = command.values - self._torques
-        if -most <= change.min() and change.max() <= most:
+        if np.count_nonzero(np.abs(change) <= most) == len(change):
             self._torques = command.values
             return command
         self._torques = self._torques + change.clip(-most, most)

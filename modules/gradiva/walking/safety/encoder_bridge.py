@@ -32,6 +32,7 @@ class EncoderBridge:
         """
         self._joints = joints
         self._speeds = speeds
+        self._slowest = float(speeds.min())
         self._margin = margin
         self._persistence = Persistence(np.full(2 * len(joints), duration))
         self.reset()
@@ -76,11 +77,12 @@ class EncoderBridge:
             if np.isfinite(positions).all() and np.isfinite(velocities).all():
                 self._positions = positions
             return positions, velocities, []
-        is_wrong = ~(np.abs(positions - self._positions) <= self._speeds * silence + self._margin)  # NaN is, too
-        if self._was_wrong is None and math.isfinite(np.vdot(velocities, velocities)) and not is_wrong.any():
+        change = positions - self._positions
+        if self._was_wrong is None and math.isfinite(velocities.dot(velocities)) and self._can_be(change, silence):
             self._positions = positions
             self._persistence.all_well()
             return positions, velocities, []
+        is_wrong = self._is_too_far(change, silence)
         is_not_finite = ~(np.isfinite(velocities) & np.isfinite(positions))
         is_wrong |= is_not_finite
         distrusted = is_wrong if self._was_wrong is None else is_wrong | self._was_wrong
@@ -90,6 +92,14 @@ class EncoderBridge:
         lasting = self._persistence.update(np.concatenate([is_not_finite, is_jump]), time)
         found = [self._finding(index, positions, self._positions) for index in lasting]
         return self._positions, np.where(distrusted, told_velocities, velocities), found
+
+    def _can_be(self, change: NDArray, silence: float) -> bool:
+        """Tell whether no joint moved too far; nearly always all together moved less than the slowest may alone."""
+        farthest = self._slowest * silence + self._margin
+        return bool(change.dot(change) <= farthest * farthest) or not self._is_too_far(change, silence).any()
+
+    def _is_too_far(self, change: NDArray, silence: float) -> BoolArray:
+        return ~(np.abs(change) <= self._speeds * silence + self._margin)  # NaN is, too
 
     def _finding(self, index: int, read: NDArray, bridged: NDArray) -> Finding:
         is_jump, joint = divmod(index, len(self._joints))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from gradiva.common import ConfigError, NDArray, RobotState, Side, SoleRectangle, WalkingReference
+from gradiva.common import ConfigError, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.walking.safety.persistence import Patience
 from gradiva.walking.safety.safety_event import Finding, SafetyKind
 
@@ -52,7 +52,7 @@ class FootWatch:
         self._lowest = config.minimum_force * weight
         self._lightest = config.minimum_load * weight
         self._height = sole.z
-        self._corners = {side: sole.corners(side, config.pressure_margin) for side in Side}
+        self._corners = {side: sole.corners(side, config.pressure_margin).tolist() for side in Side}
         self._force = {side: Patience(config.force_duration) for side in Side}
         self._pressure = {side: Patience(config.pressure_duration) for side in Side}
         self._load = Patience(config.force_duration)
@@ -92,8 +92,8 @@ class FootWatch:
 
     def _standing_alone(self, state: RobotState, stance: Side, time: float) -> list[Finding]:
         rotation, wrench = state.foot_rotation(stance), state.foot_wrench(stance)
-        force, moment = wrench[:3] @ rotation, wrench[3:] @ rotation
-        load = float(force[2])
+        force, moment = wrench.reshape(2, 3).dot(rotation).tolist()
+        load = force[2]
         is_low = load < self._lowest
         found = []
         if self._force[stance].is_over(is_low, time):
@@ -108,10 +108,9 @@ class FootWatch:
             found.append(Finding(SafetyKind.CENTRE_OF_PRESSURE, str(stance), text))
         return found
 
-    def _beyond_edge(self, side: Side, force: NDArray, moment: NDArray) -> float:
+    def _beyond_edge(self, side: Side, force: list[float], moment: list[float]) -> float:
         """How far the centre of pressure is outside the allowed rectangle, 0 within, [m]."""
-        fx, fy, fz = force.tolist()
-        mx, my, _ = moment.tolist()
+        (fx, fy, fz), (mx, my, _) = force, moment
         x, y = (self._height * fx - my) / fz, (self._height * fy + mx) / fz
-        (x1, y0), _, (x0, y1), _ = self._corners[side].tolist()
+        (x1, y0), _, (x0, y1), _ = self._corners[side]
         return max(0.0, x0 - x, x - x1, y0 - y, y - y1)

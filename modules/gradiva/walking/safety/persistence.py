@@ -38,7 +38,7 @@ class Persistence:
 
     def update(self, is_wrong: BoolArray, time: float) -> list[int]:
         """Return the indices of what has now been wrong for its duration at ``time`` [s]."""
-        if not is_wrong.any():
+        if not np.count_nonzero(is_wrong):
             self.all_well()
             return []
         self._is_quiet = False
