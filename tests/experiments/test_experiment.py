@@ -73,6 +73,15 @@ def test_rows_are_on_the_disk_as_soon_as_they_are_added(tmp_path):
     assert "| largest DCM error [m] |" in run.table_path.read_text()
 
 
+def test_a_row_that_is_as_found_fails_nothing(tmp_path):
+    run = start("robustness", tmp_path, None)
+    run.add_row(ROW | {"outcome": "fell", "asked": "as found"})
+    run.add_row(ROW | {"outcome": "walked"})
+    assert run.is_fulfilled
+    run.add_row(ROW | {"outcome": "fell"})
+    assert not run.is_fulfilled
+
+
 def test_rows_are_kept_by_place(tmp_path):
     run = start("robustness", tmp_path, None)
     for place in (2, 0, 1):

@@ -34,13 +34,13 @@ def experiment(
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Exit status: 0 all as it should be, 1 a walk fell, a goal or a limit was missed, 2 wrong input, 130 interrupted by
-    Ctrl-C, which leaves what is done so far.
+    Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
+    interrupted by Ctrl-C, which leaves what is done so far.
     """
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
         from gradiva.common import ConfigError
-        from gradiva.experiments import SUCCESSES, ExperimentOptions, find_experiment
+        from gradiva.experiments import ExperimentOptions, find_experiment
         from gradiva.setup import load_setup
 
     target = JsonTarget(json_to)
@@ -58,7 +58,7 @@ def experiment(
     _print(console, run, is_complete)
     if not is_complete:
         raise KeyboardInterrupt
-    return 0 if all(row["outcome"] in SUCCESSES for row in run.rows) else 1
+    return 0 if run.is_fulfilled else 1
 
 
 def _list(console: Console) -> int:

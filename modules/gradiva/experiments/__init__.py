@@ -1,7 +1,7 @@
 """Walks in simulation: run, scored, compared with the thesis, timed."""
 
 from gradiva.experiments.benchmark import run_benchmark
-from gradiva.experiments.experiment import SUCCESSES, Experiment, ExperimentOptions, ExperimentRun
+from gradiva.experiments.experiment import Experiment, ExperimentOptions, ExperimentRun
 from gradiva.experiments.fall_diagnosis import diagnose
 from gradiva.experiments.planned_walk import final_pose, plan_from_start
 from gradiva.experiments.registry import EXPERIMENTS, find_experiment
@@ -23,7 +23,6 @@ from gradiva.experiments.walk_score import score
 __all__ = [
     "EXPERIMENTS",
     "GROUND_NAMES",
-    "SUCCESSES",
     "Experiment",
     "ExperimentOptions",
     "ExperimentRun",

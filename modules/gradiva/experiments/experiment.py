@@ -22,6 +22,9 @@ Row = dict[str, Any]
 SUCCESSES = ("walked", "met")
 """Outcomes of rows that are as they should be."""
 
+AS_FOUND = "as found"
+"""What a row has under ``asked`` when a limit is looked for, or a controller compared: whatever comes is an answer."""
+
 Report = Callable[[int, int | None, str], None]
 """Called with the trials done, the trials in all (None: nobody knows) and what was just done."""
 
@@ -69,6 +72,11 @@ class ExperimentRun:
     def rows(self) -> list[Row]:
         """So far, by place."""
         return [self._rows[place] for place in sorted(self._rows)]
+
+    @property
+    def is_fulfilled(self) -> bool:
+        """Whether all that is asked for came."""
+        return all(row["outcome"] in SUCCESSES or row.get("asked") == AS_FOUND for row in self.rows)
 
     def add_row(self, row: Row, place: int | None = None) -> None:
         """Take a row; what there is so far is on the disk afterwards.

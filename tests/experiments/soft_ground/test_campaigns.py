@@ -16,6 +16,12 @@ def test_table_8_1_walks_sixteen_steps_on_six_grounds_with_both_controllers(tmp_
     assert [row["paper"] for row in run.rows] == ["success"] * 6 + ["failure"] * 2 + ["success"] + ["failure"] * 3
     assert [row["value"] for row in run.rows] == [0.002] * 6 + [0.1] * 6
     assert [Path(figure).name for figure in run.figures] == ["table_8_1.png", "table_8_1.svg"]
+    assert run.is_fulfilled
+
+
+def test_table_8_1_asks_the_compliant_controller_to_walk(tmp_path):
+    pool = FakePool(lambda overrides: overrides["simulation.viscoelastic.stiffness"] == 8e5)
+    assert not run_with("table_8_1", tmp_path, pool).is_fulfilled
 
 
 def test_figure_8_9_draws_at_both_intervals_with_and_without_filter(tmp_path):
@@ -33,6 +39,8 @@ def test_figure_8_9_draws_at_both_intervals_with_and_without_filter(tmp_path):
     ]
     assert {row["outcome"] for row in thesis if row["paper"] == "failure"} == {"fell"}
     assert len(run.figures) == 2
+    assert {row["sigma"] for row in run.rows if row["asked"] == "to walk"} == {0.0, 5.0, 10.0, 15.0}
+    assert run.is_fulfilled
 
 
 def test_soft_limits_go_softer_less_damped_and_less_known(tmp_path):
@@ -43,6 +51,10 @@ def test_soft_limits_go_softer_less_damped_and_less_known(tmp_path):
     assert dampings == sorted(dampings, reverse=True)
     assert sum("learned from" in row["case"] for row in run.rows) == 4
     assert sum("under the feet" in row["case"] for row in run.rows) == 2
+    limits = [(row["case"], row["stiffness"], row["damping"]) for row in run.rows if row["asked"] == "as found"]
+    assert limits[:2] == [("softer", 2e5, 1e4), ("softer", 1.5e5, 1e4)]
+    assert limits[2:5] == [("less damped", 8e5, damping) for damping in (100.0, 30.0, 10.0)]
+    assert {(stiffness, damping) for case, stiffness, damping in limits[5:]} == {(8e5, 1e3)}
 
 
 def test_quick_campaigns_are_short(tmp_path):

@@ -31,7 +31,7 @@ def run_comparison(run: ExperimentRun, ground: ViscoElasticParameters, papers: P
     for count, (controller, paper) in enumerate(papers.items()):
         run.report(count, len(papers), str(controller))
         steps = _QUICK_STEPS if run.options.quick else _STEPS
-        walk = SoftWalk(ground, steps, controller=controller)
+        walk = SoftWalk(ground, steps, controller=controller, may_fall=controller is GroundModel.RIGID)
         outcome = walk_trial(walk.trial())
         logs[str(controller)] = log = outcome.walk.recorder.log
         run.add_row(soft_row(walk, outcome.result, paper) | {"force_rate_nps": force_rate(log)})

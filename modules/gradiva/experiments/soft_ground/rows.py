@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradiva.experiments.experiment import ExperimentRun, Row
+from gradiva.experiments.experiment import AS_FOUND, ExperimentRun, Row
 from gradiva.experiments.soft_ground.soft_walk import ROBOT, SoftWalk
 
 
@@ -45,6 +45,7 @@ def soft_row(walk: SoftWalk, figures: Mapping[str, Any], paper: Any) -> Row:
         **walk.notes,
         "lasted_s": figures.get("duration_s"),
         "com_rms_m": error.get("rms"),
+        "asked": AS_FOUND if walk.may_fall else "to walk",
         "paper": paper,
         "value": error.get("max"),
         "outcome": figures["outcome"],

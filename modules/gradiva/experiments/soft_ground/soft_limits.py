@@ -13,6 +13,7 @@ _DAMPINGS = (300.0, 100.0, 30.0, 10.0)  # [N·s/m³]
 _WELL_DAMPED, _SOFT = 1e4, 8e5  # [N·s/m³], [N/m³]
 _PRIORS = (1.0 / 3.0, 3.0)  # [-] of the truth
 _UNKNOWN = (ViscoElasticParameters(2e6, 1e4), ViscoElasticParameters(8e5, 1e3))
+_STIFF_ENOUGH, _DAMPED_ENOUGH = 3e5, 300.0  # [N/m³], [N·s/m³] beyond these a limit is looked for
 _SOFTENS_AT = 5.0  # [s] under standing feet
 _STEPS, _QUICK_STEPS = 6, 2
 
@@ -27,20 +28,30 @@ def run_soft_limits(run: ExperimentRun) -> None:
 def _soft(is_quick: bool) -> list[SoftWalk]:
     stiffnesses, steps = (_QUICK_STIFFNESSES, _QUICK_STEPS) if is_quick else (_STIFFNESSES, _STEPS)
     grounds = [ViscoElasticParameters(stiffness, _WELL_DAMPED) for stiffness in stiffnesses]
-    return [SoftWalk(ground, steps, notes={"case": "softer"}) for ground in grounds]
+    return [
+        SoftWalk(ground, steps, notes={"case": "softer"}, may_fall=ground.stiffness < _STIFF_ENOUGH)
+        for ground in grounds
+    ]
 
 
 def _undamped() -> list[SoftWalk]:
     grounds = [ViscoElasticParameters(_SOFT, damping) for damping in _DAMPINGS]
-    return [SoftWalk(ground, _STEPS, notes={"case": "less damped"}) for ground in grounds]
+    return [
+        SoftWalk(ground, _STEPS, notes={"case": "less damped"}, may_fall=ground.damping < _DAMPED_ENOUGH)
+        for ground in grounds
+    ]
 
 
 def _unknown() -> list[SoftWalk]:
     return [
-        SoftWalk(ground, _STEPS, learns=True, prior=prior, notes={"case": f"learned from {prior:.2g} of the truth"})
+        SoftWalk(ground, _STEPS, learns=True, prior=prior, notes=_learned(prior), may_fall=ground.stiffness <= _SOFT)
         for ground in _UNKNOWN
         for prior in _PRIORS
     ]
+
+
+def _learned(prior: float) -> dict[str, str]:
+    return {"case": f"learned from {prior:.2g} of the truth"}
 
 
 def _softening() -> list[SoftWalk]:

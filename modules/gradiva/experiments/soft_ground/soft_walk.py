@@ -34,6 +34,7 @@ class SoftWalk:
         prior: Assumed stiffness and damping over the true ones, [-].
         overrides: ``table.key`` to value, laid over all of it.
         notes: Columns of its row that say what is special about it.
+        may_fall: A limit is looked for, or a controller compared.
     """
 
     ground: ViscoElasticParameters
@@ -44,6 +45,7 @@ class SoftWalk:
     prior: float = 1.0
     overrides: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
+    may_fall: bool = False
 
     @property
     def title(self) -> str:

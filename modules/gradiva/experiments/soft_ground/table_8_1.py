@@ -19,7 +19,7 @@ def run_table_8_1(run: ExperimentRun) -> None:
     """Walk each ground with each controller; the value is the largest error of the centre of mass, [m]."""
     grounds, steps = (_QUICK_GROUNDS, _QUICK_STEPS) if run.options.quick else (GROUNDS, _STEPS)
     walks = [
-        SoftWalk(ground, steps, controller=controller)
+        SoftWalk(ground, steps, controller=controller, may_fall=controller is GroundModel.RIGID)
         for controller in (GroundModel.COMPLIANT, GroundModel.RIGID)
         for ground in grounds
     ]
