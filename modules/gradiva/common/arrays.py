@@ -14,6 +14,7 @@ NDArray = npt.NDArray[np.float64]
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 _ANY_LENGTH = (None,)
 _set = object.__setattr__
+_seal: Any = np.ndarray.setflags  # by position, which takes a third of the time and which its stub does not know
 
 
 def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) -> NDArray:
@@ -38,17 +39,20 @@ def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) 
 
 def sealed(array: NDArray) -> NDArray:
     """Return an array that was made just now and that nobody else holds, read-only: then nobody needs to copy it."""
-    array.setflags(False)  # type: ignore[call-arg]  # write, by position: a third of the time
+    _seal(array, False)
     return array
 
 
 def unchecked(kind: type[T], **values: Any) -> T:
     """Return a frozen, slotted dataclass of ``values``, one for each field, without asking what they are.
 
-    For those who make values in each tick: their arrays have the right shapes and are sealed.
+    For those who make values in each tick. Their arrays have the right shapes, and are read-only or were made just now
+    and are held by nobody else: they are sealed.
     """
     instance: T = object.__new__(kind)
     for name, value in values.items():
+        if type(value) is _ARRAY:
+            _seal(value, False)
         _set(instance, name, value)
     return instance
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import FootReference, NDArray, sealed
+from gradiva.common import FootReference, NDArray
 
 
 def pendulum_wrenches(
@@ -43,7 +43,7 @@ def _wrench(
     x0, y0, _ = foot.position.tolist()
     x, y = point[0] + shift[0] - x0, point[1] + shift[1] - y0
     fx, fy, fz = share * force[0], share * force[1], share * force[2]
-    return sealed(np.array((fx, fy, fz, y * fz, -x * fz, x * fy - y * fx)))
+    return np.array((fx, fy, fz, y * fz, -x * fz, x * fy - y * fx))
 
 
 def left_share(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:

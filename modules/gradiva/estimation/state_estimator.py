@@ -18,7 +18,6 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
-    sealed,
     unchecked,
 )
 from gradiva.estimation.base_source import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
@@ -130,18 +129,18 @@ class StateEstimator:
         outputs = self._evaluate(measurement, reference)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
-        com_velocity = sealed(self._com_velocity_filter.update(outputs["com_velocity"], period))
+        com_velocity = self._com_velocity_filter.update(outputs["com_velocity"], period)
         state = unchecked(
             RobotState,
             joint_positions=measurement.joint_positions,
             joint_velocities=measurement.joint_velocities,
             com_velocity=com_velocity,
             dcm_position=_dcm(outputs["com_position"], com_velocity, reference.dcm.natural_frequency),
-            zmp_position=sealed(self._filtered_zmp(outputs, reference, period)),
+            zmp_position=self._filtered_zmp(outputs, reference, period),
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
-            **{name: sealed(outputs[name].copy()) for name in _OUTPUTS},
+            **{name: outputs[name].copy() for name in _OUTPUTS},
         )
         self._feet = {
             Side.LEFT: (state.left_foot_position, state.left_foot_rotation),
@@ -201,4 +200,4 @@ class StateEstimator:
 
 def _dcm(com_position: NDArray, com_velocity: NDArray, natural_frequency: float) -> NDArray:
     (x, y, _), (vx, vy, _) = com_position.tolist(), com_velocity.tolist()
-    return sealed(np.array((x + vx / natural_frequency, y + vy / natural_frequency)))
+    return np.array((x + vx / natural_frequency, y + vy / natural_frequency))

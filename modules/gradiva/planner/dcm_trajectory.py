@@ -11,7 +11,10 @@ class DcmTrajectory(Protocol):
     """The DCM and the CoM over time, from a start on and for ever: after the last step both rest."""
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
-        """Return the DCM, the CoM position ([m], (3,)) and its velocity ([m/s], (3,)) at ``time``, all read-only."""
+        """Return the DCM, the CoM position ([m], shape (3,)) and its velocity ([m/s], shape (3,)) at ``time``.
+
+        The arrays are made for the caller.
+        """
         ...
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:

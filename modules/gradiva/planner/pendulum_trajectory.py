@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, sealed, unchecked
+from gradiva.common import DcmReference, NDArray, unchecked
 from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
 from gradiva.planner.gait_schedule import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
@@ -30,13 +30,13 @@ class PendulumTrajectory:
                   + \tfrac{1}{2} E e^{\zeta (t - t_e)} + K e^{-\zeta (t - t_0)}
 
     Each segment is one matrix C: the row :math:`[1, \tau, \tau^2, \tau^3, e^{\rho (\tau - D)}, e^{-\zeta \tau}]`
-    times C gives :math:`\xi, \dot\xi, x, \dot x`. The growth rate ρ is ζ in single support, else 0 (E = 0).
+    times C gives :math:`\xi, \dot\xi, x, \dot x, \ddot\xi`. The growth rate ρ is ζ in single support, else 0 (E = 0).
 
     Attributes:
         starts: Of the segments, [s], shape (m,).
         durations: D of the segments, [s], shape (m,); 0 of the last one, which lasts for ever.
         rates: ρ of the segments, [1/s], shape (m,).
-        matrices: C of the segments, shape (m, 6, 8).
+        matrices: C of the segments, shape (m, 6, 10).
         frequency: ζ, [1/s].
         height: Of the CoM, [m].
     """
@@ -95,19 +95,17 @@ class PendulumTrajectory:
         square = tau * tau
         growth = math.exp(self._rate_list[index] * (tau - self._duration_list[index]))
         row = np.array((1.0, tau, square, square * tau, growth, math.exp(-self.frequency * tau)))
-        values = sealed(row.dot(self.matrices[index]))
-        rate = self._rate_list[index] * growth
-        acceleration = np.array((0.0, 1.0, 2.0 * tau, 3.0 * square, rate)).dot(self.matrices[index, :5, 2:4])
+        values = row.dot(self.matrices[index])
         dcm = unchecked(
             DcmReference,
             position=values[:2],
             velocity=values[2:4],
             natural_frequency=self.frequency,
             divergence_rate=self.frequency,
-            acceleration=sealed(acceleration),
+            acceleration=values[8:],
         )
-        _, _, _, _, x, y, vx, vy = values.tolist()
-        return dcm, sealed(np.array((x, y, self.height))), sealed(np.array((vx, vy, 0.0)))
+        _, _, _, _, x, y, vx, vy, _, _ = values.tolist()
+        return dcm, np.array((x, y, self.height)), np.array((vx, vy, 0.0))
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
@@ -133,16 +131,17 @@ class PendulumTrajectory:
 
 
 def _segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDArray:
-    """Return C of all segments, shape (m, 6, 8), the CoM's decaying part still zero."""
+    """Return C of all segments, shape (m, 6, 10), the CoM's decaying part still zero."""
     derivative = np.diag([1.0, 2.0, 3.0], 1)
     one = np.eye(4)
     pendulum = one - derivative / zeta @ (one - derivative / zeta @ (one - derivative / zeta))
-    matrices = np.zeros((len(polynomials), 6, 8))
+    matrices = np.zeros((len(polynomials), 6, 10))
     matrices[:, :4, 0:2] = polynomials
     matrices[:, :4, 2:4] = derivative @ polynomials
     matrices[:, :4, 4:6] = pendulum @ polynomials
     matrices[:, :4, 6:8] = derivative @ pendulum @ polynomials
-    matrices[:, 4] = np.hstack((growth, zeta * growth, 0.5 * growth, 0.5 * zeta * growth))
+    matrices[:, :4, 8:10] = derivative @ derivative @ polynomials
+    matrices[:, 4] = np.hstack((growth, zeta * growth, 0.5 * growth, 0.5 * zeta * growth, zeta**2 * growth))
     return matrices
 
 

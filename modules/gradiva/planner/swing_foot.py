@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import FootReference, NDArray, minimum_acceleration, minimum_jerk, sealed, so3, unchecked
+from gradiva.common import FootReference, NDArray, minimum_acceleration, minimum_jerk, so3, unchecked
 
 
 class SwingProfile(StrEnum):
@@ -78,10 +78,10 @@ class SwingFoot:
         rotation = so3.exp(s * self._rotation_vector).dot(self._rotation)
         return unchecked(
             FootReference,
-            position=sealed(position),
-            rotation=sealed(rotation),
-            twist=sealed(twist),
-            acceleration=sealed(acceleration),
+            position=position,
+            rotation=rotation,
+            twist=twist,
+            acceleration=acceleration,
             in_contact=False,
         )
 

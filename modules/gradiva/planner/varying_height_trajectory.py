@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
-from gradiva.common import GRAVITY, DcmReference, NDArray, sealed
+from gradiva.common import GRAVITY, DcmReference, NDArray
 from gradiva.planner.com_height import ComHeight
 from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
 from gradiva.planner.gait_schedule import GaitSchedule
@@ -88,8 +88,8 @@ class VaryingHeightTrajectory:
         r0, r1 = step * self.rates[index], step * self.rates[index + 1]
         way = v1 - v0
         a2, a3 = 3.0 * way - 2.0 * r0 - r1, r0 + r1 - 2.0 * way
-        value = sealed(v0 + s * (r0 + s * (a2 + s * a3)))
-        rate = sealed((r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step)
+        value = v0 + s * (r0 + s * (a2 + s * a3))
+        rate = (r0 + s * (2.0 * a2 + 3.0 * s * a3)) / step
         eta = float(value[5])
         acceleration = (2.0 * a2[:2] + 6.0 * s * a3[:2]) / step**2
         dcm = DcmReference(value[:2], rate[:2], 1.0 / eta, (float(rate[5]) + 1.0) / eta, acceleration)

@@ -16,7 +16,6 @@ from gradiva.common import (
     RobotInterfaceError,
     RobotPosture,
     Side,
-    sealed,
     unchecked,
 )
 from gradiva.robot_model import RobotDescription
@@ -90,7 +89,7 @@ class MujocoRobot:
         self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
         self._step = 0
         self._fall: Fall | None = None
-        self._positive_work = 0.0
+        self._positive_work = np.zeros(self._joints)  # of each joint, over the time step
         for push in config.pushes:
             self.push(push)
         for fault in config.faults:
@@ -110,7 +109,7 @@ class MujocoRobot:
     @property
     def positive_work_j(self) -> float:
         r"""Positive work of the servos (thesis 7.3.1): :math:`\sum_j \int \max(0, \tau_j \dot s_j) dt`, [J]."""
-        return self._positive_work
+        return self._config.timestep * float(self._positive_work.sum())
 
     def read(self) -> Measurement:
         """Return the newest sample of all sensors; wrenches are means over the time since the last reading.
@@ -123,9 +122,7 @@ class MujocoRobot:
         else:
             self._arrived = self._samples.take(self._step) or self._arrived
         sample = self._arrived
-        if not math.isfinite(
-            np.vdot(sample.positions, sample.positions) + np.vdot(sample.velocities, sample.velocities)
-        ):
+        if not math.isfinite(sample.positions.dot(sample.positions) + sample.velocities.dot(sample.velocities)):
             raise RobotInterfaceError(f"the simulation diverged before {self.time:.3f} s")
         truth = self._sensor_faults.misplace(self._true_measurement(sample), self.time)
         return self._sensor_faults.spoil(self._sensors.measure(truth), self.time)
@@ -139,7 +136,7 @@ class MujocoRobot:
         if command.values.shape != (self._joints,):
             raise RobotInterfaceError(f"{command.values.size} values commanded to {self._joints} joints")
         mixed = command if isinstance(command, MixedCommand) else MixedCommand.of(command)
-        if not np.isfinite(command.values).all():
+        if np.count_nonzero(np.isfinite(command.values)) < self._joints:
             joint = int(np.argmin(np.isfinite(command.values)))
             name = self._model.actuator(joint).name
             mode = mixed.modes[joint]
@@ -240,7 +237,7 @@ class MujocoRobot:
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sum += self._wrenches
         power = torques * data.actuator_velocity
-        self._positive_work += timestep * float(np.add.reduce(np.maximum(power, 0.0, out=power)))
+        self._positive_work += np.maximum(power, 0.0, out=power)
         if self._config.sensors.delay > 0.0:
             self._samples.put(self._step, self._snapshot())
         if self._step % self._watch_steps == 0:
@@ -255,28 +252,30 @@ class MujocoRobot:
 
     def _snapshot(self) -> Snapshot:
         data = self._data
-        return Snapshot(
+        return unchecked(
+            Snapshot,
             step=self._step,
-            positions=sealed(data.qpos.copy()),
-            velocities=sealed(data.qvel.copy()),
-            torques=sealed(data.actuator_force.copy()),
-            wrenches=sealed(self._wrenches),
-            wrench_sum=sealed(self._wrench_sum.copy()),
+            positions=data.qpos.copy(),
+            velocities=data.qvel.copy(),
+            torques=data.actuator_force.copy(),
+            wrenches=self._wrenches,
+            wrench_sum=self._wrench_sum.copy(),
         )
 
     def _true_measurement(self, sample: Snapshot) -> Measurement:
         steps = sample.step - self._last_read.step
         if steps > 0:
-            self._mean_wrenches = sealed((sample.wrench_sum - self._last_read.wrench_sum) / steps)
+            self._mean_wrenches = (sample.wrench_sum - self._last_read.wrench_sum) / steps
         self._last_read = sample
+        imu, base = self._reader.sensed(sample)
         return unchecked(
             Measurement,
             time=sample.step * self._config.timestep,
-            joint_positions=sealed(sample.positions[self._reader.joint_positions]),
-            joint_velocities=sealed(sample.velocities[self._reader.joint_velocities]),
+            joint_positions=sample.positions[self._reader.joint_positions],
+            joint_velocities=sample.velocities[self._reader.joint_velocities],
             joint_torques=sample.torques,
             contact_wrenches=self._mean_wrenches,
-            imu=self._reader.imu(sample),
-            base=self._reader.base(sample),
+            imu=imu,
+            base=base,
             motor_temperatures=None,
         )

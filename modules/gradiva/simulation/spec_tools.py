@@ -16,18 +16,6 @@ def quaternion(rotation: NDArray) -> NDArray:
     return result
 
 
-def rotation_of(quaternion: NDArray) -> NDArray:
-    """Return the rotation matrix of a unit quaternion (w, x, y, z), shape (3, 3); a fifth of the engine's time."""
-    w, x, y, z = quaternion.tolist()
-    return np.array(
-        [
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-        ]
-    )
-
-
 def add_bodies(spec: mujoco.MjSpec, tree: RigidTree, mass_scale: float = 1.0) -> None:
     """Add the bodies of a tree, the base free, with their inertia as it is, times ``mass_scale``."""
     spec.compiler.degree = False

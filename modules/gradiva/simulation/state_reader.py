@@ -5,12 +5,11 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, sealed, so3, unchecked
+from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, so3, unchecked
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.simulated_state import SimulatedState
 from gradiva.simulation.slip_meter import SlipMeter
 from gradiva.simulation.snapshot import Snapshot
-from gradiva.simulation.spec_tools import rotation_of
 
 _BASE = 1  # first body after the world
 _SITE = mujoco.mjtObj.mjOBJ_SITE
@@ -26,6 +25,7 @@ class StateReader:
         self._level_rotation = level_rotation
         self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in description.joints])
         self.joint_velocities = np.array([int(model.joint(name).dofadr[0]) for name in description.joints])
+        self._base_rotation = self._data.xmat[_BASE].reshape(3, 3)  # a view
         self._imu = model.site(description.imu_frame).id
         self._imu_rotation = self._rotation(self._imu)  # a view
         self._imu_twist = np.empty(6)  # angular first, in the axes of the site
@@ -34,33 +34,41 @@ class StateReader:
         names = [sensor.name for sensor in description.force_torque_sensors]
         self._sensors = [model.site(f"sensor:{name}").id for name in names]
 
-    def imu(self, snapshot: Snapshot) -> ImuMeasurement:
-        """Return attitude against gravity and angular velocity in the IMU's own axes."""
+    def sensed(self, snapshot: Snapshot) -> tuple[ImuMeasurement, BaseMeasurement]:
+        """Return what is measured of the IMU, its attitude against gravity, and of the base link."""
         self._place(snapshot)
+        return self._sensed_imu(), self._sensed_base(snapshot)
+
+    def _sensed_imu(self) -> ImuMeasurement:
         mujoco.mj_objectVelocity(self._model, self._data, _SITE, self._imu, self._imu_twist, 1)
         return unchecked(
             ImuMeasurement,
-            rotation=sealed(self._level_rotation.dot(self._imu_rotation)),
-            angular_velocity=sealed(self._imu_twist[:3].copy()),
+            rotation=self._level_rotation.dot(self._imu_rotation),
+            angular_velocity=self._imu_twist[:3].copy(),
         )
 
-    def base(self, snapshot: Snapshot) -> BaseMeasurement:
-        """Return pose and twist of the base link."""
-        rotation = sealed(rotation_of(snapshot.positions[3:7]))
-        twist = np.concatenate((snapshot.velocities[:3], rotation.dot(snapshot.velocities[3:6])))
-        return unchecked(BaseMeasurement, position=snapshot.positions[:3], rotation=rotation, twist=sealed(twist))
+    def _sensed_base(self, snapshot: Snapshot) -> BaseMeasurement:
+        return unchecked(
+            BaseMeasurement,
+            position=snapshot.positions[:3],
+            rotation=self._base_rotation.copy(),
+            twist=self._base_twist(snapshot),
+        )
+
+    def _base_twist(self, snapshot: Snapshot) -> NDArray:
+        velocities = snapshot.velocities
+        return np.concatenate((velocities[:3], self._base_rotation.dot(velocities[3:6])))
 
     def truth(self, snapshot: Snapshot, time: float, slip: SlipMeter) -> SimulatedState:
         """Return the whole state."""
         self._place(snapshot)
         mujoco.mj_subtreeVel(self._model, self._data)
-        base_rotation = self._data.xmat[_BASE].reshape(3, 3)
         left, right = self._soles[Side.LEFT], self._soles[Side.RIGHT]
         return SimulatedState(
             time=time,
             base_position=snapshot.positions[:3],
-            base_rotation=base_rotation,
-            base_twist=np.concatenate([snapshot.velocities[:3], base_rotation @ snapshot.velocities[3:6]]),
+            base_rotation=self._base_rotation,
+            base_twist=self._base_twist(snapshot),
             joint_positions=snapshot.positions[self.joint_positions],
             joint_velocities=snapshot.velocities[self.joint_velocities],
             joint_torques=snapshot.torques,

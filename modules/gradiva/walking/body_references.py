@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, sealed, so3, unchecked
+from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
 from gradiva.contacts import pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
@@ -55,11 +55,11 @@ class BodyReferences:
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
-            com_acceleration=sealed(force / self._mass + _GRAVITY),
+            com_acceleration=force / self._mass + _GRAVITY,
             com_jerk=_jerk(plan),
-            zmp=sealed(zmp),
-            torso_rotation=sealed(heading.dot(self._torso_rotation)),
-            pelvis_rotation=sealed(heading.dot(self._start_posture.base_rotation)),
+            zmp=zmp,
+            torso_rotation=heading.dot(self._torso_rotation),
+            pelvis_rotation=heading.dot(self._start_posture.base_rotation),
             trunk_angular_velocity=_turn(plan.left_foot.twist, plan.right_foot.twist),
             trunk_angular_acceleration=_turn(plan.left_foot.acceleration, plan.right_foot.acceleration),
             posture=self._start_posture.joint_positions,
@@ -89,9 +89,9 @@ def _jerk(plan: WalkingReference) -> NDArray:
     dcm = plan.dcm
     (vx, vy, _), (zmp_vx, zmp_vy) = plan.com_velocity.tolist(), dcm.zmp_velocity.tolist()
     stiffness = dcm.natural_frequency * dcm.divergence_rate
-    return sealed(np.array((stiffness * (vx - zmp_vx), stiffness * (vy - zmp_vy), 0.0)))
+    return np.array((stiffness * (vx - zmp_vx), stiffness * (vy - zmp_vy), 0.0))
 
 
 def _turn(left: NDArray, right: NDArray) -> NDArray:
     """Return the mean about the vertical of two twists, or of their rates, shape (3,)."""
-    return sealed(np.array((0.0, 0.0, 0.5 * float(left[5] + right[5]))))
+    return np.array((0.0, 0.0, 0.5 * float(left[5] + right[5])))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from gradiva.common import ImuMeasurement
 from gradiva.walking.safety.frozen_reading import FrozenReading
 from gradiva.walking.safety.persistence import Patience
@@ -38,20 +36,15 @@ class ImuTrust:
         if imu is None and not self._was_seen:
             return None, []  # a robot without one
         self._was_seen = True
-        is_finite = imu is not None and _is_finite(imu)
+        values = [] if imu is None else [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
+        is_finite = imu is not None and math.isfinite(sum(values))
         found = []
         if self._silent.is_over(not is_finite, time):
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU says nothing finite any more"))
             self._is_condemned = True
         if imu is None or not is_finite:
             return None, found
-        values = [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
         if self._frozen.is_frozen(values, time) and not self._is_condemned:
             found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
             self._is_condemned = True
         return None if self._is_condemned else imu, found
-
-
-def _is_finite(imu: ImuMeasurement) -> bool:
-    squares = np.vdot(imu.rotation, imu.rotation) + np.vdot(imu.angular_velocity, imu.angular_velocity)
-    return math.isfinite(squares)

@@ -122,8 +122,8 @@ class SafetySupervisor:
         for event in new:
             if event.kind is SafetyKind.FOOT_FORCE:
                 self._sensors.condemn_foot(Side(event.subject))
-        return _gravest(new)
+        return _gravest(new) if new else None
 
 
-def _gravest(events: Sequence[SafetyEvent]) -> SafetyEvent | None:
-    return max(events, key=lambda event: event.response.severity, default=None)
+def _gravest(events: Sequence[SafetyEvent]) -> SafetyEvent:
+    return max(events, key=lambda event: event.response.severity)
