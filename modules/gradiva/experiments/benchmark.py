@@ -103,8 +103,8 @@ def _inverse_kinematics_row(name: str, setup: Setup, ticks: RecordedTicks, compi
     samples = durations(partial(layer.solve, *arguments) for arguments in ticks.inverse_kinematics)
     violation = 0.0
     for arguments in ticks.inverse_kinematics:
-        velocity = layer.solve(*arguments)
-        violation = max(violation, layer.problem.violation(np.concatenate((velocity[6:], velocity[:6]))))
+        layer.solve(*arguments)
+        violation = max(violation, layer.problem.quadratic_program.violation(layer.problem.solution))
     return benchmark_row(name, samples, violation)
 
 

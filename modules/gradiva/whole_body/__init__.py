@@ -1,12 +1,13 @@
 """Layer 3: from what feet, centre of mass and torso should do to joint commands."""
 
 from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
-from gradiva.whole_body.inverse_kinematics import InverseKinematics, InverseKinematicsConfig, integrate
+from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.kinematic_controllers import (
     PositionController,
     VelocityController,
     WholeBodyController,
 )
+from gradiva.whole_body.kinematics_config import InverseKinematicsConfig
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_problem import RigidTorqueControlConfig
 from gradiva.whole_body.servo_feedforward import ServoFeedforward, ServoFeedforwardConfig

@@ -67,7 +67,7 @@ class TorqueController:
     ) -> JointCommand:
         """See ``WholeBodyController.command``."""
         values = self._values(state, reference, period)
-        acceleration, torques = self.problem.solve(values, relaxed)
+        acceleration, torques = self.problem.command(values, relaxed)
         self._torques = sealed(torques)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = sealed(velocity + period * acceleration)
