@@ -29,6 +29,8 @@ class ContactSymbols:
     Attributes:
         measured_wrench: About the sole origin, world axes, (6, 1).
         wrench_age: How long ago it was measured, in periods, [-].
+        wrench_share: What of it counts against the last wrench, 1 without a low pass, [-].
+        last_wrench: Of the last period, (6, 1).
         last_regressor: Of the last period, (6, 2).
         rest_position: (3, 1).
         rest_rotation: (3, 3).
@@ -40,6 +42,8 @@ class ContactSymbols:
 
     measured_wrench: cs.SX
     wrench_age: cs.SX
+    wrench_share: cs.SX
+    last_wrench: cs.SX
     last_regressor: cs.SX
     rest_position: cs.SX
     rest_rotation: cs.SX
@@ -54,6 +58,8 @@ class ContactSymbols:
         return cls(
             measured_wrench=parameters.symbol(f"{side}_measured_wrench", 6),
             wrench_age=parameters.symbol(f"{side}_wrench_age"),
+            wrench_share=parameters.symbol(f"{side}_wrench_share"),
+            last_wrench=parameters.symbol(f"{side}_last_wrench", 6),
             last_regressor=parameters.symbol(f"{side}_last_regressor", 6, 2),
             rest_position=parameters.symbol(f"{side}_rest_position", 3),
             rest_rotation=parameters.symbol(f"{side}_rest_rotation", 3, 3),
@@ -106,11 +112,16 @@ class SoftSole:
         r"""The measured wrench, and by how much the ground's model says that it has changed since.
 
         On ground that damps much a wrench follows the velocity of the sole at once: one that is half a millisecond old
-        makes the robot fall.
+        makes the robot fall. A low pass takes noise from the measurement y, and leaves alone what the model says: with
+        the last wrench :math:`\hat f`, the change :math:`\Delta` by the model in a period, and the age a of y in
+        periods,
+
+        .. math:: \hat f \leftarrow \hat f + \Delta + \alpha (y + a \Delta - \hat f - \Delta)
         """
         contact = self._contact
         change = (self.regressor - contact.last_regressor) @ cs.vertcat(contact.stiffness, contact.damping)
-        return contact.measured_wrench + contact.wrench_age * change
+        predicted, measured = contact.last_wrench + change, contact.measured_wrench + contact.wrench_age * change
+        return predicted + contact.wrench_share * (measured - predicted)
 
 
 def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -> dict[str, npt.ArrayLike]:

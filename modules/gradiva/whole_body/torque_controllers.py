@@ -157,22 +157,16 @@ class CompliantTorqueController(TorqueController):
         return values
 
     def _wrench_values(self, side: Side, state: RobotState, period: float) -> Values:
-        r"""Return the values that make the present wrench of a foot; see ``SoftSole``.
-
-        A low pass takes noise from the measurement y, and leaves alone what the model says: with the last wrench
-        :math:`\hat f`, the change :math:`\Delta` by the model in a period, and the age a of y in periods,
-
-        .. math:: \hat f \leftarrow \hat f + \Delta + \alpha (y + a \Delta - \hat f - \Delta)
-                 = (\alpha y + (1 - \alpha) \hat f) + (\alpha a + 1 - \alpha) \Delta
-        """
-        measured, age = state.foot_wrench(side), self._wrench_age / period
+        """Return the values that make the present wrench of a foot; see ``SoftSole``."""
+        values: Values = {f"{side}_measured_wrench": state.foot_wrench(side)}
         last = self._wrenches.get(side)
         if last is None:  # the foot did not stand: nothing is known of a change
-            return {f"{side}_measured_wrench": measured, f"{side}_wrench_age": 0.0, f"{side}_last_regressor": 0.0}
-        share = low_pass_share(self._wrench_time_constant, period)
-        return {
-            f"{side}_measured_wrench": share * measured + (1.0 - share) * last,
-            f"{side}_wrench_age": share * age + 1.0 - share,
+            values |= {f"{side}_wrench_age": 0.0, f"{side}_wrench_share": 1.0, f"{side}_last_regressor": 0.0}
+            return values
+        return values | {
+            f"{side}_wrench_age": self._wrench_age / period,
+            f"{side}_wrench_share": low_pass_share(self._wrench_time_constant, period),
+            f"{side}_last_wrench": last,
             f"{side}_last_regressor": self._regressors[side],
         }
 
