@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, RobotPosture, RobotState, sealed, so3, unchecked
+from gradiva.common import NDArray, RobotPosture, RobotState, so3, unchecked
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.composed_problem import ComposedProblem
 from gradiva.whole_body.kinematics_config import InverseKinematicsConfig
@@ -112,7 +112,7 @@ def integrate(state: RobotPosture | RobotState, velocity: NDArray, period: float
     motion = period * velocity
     return unchecked(
         RobotPosture,
-        base_position=sealed(state.base_position + motion[:3]),
-        base_rotation=sealed(so3.exp(motion[3:6]).dot(state.base_rotation)),
-        joint_positions=sealed(state.joint_positions + motion[6:]),
+        base_position=state.base_position + motion[:3],
+        base_rotation=so3.exp(motion[3:6]).dot(state.base_rotation),
+        joint_positions=state.joint_positions + motion[6:],
     )
