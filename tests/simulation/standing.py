@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from gradiva.common import NDArray, RobotPosture, Side, from_table, merge, so3
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, Side, from_table, merge, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import data_folder, read_toml
 from gradiva.simulation import SimulationConfig
@@ -58,3 +58,7 @@ def moved(posture: RobotPosture, shift: NDArray, heading: float = 0.0) -> RobotP
     """The posture turned about the vertical, then shifted."""
     turn = so3.rotation_z(heading)
     return RobotPosture(turn @ posture.base_position + shift, turn @ posture.base_rotation, posture.joint_positions)
+
+
+def positions(values: np.ndarray) -> JointCommand:
+    return JointCommand(ControlMode.POSITION, values)

@@ -6,20 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, NoSolutionFound, Side, SoleRectangle, so3
-from gradiva.robot_model import ForceTorqueSensor
-from gradiva.setup import load_setup
-from gradiva.walking.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor
-from gradiva.walking.safety.encoder_bridge import EncoderBridge
-from gradiva.walking.safety.failure_policy import FailurePolicy, FailurePolicyConfig
+from gradiva.common import Measurement, Side, SoleRectangle, so3
+from gradiva.walking.safety import JointBounds, SafetyKind
 from gradiva.walking.safety.fall_watch import FallWatch, FallWatchConfig
 from gradiva.walking.safety.foot_watch import FootWatch, FootWatchConfig
-from gradiva.walking.safety.imu_trust import ImuTrust
 from gradiva.walking.safety.joint_watch import JointWatch, JointWatchConfig
 from gradiva.walking.safety.motor_watch import MotorWatch, MotorWatchConfig
 from gradiva.walking.safety.persistence import Patience, Persistence
 from gradiva.walking.safety.reference_watch import ReferenceWatch, ReferenceWatchConfig
-from gradiva.walking.safety.wrench_trust import WrenchTrust
 
 JOINTS = ("hip", "knee")
 BOUNDS = JointBounds(
@@ -187,161 +181,6 @@ def test_references_that_stop_in_mid_swing_are_found():
     (finding,) = watch.findings(reference, 1.2)
     assert finding.kind is SafetyKind.STALE_REFERENCE
     assert "while the right foot swings" in finding.text
-
-
-def bridge():
-    encoders = EncoderBridge(JOINTS, np.array([10.0, 10.0]), margin=0.05, duration=0.05)
-    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.01, 0.0)
-    return encoders
-
-
-def read(encoders, positions, time, velocities=(0.0, 0.0), told=(1.0, 1.0)):
-    told = np.array(told)
-    return encoders.update(np.array(positions), np.array(velocities), 0.01 * told, told, 0.01, time)
-
-
-def test_encoders_that_move_as_fast_as_joints_can_are_believed():
-    positions = np.array([0.149, -0.149])
-    believed, velocities, found = bridge().update(positions, positions, np.ones(2), np.ones(2), 0.01, 0.01)
-    assert believed is positions
-    assert velocities is positions
-    assert found == []
-
-
-@pytest.mark.parametrize("wrong", [0.151, -0.151, np.nan, np.inf])
-def test_a_single_wrong_encoder_reading_is_bridged_by_what_the_joint_was_told(wrong):
-    encoders = bridge()
-    positions, velocities, found = read(encoders, (wrong, 0.02), 0.01, velocities=(33.0, 2.0))
-    np.testing.assert_allclose(positions, [0.01, 0.02])
-    np.testing.assert_allclose(velocities, [1.0, 2.0])
-    assert found == []
-    positions, velocities, _ = read(encoders, (0.03, 0.04), 0.02, velocities=(-33.0, 2.0))
-    np.testing.assert_allclose(positions, [0.03, 0.04])
-    np.testing.assert_allclose(velocities, [1.0, 2.0])  # the difference to the wrong reading
-    assert read(encoders, (0.03, 0.04), 0.03, velocities=(0.5, 0.5))[1].tolist() == [0.5, 0.5]
-
-
-@pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
-def test_a_lasting_one_is_named(wrong, kind):
-    encoders = bridge()
-    for tick in range(1, 6):
-        assert read(encoders, (0.0, wrong), 0.01 * tick)[2] == []
-    positions, _, (finding,) = read(encoders, (0.0, wrong), 0.06)
-    assert (finding.kind, finding.subject) == (kind, "knee")
-    np.testing.assert_allclose(positions, [0.0, 0.06])
-
-
-SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
-
-
-def wrenches(left, right):
-    return np.array([[0.0, 0.0, left, 0.0, 0.0, 0.0], [0.0, 0.0, right, 0.0, 0.0, 0.0]])
-
-
-def test_a_frozen_force_sensor_is_not_believed_any_more():
-    trust = WrenchTrust(SENSORS, frozen_duration=0.04, bridge_duration=0.05)
-    for tick in range(4):
-        assert trust.update(wrenches(7.0, tick), 0.01 * tick)[1] == []
-    assert trust.untrusted == frozenset()
-    _, (finding,) = trust.update(wrenches(7.0, 9.0), 0.04)
-    assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
-    assert trust.untrusted == {Side.LEFT}
-    trust.update(wrenches(8.0, 10.0), 0.05)
-    assert trust.untrusted == {Side.LEFT}
-    trust.reset()
-    assert trust.untrusted == frozenset()
-
-
-def test_a_foot_in_the_air_is_not_frozen():
-    trust = WrenchTrust(SENSORS, 0.04, 0.05)
-    assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))
-
-
-def test_a_wrench_that_is_not_finite_is_bridged_and_its_foot_not_believed_meanwhile():
-    trust = WrenchTrust(SENSORS, 0.04, 0.05)
-    trust.update(wrenches(7.0, 8.0), 0.0)
-    bridged, found = trust.update(wrenches(np.nan, 9.0), 0.01)
-    np.testing.assert_array_equal(bridged, wrenches(7.0, 9.0))
-    assert (found, trust.untrusted) == ([], {Side.LEFT})
-    trust.update(wrenches(7.5, 9.5), 0.02)
-    assert trust.untrusted == frozenset()
-    found = [finding for tick in range(6) for finding in trust.update(wrenches(np.nan, tick), 0.03 + 0.01 * tick)[1]]
-    assert [finding.subject for finding in found] == ["l_ft"]
-
-
-def test_an_imu_is_left_out_while_it_says_nothing_finite_and_for_good_when_it_freezes():
-    trust = ImuTrust(0.04, 0.05)
-    assert trust.update(None, 0.0) == (None, [])
-    alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, np.nan))
-    assert trust.update(alive, 0.01) == (alive, [])
-    assert trust.update(wrong, 0.02) == (None, [])
-    assert trust.update(alive, 0.03) == (alive, [])
-    believed, (finding,) = trust.update(alive, 0.05)
-    assert (believed, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
-
-
-def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():
-    policy = FailurePolicy(FailurePolicyConfig(failed_duration=0.02, relaxed_duration=0.2))
-    error = NoSolutionFound("inverse kinematics", "infeasible")
-    assert policy.failed(error, 0.00) == policy.failed(error, 0.01) == []
-    policy.succeeded()
-    assert policy.failed(error, 0.03) == policy.failed(error, 0.04) == []
-    (finding,) = policy.failed(error, 0.05)
-    assert finding.kind is SafetyKind.NO_SOLUTION
-    assert finding.text.startswith("3 ticks failed in a row, the last one: inverse kinematics")
-
-
-def supervisor(*overrides):
-    setup = load_setup("icub_v2_7", overrides)
-    joints = len(setup.robot.joints)
-    bounds = JointBounds(-np.ones(joints), np.ones(joints), *(np.ones(joints) for _ in range(3)))
-    posture = SimpleNamespace(base_rotation=np.eye(3), base_position=np.array([0.0, 0.0, 0.5]))
-    return SafetySupervisor(setup.walking.safety, setup.robot, bounds, posture)
-
-
-def test_each_finding_becomes_one_event_and_the_gravest_is_returned():
-    warm, tilt = Finding(SafetyKind.MOTOR_WARM, "l_knee", "warm"), Finding(SafetyKind.TILT, "", "tilted")
-    safety = supervisor()
-    event = safety.note([warm, tilt], 1.5)
-    assert (event.kind, event.response) == (SafetyKind.TILT, Response.FREEZE)
-    assert safety.note([warm], 2.0) is None
-    assert [event.response for event in safety.events] == [Response.WARN, Response.FREEZE]
-    assert safety.events[0].as_table() == {
-        "time_s": 1.5,
-        "kind": "motor_warm",
-        "subject": "l_knee",
-        "response": "warn",
-        "text": "warm",
-    }
-    safety.reset()
-    assert safety.note([warm], 3.0) is not None
-
-
-def test_responses_are_configured():
-    safety = supervisor("safety.responses.motor_hot=freeze")
-    assert safety.note([Finding(SafetyKind.MOTOR_HOT, "l_knee", "hot")], 0.0).response is Response.FREEZE
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("responses.motor_hot", "ignore", "unknown value 'ignore'"),
-        ("responses.tilt", "finish the step", "a robot that falls cannot"),
-        ("joints.velocity_factor", 0.0, "velocity_factor=0.0"),
-        ("joints.torque_duration", -1.0, "torque_duration=-1.0"),
-        ("motors.warn_temperature", 90.0, "must be below stop_temperature"),
-        ("feet.minimum_force", 1.0, "minimum_force=1.0"),
-        ("fall.max_tilt", 0.0, "max_tilt=0.0"),
-        ("fall.min_base_height", 1.0, "min_base_height=1.0"),
-        ("sensors.max_age", 0.0, "max_age=0.0"),
-        ("reference.max_age", 0.0, "max_age=0.0"),
-        ("failures.failed_duration", 0.0, "failed_duration=0.0"),
-        ("failures.relaxed_duration", 0.0, "relaxed_duration=0.0"),
-    ],
-)
-def test_limits_that_cannot_work_are_refused_by_name(key, value, message):
-    with pytest.raises(ConfigError, match=message):
-        load_setup("icub_v2_7", {f"safety.{key}": value})
 
 
 def test_a_measurement_keeps_the_temperatures_it_is_given():

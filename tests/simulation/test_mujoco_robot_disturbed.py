@@ -1,0 +1,108 @@
+"""The simulated robot pushed, turned, on a slope, with other masses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gradiva.common import so3
+from gradiva.robot_model import RobotDescription
+from gradiva.setup import data_folder, load_robot, read_toml
+from gradiva.simulation import MujocoRobot, Push
+
+from .conftest import MakeRobot
+from .standing import configured, positions, standing_posture
+
+TICK = 0.01  # [s]
+GRAVITY = 9.81
+
+
+def test_a_free_robot_falls_with_gravity(make_icub: MakeRobot) -> None:
+    robot = make_icub(shift=(0, 0, 5))
+    start = robot.truth().com_position
+    robot.advance(0.2)
+    truth = robot.truth()
+    np.testing.assert_allclose(truth.com_velocity, [0.0, 0.0, -0.2 * GRAVITY], atol=1e-3)
+    np.testing.assert_allclose(truth.com_position - start, [0.0, 0.0, -0.5 * GRAVITY * 0.04], atol=2e-3)
+    np.testing.assert_array_equal(robot.read().contact_wrenches, np.zeros((2, 6)))
+
+
+def test_a_push_gives_the_robot_its_impulse(make_icub: MakeRobot, icub: RobotDescription) -> None:
+    push = {"link": "chest", "force": [20.0, -40.0, 10.0], "start": 0.05, "duration": 0.1}
+    robot = make_icub(shift=(0, 0, 5), pushes=[push], ground={"gravity": 0.0})
+    robot.advance(0.05)
+    assert np.abs(robot.truth().com_velocity).max() < 1e-3
+    robot.advance(0.2)
+    momentum = icub.mass * robot.truth().com_velocity
+    np.testing.assert_allclose(momentum, [2.0, -4.0, 1.0], atol=0.002)
+
+
+def test_pushes_to_the_left_and_right_move_the_robot_there_alike() -> None:
+    talos = load_robot("talos")
+    speeds = []
+    for force in (60.0, -60.0):
+        robot = MujocoRobot(talos, configured(), standing_posture(talos))
+        robot.push(Push("torso_2_link", (0.0, force, 0.0), start=0.2, duration=0.1))
+        robot.advance(0.3)
+        speeds.append(robot.truth().com_velocity[1])
+    assert speeds[0] > 0.02
+    assert speeds[1] == pytest.approx(-speeds[0], rel=0.05)
+
+
+def test_a_torque_turns_the_robot(make_icub: MakeRobot) -> None:
+    robot = make_icub(shift=(0, 0, 5), ground={"gravity": 0.0})
+    robot.push(Push("root_link", (0.0, 0.0, 0.0), start=0.0, duration=0.1, torque=(0.0, 0.0, -2.0)))
+    robot.advance(0.1)
+    truth = robot.truth()
+    assert truth.base_twist[5] < -0.1
+    assert np.abs(truth.com_velocity).max() < 1e-3
+
+
+def test_every_robot_stands_with_noise_and_delay(description: RobotDescription) -> None:
+    noise = read_toml(data_folder("config") / "noise.toml")["simulation"]
+    robot = MujocoRobot(description, configured(**noise), standing_posture(description), seed=1)
+    target = positions(robot.truth().joint_positions)
+    for _ in range(100):
+        robot.read()
+        robot.write(target)
+        robot.advance(TICK)
+    assert robot.fall is None
+
+
+def test_a_push_beyond_balance_is_reported_as_a_fall(make_icub: MakeRobot) -> None:
+    push = {"link": "chest", "force": [0.0, 300.0, 0.0], "start": 0.1, "duration": 0.2}
+    robot = make_icub(pushes=[push])
+    robot.advance(2.5)
+    assert robot.fall is not None
+    assert "base tilt" in robot.fall.reason
+    assert 0.3 < robot.fall.time < 2.0
+
+
+def test_a_push_on_an_unknown_link_is_refused(make_icub: MakeRobot) -> None:
+    push = {"link": "chets", "force": [0.0, 1.0, 0.0], "start": 0.0, "duration": 0.1}
+    with pytest.raises(Exception, match="no link or frame 'chets'; did you mean 'chest'"):
+        make_icub(pushes=[push])
+
+
+def test_the_plants_mass_scales(make_icub: MakeRobot, icub: RobotDescription) -> None:
+    robot = make_icub(plant={"mass_scale": 1.1})
+    robot.advance(1.0)
+    robot.read()
+    robot.advance(0.1)
+    load = robot.read().contact_wrenches[:, 2].sum()
+    assert load == pytest.approx(1.1 * icub.mass * GRAVITY, rel=3e-3)
+
+
+def test_on_a_slope_the_imu_leans_and_the_ground_pulls_downhill(make_icub: MakeRobot) -> None:
+    slope = np.radians(2.0)
+    robot = make_icub(ground={"slope_forward": slope})
+    level = make_icub()
+    imu, reference = robot.read().imu, level.read().imu
+    assert imu is not None
+    assert reference is not None
+    lean = so3.log(imu.rotation @ reference.rotation.T)
+    np.testing.assert_allclose(lean, [0.0, -slope, 0.0], atol=1e-9)
+    robot.advance(1.0)
+    truth = robot.truth()
+    total = truth.left_foot_wrench + truth.right_foot_wrench
+    assert total[0] / total[2] == pytest.approx(np.tan(slope), rel=0.05)

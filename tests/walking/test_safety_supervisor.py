@@ -1,0 +1,85 @@
+"""What findings lead to."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, NoSolutionFound, SoleRectangle
+from gradiva.setup import load_setup
+from gradiva.walking.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor
+from gradiva.walking.safety.failure_policy import FailurePolicy, FailurePolicyConfig
+from gradiva.walking.safety.foot_watch import FootWatchConfig
+from gradiva.walking.safety.joint_watch import JointWatchConfig
+
+JOINTS = ("hip", "knee")
+BOUNDS = JointBounds(
+    np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
+)
+JOINT_CONFIG = JointWatchConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
+FOOT_CONFIG = FootWatchConfig(0.2, 0.5, 0.1, 0.0, 0.1)
+SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
+
+
+def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():
+    policy = FailurePolicy(FailurePolicyConfig(failed_duration=0.02, relaxed_duration=0.2))
+    error = NoSolutionFound("inverse kinematics", "infeasible")
+    assert policy.failed(error, 0.00) == policy.failed(error, 0.01) == []
+    policy.succeeded()
+    assert policy.failed(error, 0.03) == policy.failed(error, 0.04) == []
+    (finding,) = policy.failed(error, 0.05)
+    assert finding.kind is SafetyKind.NO_SOLUTION
+    assert finding.text.startswith("3 ticks failed in a row, the last one: inverse kinematics")
+
+
+def supervisor(*overrides):
+    setup = load_setup("icub_v2_7", overrides)
+    joints = len(setup.robot.joints)
+    bounds = JointBounds(-np.ones(joints), np.ones(joints), *(np.ones(joints) for _ in range(3)))
+    posture = SimpleNamespace(base_rotation=np.eye(3), base_position=np.array([0.0, 0.0, 0.5]))
+    return SafetySupervisor(setup.walking.safety, setup.robot, bounds, posture)
+
+
+def test_each_finding_becomes_one_event_and_the_gravest_is_returned():
+    warm, tilt = Finding(SafetyKind.MOTOR_WARM, "l_knee", "warm"), Finding(SafetyKind.TILT, "", "tilted")
+    safety = supervisor()
+    event = safety.note([warm, tilt], 1.5)
+    assert (event.kind, event.response) == (SafetyKind.TILT, Response.FREEZE)
+    assert safety.note([warm], 2.0) is None
+    assert [event.response for event in safety.events] == [Response.WARN, Response.FREEZE]
+    assert safety.events[0].as_table() == {
+        "time_s": 1.5,
+        "kind": "motor_warm",
+        "subject": "l_knee",
+        "response": "warn",
+        "text": "warm",
+    }
+    safety.reset()
+    assert safety.note([warm], 3.0) is not None
+
+
+def test_responses_are_configured():
+    safety = supervisor("safety.responses.motor_hot=freeze")
+    assert safety.note([Finding(SafetyKind.MOTOR_HOT, "l_knee", "hot")], 0.0).response is Response.FREEZE
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("responses.motor_hot", "ignore", "unknown value 'ignore'"),
+        ("responses.tilt", "finish the step", "a robot that falls cannot"),
+        ("joints.velocity_factor", 0.0, "velocity_factor=0.0"),
+        ("joints.torque_duration", -1.0, "torque_duration=-1.0"),
+        ("motors.warn_temperature", 90.0, "must be below stop_temperature"),
+        ("feet.minimum_force", 1.0, "minimum_force=1.0"),
+        ("fall.max_tilt", 0.0, "max_tilt=0.0"),
+        ("fall.min_base_height", 1.0, "min_base_height=1.0"),
+        ("sensors.max_age", 0.0, "max_age=0.0"),
+        ("reference.max_age", 0.0, "max_age=0.0"),
+        ("failures.failed_duration", 0.0, "failed_duration=0.0"),
+        ("failures.relaxed_duration", 0.0, "relaxed_duration=0.0"),
+    ],
+)
+def test_limits_that_cannot_work_are_refused_by_name(key, value, message):
+    with pytest.raises(ConfigError, match=message):
+        load_setup("icub_v2_7", {f"safety.{key}": value})

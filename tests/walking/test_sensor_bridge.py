@@ -1,0 +1,110 @@
+"""Readings that are not believed, and what stands in for them."""
+
+import numpy as np
+import pytest
+
+from gradiva.common import ImuMeasurement, Side, SoleRectangle
+from gradiva.robot_model import ForceTorqueSensor
+from gradiva.walking.safety import JointBounds, SafetyKind
+from gradiva.walking.safety.encoder_bridge import EncoderBridge
+from gradiva.walking.safety.foot_watch import FootWatchConfig
+from gradiva.walking.safety.imu_trust import ImuTrust
+from gradiva.walking.safety.joint_watch import JointWatchConfig
+from gradiva.walking.safety.wrench_trust import WrenchTrust
+
+JOINTS = ("hip", "knee")
+BOUNDS = JointBounds(
+    np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
+)
+JOINT_CONFIG = JointWatchConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
+FOOT_CONFIG = FootWatchConfig(0.2, 0.5, 0.1, 0.0, 0.1)
+SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
+SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
+
+
+def bridge():
+    encoders = EncoderBridge(JOINTS, np.array([10.0, 10.0]), margin=0.05, duration=0.05)
+    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.01, 0.0)
+    return encoders
+
+
+def read(encoders, positions, time, velocities=(0.0, 0.0), told=(1.0, 1.0)):
+    told = np.array(told)
+    return encoders.update(np.array(positions), np.array(velocities), 0.01 * told, told, 0.01, time)
+
+
+def test_encoders_that_move_as_fast_as_joints_can_are_believed():
+    positions = np.array([0.149, -0.149])
+    believed, velocities, found = bridge().update(positions, positions, np.ones(2), np.ones(2), 0.01, 0.01)
+    assert believed is positions
+    assert velocities is positions
+    assert found == []
+
+
+@pytest.mark.parametrize("wrong", [0.151, -0.151, np.nan, np.inf])
+def test_a_single_wrong_encoder_reading_is_bridged_by_what_the_joint_was_told(wrong):
+    encoders = bridge()
+    positions, velocities, found = read(encoders, (wrong, 0.02), 0.01, velocities=(33.0, 2.0))
+    np.testing.assert_allclose(positions, [0.01, 0.02])
+    np.testing.assert_allclose(velocities, [1.0, 2.0])
+    assert found == []
+    positions, velocities, _ = read(encoders, (0.03, 0.04), 0.02, velocities=(-33.0, 2.0))
+    np.testing.assert_allclose(positions, [0.03, 0.04])
+    np.testing.assert_allclose(velocities, [1.0, 2.0])  # the difference to the wrong reading
+    assert read(encoders, (0.03, 0.04), 0.03, velocities=(0.5, 0.5))[1].tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
+def test_a_lasting_one_is_named(wrong, kind):
+    encoders = bridge()
+    for tick in range(1, 6):
+        assert read(encoders, (0.0, wrong), 0.01 * tick)[2] == []
+    positions, _, (finding,) = read(encoders, (0.0, wrong), 0.06)
+    assert (finding.kind, finding.subject) == (kind, "knee")
+    np.testing.assert_allclose(positions, [0.0, 0.06])
+
+
+def wrenches(left, right):
+    return np.array([[0.0, 0.0, left, 0.0, 0.0, 0.0], [0.0, 0.0, right, 0.0, 0.0, 0.0]])
+
+
+def test_a_frozen_force_sensor_is_not_believed_any_more():
+    trust = WrenchTrust(SENSORS, frozen_duration=0.04, bridge_duration=0.05)
+    for tick in range(4):
+        assert trust.update(wrenches(7.0, tick), 0.01 * tick)[1] == []
+    assert trust.untrusted == frozenset()
+    _, (finding,) = trust.update(wrenches(7.0, 9.0), 0.04)
+    assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
+    assert trust.untrusted == {Side.LEFT}
+    trust.update(wrenches(8.0, 10.0), 0.05)
+    assert trust.untrusted == {Side.LEFT}
+    trust.reset()
+    assert trust.untrusted == frozenset()
+
+
+def test_a_foot_in_the_air_is_not_frozen():
+    trust = WrenchTrust(SENSORS, 0.04, 0.05)
+    assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))
+
+
+def test_a_wrench_that_is_not_finite_is_bridged_and_its_foot_not_believed_meanwhile():
+    trust = WrenchTrust(SENSORS, 0.04, 0.05)
+    trust.update(wrenches(7.0, 8.0), 0.0)
+    bridged, found = trust.update(wrenches(np.nan, 9.0), 0.01)
+    np.testing.assert_array_equal(bridged, wrenches(7.0, 9.0))
+    assert (found, trust.untrusted) == ([], {Side.LEFT})
+    trust.update(wrenches(7.5, 9.5), 0.02)
+    assert trust.untrusted == frozenset()
+    found = [finding for tick in range(6) for finding in trust.update(wrenches(np.nan, tick), 0.03 + 0.01 * tick)[1]]
+    assert [finding.subject for finding in found] == ["l_ft"]
+
+
+def test_an_imu_is_left_out_while_it_says_nothing_finite_and_for_good_when_it_freezes():
+    trust = ImuTrust(0.04, 0.05)
+    assert trust.update(None, 0.0) == (None, [])
+    alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, np.nan))
+    assert trust.update(alive, 0.01) == (alive, [])
+    assert trust.update(wrong, 0.02) == (None, [])
+    assert trust.update(alive, 0.03) == (alive, [])
+    believed, (finding,) = trust.update(alive, 0.05)
+    assert (believed, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)

@@ -1,0 +1,138 @@
+"""Torques on soft ground."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import GRAVITY, EstimationError, Side
+from gradiva.contacts import SoleMotion, ViscoElasticContact
+from gradiva.robot_model import as_array
+from tests.conftest import model_of
+from tests.whole_body.standing_robot import (
+    GROUND,
+    PERIOD,
+    ROBOT,
+    accelerations,
+    changed_compliant_controller,
+    compliant_controller,
+    computations,
+    reference,
+    rigid_controller,
+    start_posture,
+    state,
+    sunk_state,
+    walking_config,
+)
+
+HARD = tuple(
+    f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
+)
+CONFIG = walking_config().rigid_torque_control
+SOLE = model_of(ROBOT).description.sole
+AREA = (SOLE.x[1] - SOLE.x[0]) * (SOLE.y[1] - SOLE.y[0])
+
+
+@pytest.fixture
+def compliant():
+    controller = compliant_controller()
+    controller.reset(start_posture())
+    return controller
+
+
+def sinkage():
+    return model_of(ROBOT).mass * GRAVITY / (2.0 * AREA * GROUND[0])
+
+
+def sunk_reference(**changes):
+    wanted = reference(**changes)
+    return replace(wanted, com_position=wanted.com_position - [0.0, 0.0, sinkage()])
+
+
+def test_on_soft_ground_the_torques_of_rest_are_those_of_rigid_ground(compliant):
+    rigid = rigid_controller()
+    rigid.reset(start_posture())
+    before = sunk_state(sinkage())
+    torques = compliant.command(before, sunk_reference(), PERIOD).values
+    np.testing.assert_allclose(accelerations(compliant, before), 0.0, atol=0.05)
+    np.testing.assert_allclose(torques, rigid.command(state(), reference(), PERIOD).values, atol=0.2)
+    assert compliant.problem.quadratic_program.violation(compliant.problem.solution) < 1e-6
+
+
+@pytest.mark.parametrize("axis", range(3))
+def test_on_soft_ground_a_jerk_becomes_a_rate_of_force(compliant, axis):
+    jerk = np.zeros(3)
+    jerk[axis] = 5.0
+    before = sunk_state(sinkage())
+    compliant.command(before, sunk_reference(com_jerk=jerk), PERIOD)
+    change = accelerations(compliant, before)
+    body = computations(start_posture(), change[:6], change[6:])
+    feet = [as_array(body.getFrameVel(frame)) for frame in ("l_sole", "r_sole")]
+    held = GROUND[1] + 0.5 * GROUND[0] * PERIOD
+    force_rate = sum(-AREA * held * (foot[:3] + np.cross(foot[3:], middle())) for foot in feet)
+    np.testing.assert_allclose(force_rate / model_of(ROBOT).mass, jerk, atol=0.6)  # angular momentum has a say
+
+
+def test_on_soft_ground_an_arm_that_is_away_from_its_posture_is_allowed_the_momentum_to_come_back():
+    shipped = walking_config().compliant_torque_control.angular_momentum
+    heavy = replace(shipped, weight=1e5, vertical_weight=1e5)
+    controller = changed_compliant_controller(angular_momentum=heavy)
+    before, away = sunk_state(sinkage()), np.zeros(23)
+    away[model_of(ROBOT).description.joints.index("l_shoulder_roll")] = 0.5
+    controller.command(before, sunk_reference(posture=start_posture().joint_positions + away), PERIOD)
+    change = accelerations(controller, before)
+    momentum = computations(start_posture(), np.zeros(6), shipped.recovery["left_arm"] * away)
+    wanted = heavy.stiffness * as_array(momentum.getCentroidalTotalMomentum())[3:]
+    np.testing.assert_allclose(moment_rate(before, change), wanted, atol=0.05 * np.linalg.norm(wanted))
+
+
+def moment_rate(before, change):
+    """Of the ground's wrenches about the CoM of a robot at rest whose ν̇ is ``change``, [N·m/s]."""
+    body = computations(start_posture(), change[:6], change[6:])
+    twists = {side: as_array(body.getFrameVel(f"{str(side)[0]}_sole")) for side in Side}  # of rest, so accelerations
+    total = np.zeros(3)
+    for side, acceleration in twists.items():
+        position = before.foot_position(side)
+        motion = SoleMotion(position, before.foot_rotation(side), np.zeros(6))
+        rate = ViscoElasticContact(SOLE, side).rate(motion, before.foot_contact(side), PERIOD).gain @ acceleration
+        total += np.cross(position - before.com_position, rate[:3]) + rate[3:]
+    return total
+
+
+def middle():
+    """Of the left sole's bottom in its frame; the right one differs by 10 mm to the side, the mean is on the axis."""
+    return np.array([0.5 * sum(SOLE.x), 0.0, SOLE.z])
+
+
+def test_on_soft_ground_an_old_wrench_is_brought_up_to_date(compliant):
+    compliant.command(sunk_state(sinkage()), sunk_reference(), PERIOD)
+    moving = sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
+    compliant.command(moving, sunk_reference(), PERIOD)
+    age = walking_config().compliant_torque_control.wrench_age / PERIOD
+    push = compliant.problem.outputs["left_wrench"][2] - moving.left_foot_wrench[2]
+    assert push == pytest.approx(age * 0.01 * AREA * GROUND[1], rel=1e-3)
+
+
+def test_on_soft_ground_a_low_pass_takes_the_noise_of_a_wrench_and_keeps_what_the_model_says():
+    controller = changed_compliant_controller(wrench_time_constant=PERIOD / np.log(2.0))
+    before = sunk_state(sinkage())
+    wrench = controller_wrench(controller, before)
+    noise = np.array([0.0, 0.0, 10.0, 0.0, 0.0, 0.0])
+    noisy = controller_wrench(controller, replace(before, left_foot_wrench=before.left_foot_wrench + noise))
+    np.testing.assert_allclose(noisy - wrench, 0.5 * noise, atol=1e-9)
+    sinking = controller_wrench(
+        controller, sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
+    )
+    age = walking_config().compliant_torque_control.wrench_age / PERIOD
+    told = 0.5 * noise[2] * 0.5 + 0.5 * (1.0 + age) * 0.01 * AREA * GROUND[1]
+    assert sinking[2] - wrench[2] == pytest.approx(told, rel=1e-3)
+
+
+def controller_wrench(controller, measured):
+    controller.command(measured, sunk_reference(), PERIOD)
+    return controller.problem.outputs["left_wrench"].copy()
+
+
+def test_soft_ground_wants_the_contacts(compliant):
+    with pytest.raises(EstimationError, match="contact of the left foot is not estimated"):
+        compliant.command(state(), reference(), PERIOD)
