@@ -75,6 +75,7 @@ def test_rows_are_on_the_disk_as_soon_as_they_are_added(tmp_path):
 
 def test_a_row_that_is_as_found_fails_nothing(tmp_path):
     run = start("robustness", tmp_path, None)
+    assert not run.is_fulfilled  # nothing was found yet
     run.add_row(ROW | {"outcome": "fell", "asked": "as found"})
     run.add_row(ROW | {"outcome": "walked"})
     assert run.is_fulfilled

@@ -59,6 +59,12 @@ def test_an_interrupted_walk_is_stopped_and_scored():
     assert outcome.result["dcm_error_m"]["max"] < 0.05
 
 
+def test_who_runs_many_walks_is_interrupted_with_the_first():
+    request = WalkRequest(load_setup("icub_v2_7"), VelocityCommand(0.19, duration=5.0))
+    with pytest.raises(KeyboardInterrupt):
+        run_walk(request, observers=(interrupt_at(0.0),))
+
+
 @pytest.mark.walk
 def test_a_robot_interrupted_before_it_balances_has_a_result_without_figures():
     setup = load_setup("icub_v2_7")

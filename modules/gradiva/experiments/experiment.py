@@ -75,8 +75,9 @@ class ExperimentRun:
 
     @property
     def is_fulfilled(self) -> bool:
-        """Whether all that is asked for came."""
-        return all(row["outcome"] in SUCCESSES or row.get("asked") == AS_FOUND for row in self.rows)
+        """Whether all that is asked for came; without a row nothing did."""
+        rows = self.rows
+        return bool(rows) and all(row["outcome"] in SUCCESSES or row.get("asked") == AS_FOUND for row in rows)
 
     def add_row(self, row: Row, place: int | None = None) -> None:
         """Take a row; what there is so far is on the disk afterwards.

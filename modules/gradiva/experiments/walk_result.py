@@ -78,9 +78,13 @@ def run_walk(
     Raises:
         PlanningError: The command cannot be planned.
         WalkingError: The configuration or the model is wrong.
+        KeyboardInterrupt: The walk was interrupted; whoever wants what there is of it calls ``finish_walk``.
     """
     plan_from_start(request.setup, request.command)
-    return finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers))
+    outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers))
+    if outcome.was_interrupted:
+        raise KeyboardInterrupt
+    return outcome
 
 
 def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:

@@ -37,7 +37,7 @@ def run_figure_8_10(run: ExperimentRun) -> None:
         run.report(count, len(cases), f"{name} vary")
         outcome = walk_trial(varying_walk(grounds, run.options.quick).trial())
         log = outcome.walk.recorder.log
-        for row in _rows(name, log, outcome.result):
+        for row in rows_of(name, log, outcome.result):
             run.add_row(row)
         figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints))
         run.add_figure(figure, f"{run.name}_{name.replace(' ', '_')}")
@@ -56,10 +56,25 @@ def varying_walk(grounds: tuple[ViscoElasticParameters, ...], is_quick: bool) ->
     return SoftWalk(grounds[0], _QUICK_STEPS if is_quick else _STEPS, learns=True, overrides=overrides)
 
 
-def _rows(case: str, log: SignalLog, result: dict[str, Any]) -> Iterator[Row]:
-    walked = result["outcome"] == "walked"
-    for change in ground_changes(log, TOLERANCE):
-        yield _row(case, change) | ({} if walked else {"outcome": result["outcome"], "reason": result["reason"]})
+def rows_of(case: str, log: SignalLog, result: dict[str, Any]) -> Iterator[Row]:
+    """Return a row a change of the ground; of a walk that ended before the first one, a row that says so.
+
+    Args:
+        case: What varies.
+        log: Of the walk.
+        result: In the shape of ``result.json``.
+    """
+    ended = {} if result["outcome"] == "walked" else {"outcome": result["outcome"], "reason": result["reason"]}
+    changes = ground_changes(log, TOLERANCE)
+    for change in changes:
+        yield _row(case, change) | ended
+    if not changes:
+        yield _without_change(case) | ended
+
+
+def _without_change(case: str) -> Row:
+    reason = "no foot came onto other ground"
+    return {"varies": case, "paper": _PAPER_TIME, "value": None, "outcome": "missed", "reason": reason}
 
 
 def _row(case: str, change: GroundChange) -> Row:
