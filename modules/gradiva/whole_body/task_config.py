@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Protocol
 
 from gradiva.common import ConfigError
 
@@ -12,11 +13,19 @@ class Priority(StrEnum):
     """How binding a task or a limit is."""
 
     HARD = "hard"
-    """A constraint: without an answer that meets it there is none."""
+    """A constraint: without an answer that meets it there is none. Relaxed, it is as a soft one."""
     SOFT = "soft"
     """Each square of what is missing costs its weight."""
     OFF = "off"
     """Not asked for."""
+
+
+class _Task(Protocol):
+    @property
+    def priority(self) -> Priority: ...
+
+    @property
+    def weight(self) -> float: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,7 @@ class PoseTaskConfig:
     angular_damping: float
 
     def __post_init__(self) -> None:
-        refuse_negative(self)
+        check_task(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +69,7 @@ class OrientationTaskConfig:
     damping: float
 
     def __post_init__(self) -> None:
-        refuse_negative(self)
+        check_task(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +89,7 @@ class ComTaskConfig:
     damping: float
 
     def __post_init__(self) -> None:
-        refuse_negative(self)
+        check_task(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,7 @@ class AngularMomentumTaskConfig:
     damping: float
 
     def __post_init__(self) -> None:
-        refuse_negative(self)
+        check_task(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,7 @@ class ZmpTaskConfig:
     weight: float
 
     def __post_init__(self) -> None:
-        refuse_negative(self)
+        check_task(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +143,17 @@ class PostureTaskConfig:
             for group, value in table.items():
                 if value <= 0.0:
                     raise ConfigError(f"{name}.{group}={value}, must be positive")
+
+
+def check_task(config: _Task) -> None:
+    """Pass when a task can be asked for as its configuration says.
+
+    Raises:
+        ConfigError: A number is negative, or a hard task has no weight.
+    """
+    refuse_negative(config)
+    if config.priority is Priority.HARD and config.weight == 0.0:
+        raise ConfigError("weight=0.0, must be positive: it is what a hard task costs where it cannot be met")
 
 
 def refuse_negative(config: object) -> None:
