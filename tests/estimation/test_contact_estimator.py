@@ -151,6 +151,16 @@ def test_each_touch_down_has_its_rest_pose_and_keeps_what_was_learned():
     assert contact.stiffness == pytest.approx(1e6, rel=0.01)
 
 
+def test_after_a_touch_down_other_ground_is_believed_at_once():
+    estimator, before, after = estimator_from(1e6, 1e4), SoftGround(1e6, 1e4), SoftGround(2e6, 1e4)
+    watch(estimator, before, swaying, seconds(0.2))
+    without = watch(estimator, after, swaying, seconds(0.005, start=0.2))
+    assert without[-1].stiffness == pytest.approx(1e6, rel=0.01)  # a surprise, not believed so soon
+    estimator.update(state(in_the_air(), np.zeros(6)), STANDING, 0.205)
+    touched = watch(estimator, after, swaying, seconds(0.005, start=0.206))
+    assert touched[-1].stiffness == pytest.approx(2e6, rel=0.05)
+
+
 def test_a_foot_that_lands_early_is_a_contact_and_one_that_is_lifted_is_none():
     estimator, loaded = ContactEstimator(SOLE, CONFIG), np.array([0, 0, 60.0, 0, 0, 0])
     landing, lifted = reference(planned(False, -0.1)), reference(planned(False, 0.0))

@@ -48,6 +48,14 @@ def test_both_are_found_when_the_motion_varies(estimator):
     np.testing.assert_allclose(feel(estimator, 1.3e6, 5e3, 400, sway=1.0)[-1], [1.3e6, 5e3], rtol=0.01)
 
 
+def test_a_touch_down_makes_both_uncertain_again_and_keeps_them(estimator):
+    learned = feel(estimator, 1.3e6, 5e3, 400, sway=1.0)[-1]
+    assert estimator.deviations[0] < 0.05 * 3e5
+    estimator.reset_covariance()
+    assert estimator.deviations == (3e5, 1e4)
+    np.testing.assert_array_equal(estimator.parameters, learned)
+
+
 def test_an_unloaded_foot_teaches_nothing(estimator):
     before = estimator.deviations
     assert estimator.update(29.9, OF_STIFFNESS, OF_DAMPING, FAST, 1e-3) == PRIOR
