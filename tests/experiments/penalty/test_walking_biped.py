@@ -17,6 +17,13 @@ def test_the_plan_of_the_full_experiment_has_the_steps_of_the_paper(tmp_path: Pa
     assert (np.diff(standing, axis=0) < 0).sum() == STEPS
 
 
+def test_biped_and_gains_are_those_of_the_paper(tmp_path: Path) -> None:
+    setup = biped_setup(tmp_path, 1e-4)
+    gains = setup.simulation.penalty
+    assert (gains.stiffness, gains.damping, gains.rest_penetration) == (500.0, 250.0, 1e-4)
+    assert len(setup.robot.joints) == 14
+
+
 @pytest.mark.walk
 def test_the_biped_walks_two_steps_on_contacts_that_hold(tmp_path: Path) -> None:
     walk = walk_biped(biped_setup(tmp_path, 1e-4), 0.6, compiler=lambda function: function)

@@ -33,10 +33,12 @@ class BipedWalk:
     """How one walk went.
 
     Attributes:
+        setup: Biped, controller and ground.
         result: In the shape of a walk's ``result.json``.
         record: Of the corners.
     """
 
+    setup: Setup
     result: dict[str, Any]
     record: VertexRecord
 
@@ -76,17 +78,18 @@ def walk_biped(setup: Setup, duration: float, compiler: Compiler | None = None) 
     """Walk straight on for a command of ``duration`` [s]."""
     recorder = VertexRecorder()
     outcome = run_walk(WalkRequest(setup, VelocityCommand(SPEED, duration=duration)), compiler, (recorder,))
-    return BipedWalk(outcome.result, recorder.record())
+    return BipedWalk(setup, outcome.result, recorder.record())
 
 
 def _row(penetration: float, walk: BipedWalk, without: int, quick: bool) -> Row:
     complaint = _complaint(penetration, walk, without, quick)
+    gains = walk.setup.simulation.penalty
     return {
-        "k_p": 500.0,
-        "k_v": 250.0,
+        "k_p": gains.stiffness,
+        "k_v": gains.damping,
         "epsilon_m": penetration,
-        "joints": 14,
-        "vertices": 8,
+        "joints": len(walk.setup.robot.joints),
+        "vertices": walk.record.heights[0].size,
         "steps": walk.record.steps,
         "distance_m": walk.result["distance_m"],
         "com_error_m": walk.result["com_error_m"]["max"],
@@ -111,8 +114,8 @@ def _complaint(penetration: float, walk: BipedWalk, without: int, quick: bool) -
 
 def _figure(walks: dict[float, BipedWalk]) -> Figure:
     """Heights of a corner of each foot; small heights and forces of the right foot, for each penetration."""
-    last = walks[PENETRATIONS[-1]].record
-    panels = [Panel("height of a corner of each foot [m]", _of_feet(last), None)]
+    last = walks[PENETRATIONS[-1]]
+    panels = [Panel("height of a corner of each foot [m]", _of_feet(last.record), None)]
     for penetration, walk in walks.items():
         name, times = f"right foot, ε = {penetration:g} m", walk.record.times
         small = _of_corners(times, 1e3 * walk.record.heights[:, 1])
@@ -120,7 +123,9 @@ def _figure(walks: dict[float, BipedWalk]) -> Figure:
         panels.append(
             Panel(f"normal force of a corner [N], {name}", _of_corners(times, walk.record.forces[:, 1]), None)
         )
-    return traces_figure("A biped with 14 joints on penalty contacts, $k_p$ = 500, $k_v$ = 250", panels)
+    gains, joints = last.setup.simulation.penalty, len(last.setup.robot.joints)
+    title = f"A biped with {joints} joints on penalty contacts, $k_p$ = {gains.stiffness:g}, $k_v$ = {gains.damping:g}"
+    return traces_figure(title, panels)
 
 
 def _of_feet(record: VertexRecord) -> list[Trace]:
