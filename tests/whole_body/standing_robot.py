@@ -104,7 +104,7 @@ def sunk_state(depth, **fields):
     """The state of a robot that stands ``depth`` [m] deep in soft ground, which is known."""
     posture = start_posture()
     sunk = replace(posture, base_position=posture.base_position - [0.0, 0.0, depth])
-    return state(sunk, left_contact=contact("left"), right_contact=contact("right"), **fields)
+    return state(sunk, **{"left_contact": contact("left"), "right_contact": contact("right"), **fields})
 
 
 def contact(side, is_active=True):

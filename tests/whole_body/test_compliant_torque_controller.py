@@ -5,18 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, EstimationError, Side
+from gradiva.common import GRAVITY, EstimationError, NoSolutionFound, Side
 from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.robot_model import as_array
+from gradiva.whole_body import CompliantTorqueController, SolverName, make_solver
+from gradiva.whole_body.task_config import Priority
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     GROUND,
     PERIOD,
+    RATE,
     ROBOT,
     accelerations,
     changed_compliant_controller,
     compliant_controller,
     computations,
+    contact,
     reference,
     rigid_controller,
     start_posture,
@@ -25,10 +29,6 @@ from tests.whole_body.standing_robot import (
     walking_config,
 )
 
-HARD = tuple(
-    f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
-)
-CONFIG = walking_config().rigid_torque_control
 SOLE = model_of(ROBOT).description.sole
 AREA = (SOLE.x[1] - SOLE.x[0]) * (SOLE.y[1] - SOLE.y[0])
 
@@ -57,6 +57,35 @@ def test_on_soft_ground_the_torques_of_rest_are_those_of_rigid_ground(compliant)
     np.testing.assert_allclose(accelerations(compliant, before), 0.0, atol=0.05)
     np.testing.assert_allclose(torques, rigid.command(state(), reference(), PERIOD).values, atol=0.2)
     assert compliant.problem.quadratic_program.violation(compliant.problem.solution) < 1e-6
+
+
+def test_on_soft_ground_the_guess_is_the_solvers_optimum(compliant, monkeypatch):
+    rng, problem = np.random.default_rng(3), compliant.problem
+    for _ in range(3):
+        moving = {"base_twist": 0.005 * rng.normal(size=6), "joint_velocities": 0.02 * rng.normal(size=23)}
+        before = sunk_state(sinkage(), **moving)
+        compliant.command(before, sunk_reference(), PERIOD)  # whatever was guessed of other tests' ticks
+        with monkeypatch.context() as alone:
+            alone.setattr(problem, "solver", None)  # asked, it would fail
+            compliant.command(before, sunk_reference(com_jerk=rng.normal(size=3)), PERIOD)
+        optimum = make_solver(SolverName.DAQP, "beside", problem.quadratic_program).solve()
+        np.testing.assert_allclose(problem.solution, optimum, atol=1e-7)
+
+
+def test_on_soft_ground_an_impossible_foot_is_told_by_its_name_and_neared_where_it_is_relaxed():
+    shipped = walking_config().compliant_torque_control
+    hard = {name: replace(getattr(shipped, name), priority=Priority.HARD) for name in ("swing_foot", "torque_limits")}
+    config = replace(shipped, **hard)
+    controller = CompliantTorqueController(model_of(ROBOT), config, RATE, start_posture())
+    before = sunk_state(sinkage(), right_contact=contact("right", is_active=False))
+    lifted = replace(reference().right_foot, in_contact=False, acceleration=np.array([0.0, 0.0, 1e4, 0.0, 0.0, 0.0]))
+    with pytest.raises(NoSolutionFound, match=r"compliant torque control.*'right swinging foot'"):
+        controller.command(before, sunk_reference(right_foot=lifted), PERIOD)
+    np.testing.assert_array_equal(controller.desired_velocity, np.zeros(29))
+    controller.command(before, sunk_reference(right_foot=lifted), PERIOD, relaxed=True)
+    missed = controller.problem.missed()
+    assert 10.0 < missed["right swinging foot"] < 1e4
+    assert missed["base dynamics"] < 1e-6
 
 
 @pytest.mark.parametrize("axis", range(3))
