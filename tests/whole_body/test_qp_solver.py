@@ -58,6 +58,20 @@ def test_a_constraint_with_a_price_may_be_missed(solver):
     np.testing.assert_allclose(program.excess(np.array([1.0, -0.5])), [0.0, 0.5])
 
 
+@pytest.mark.parametrize("prices", [None, np.full(4, np.inf), np.array([np.inf, np.inf, np.inf, 1.0])])
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_equalities_that_contradict_each_other_from_the_first_tick_on_are_told_and_forgotten(solver, prices):
+    program = problem()
+    program.rows, program.prices = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), prices
+    program.lower, program.upper = np.array([-9.0, 2.0, 3.0, -9.0]), np.array([9.0, 2.0, 3.0, 9.0])
+    toy = make_solver(solver, "toy", program)
+    for _ in range(2):
+        with pytest.raises(NoSolutionFound, match="toy: the solver answered"):
+            toy.solve()
+    program.lower[2] = program.upper[2] = 2.0
+    np.testing.assert_allclose(toy.solve(), [1.5, 0.5], atol=1e-6)
+
+
 @pytest.mark.parametrize("solver", list(SolverName))
 def test_a_limit_may_become_an_equality_and_back(solver):
     program = problem()

@@ -122,19 +122,23 @@ class DaqpSolver:
         else:
             self._model.update(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
         solution, cost, flag, _ = self._model.solve()
-        if flag <= 0:
-            raise NoSolutionFound(self._name, _DAQP_STATUS.get(flag, f"exit flag {flag}"))
+        self._refuse(flag)
         if not math.isfinite(cost):
             raise NoSolutionFound(self._name, "not finite")
         return solution
 
     def _set_up(self, sense: npt.NDArray[np.int32]) -> daqp.Model:
         p, model = self._problem, daqp.Model()
-        model.setup(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
+        flag, _ = model.setup(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
+        self._refuse(flag)  # of equalities that contradict each other there is no model, and to use it ends the process
         model.settings = {"primal_tol": _DAQP_TOLERANCE, "iter_limit": _DAQP_ITERATIONS}
         if p.prices is not None:
             model.soft_weights(self._softness, self._softness)
         return model
+
+    def _refuse(self, flag: int) -> None:
+        if flag <= 0:
+            raise NoSolutionFound(self._name, _DAQP_STATUS.get(flag, f"exit flag {flag}"))
 
 
 class OsqpSolver:
