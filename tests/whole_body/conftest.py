@@ -48,6 +48,8 @@ def reference_for(model, torso_rotation, **changes):
         "com_velocity": np.zeros(3),
         "com_acceleration": np.zeros(3),
         "com_jerk": np.zeros(3),
+        "angular_momentum": np.zeros(3),
+        "angular_momentum_rate": np.zeros(3),
         "zmp": np.zeros(2),
         "torso_rotation": torso_rotation,
         "pelvis_rotation": forward_base_rotation(model),

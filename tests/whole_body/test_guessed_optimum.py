@@ -22,7 +22,7 @@ class Toy:
         self.composer = QpComposer(self.variables, bounded=2)
         self.composer.cost(self.variables - cs.DM([3.0, 4.0, 5.0]), cs.SX(1.0))
 
-    def guess(self, pressed=(0.0, 0.0), **values):
+    def guess(self, pressed=0.0, **values):
         """Return optimum, miss and residual."""
         outputs = guessed_optimum(self.composer, self.parameters)
         function = FlatFunction("toy", self.parameters.symbols, outputs)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, Side, so3
+from gradiva.common import GRAVITY, ConfigError, Side, so3
 from gradiva.whole_body import SwingMomentum, SwingMomentumConfig, solve_start_posture, torso_rotation, upright_torso
 from tests.conftest import model_of
 from tests.whole_body.conftest import inverse_kinematics_of
@@ -46,6 +46,27 @@ def test_a_turned_robot_turns_the_shift():
     ahead = momentum.zmp_shift(reference(Side.LEFT, [4.0, 0.5, 1.0]))
     turned = momentum.zmp_shift(reference(Side.LEFT, turn @ [4.0, 0.5, 1.0], heading))
     np.testing.assert_allclose(turned, turn[:2, :2] @ ahead, atol=1e-12)
+
+
+def test_a_robot_that_moves_as_a_whole_turns_nothing():
+    momentum, velocity = swing_momentum_of("icub_v2_7").momentum, np.array([0.3, -0.2, 0.1])
+    twist = np.array([*velocity, 0.0, 0.0, 0.0])
+    np.testing.assert_allclose(momentum(twist, twist, velocity, 0.4), 0.0, atol=1e-12)
+
+
+def test_a_leg_that_swings_forward_turns_the_robot_backward_and_a_com_that_does_forward():
+    momentum, ahead = swing_momentum_of("icub_v2_7").momentum, np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    swung = momentum(ahead, np.zeros(6), np.zeros(3), 0.0)
+    swayed = momentum(np.zeros(6), np.zeros(6), ahead[:3], 0.0)
+    assert -2.5 < swung[1] < -1.0
+    assert swayed[1] == pytest.approx(-2.0 * swung[1], rel=0.02)
+
+
+def test_the_shift_of_the_zmp_is_that_of_the_momentum_of_the_swinging_leg():
+    swing, acceleration = swing_momentum_of("icub_v2_7"), np.array([4.0, 0.5, 1.0, 0.0, 0.0, 0.0])
+    rate = swing.momentum(acceleration, np.zeros(6), np.zeros(3), 0.9)
+    shift = np.array([-rate[1], rate[0]]) / (model_of("icub_v2_7").mass * GRAVITY)
+    np.testing.assert_allclose(swing.zmp_shift(reference(Side.LEFT, acceleration[:3], 0.9)), shift, rtol=1e-12)
 
 
 def test_feet_on_the_ground_move_nothing():

@@ -41,14 +41,17 @@ class LinearMomentumConfig:
 class AngularMomentumConfig:
     """Of the centroidal angular momentum, by its second derivative.
 
-    It is asked to be what brings the upper body back: a momentum of zero would let arms and torso turn a little farther
-    with each step, for what the legs do in a step does not add up to zero.
+    It is asked to be that of the legs as planned, and what brings the upper body back. Asked to be zero, it has arms
+    and torso swing against the legs, and turn a little farther with each step.
 
     Attributes:
         weight: Of each (N·m/s)² that is missing about the horizontal axes, [-].
         vertical_weight: The same about the vertical, where it takes no part in the balance, [-].
         damping: k_d, of its first derivative, [1/s].
         stiffness: k_p, of itself, [1/s²].
+        legs_share: Of the planned angular momentum of the legs about the horizontal axes that they are left, [-]; arms
+            and trunk swing against the rest, and about the vertical against all of it.
+        pelvis_recovery: Share of the pelvis' tilt by which the body may come upright in a second, [1/s].
         recovery: Share of what a joint is away from its posture by which it may come back in a second, by joint group,
             [1/s].
     """
@@ -57,6 +60,8 @@ class AngularMomentumConfig:
     vertical_weight: float
     damping: float
     stiffness: float
+    legs_share: float
+    pelvis_recovery: float
     recovery: dict[str, float]
 
     def __post_init__(self) -> None:
@@ -71,7 +76,8 @@ class StandingFootConfig:
     """Of a foot that stands.
 
     Attributes:
-        attitude_weight: Of each (rad/s²)² that is missing to its orientation, [-].
+        attitude_weight: Of each (rad/s²)² that is missing to its orientation, on ground of the reference damping, [-]:
+            a sole turns as its moment changes, so it goes with the weights of wrench rates.
         unloaded_weight: Added to it, and given to its place, [-], where the foot carries next to nothing.
         unloaded_force: Normal force at which half of that is left, [N].
         stiffness: [1/s²].

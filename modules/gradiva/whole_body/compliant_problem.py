@@ -6,11 +6,11 @@ On visco-elastic ground a wrench is a state: the controller chooses its rate, :m
 Variables
     :math:`\dot\nu`.
 Objective
-    second derivative of the centroidal momentum, :math:`G \ddot h^* - G \ddot h`, its angular part towards what brings
-    arms and torso back to their posture (not in the thesis); wrenches towards the expected ones,
-    :math:`k_f (f_r - f) - \dot f`; attitude of the feet that stand, all the more the less they carry, for a ground that
-    only pushes does not hold them (not in the thesis); poses of the feet that swing; orientations of torso and pelvis;
-    posture.
+    second derivative of the centroidal momentum, :math:`G \ddot h^* - G \ddot h`, its angular part towards what the
+    legs have as planned and what brings pelvis, arms and torso back to their posture (not in the thesis); wrenches
+    towards the expected ones, :math:`k_f (f_r - f) - \dot f`; attitude of the feet that stand, all the more the less
+    they carry, for a ground that only pushes does not hold them (not in the thesis); poses of the feet that swing;
+    orientations of torso and pelvis; posture.
 Constraints
     base dynamics with the measured wrenches; wrench cones a horizon ahead, :math:`A (f + \dot f t) \le b`, torques and
     joint positions within their limits.
@@ -93,7 +93,7 @@ class CompliantProblem(ProblemDraft):
         self._cost("linear_momentum", reached - dynamics.mass * jerk, config.weight)
 
     def _angular_momentum(self, config: AngularMomentumConfig) -> None:
-        """Σ S(ṗ - ẋ) f + S(p - x) ḟ + μ̇, asked for -k_d of the first derivative and -k_p of the momentum's error."""
+        """Σ S(ṗ - ẋ) f + S(p - x) ḟ + μ̇, asked for -k_d of the error of its integral and -k_p of the momentum's."""
         dynamics, wrenches = self.dynamics, self.unknowns.wrenches
         reached = tasks.angular_momentum_rate(dynamics, self.feet, self.wrench_rates)
         for side in Side:
@@ -101,18 +101,24 @@ class CompliantProblem(ProblemDraft):
             reached += cs.cross(velocity, wrenches[side][:3])
         damping, stiffness = self._constants("angular_momentum", damping=config.damping, stiffness=config.stiffness)
         rate = tasks.angular_momentum_rate(dynamics, self.feet, wrenches)
-        too_much = tasks.angular_momentum(dynamics) - self._recovering_momentum(config)
-        missing = reached + damping * rate + stiffness * too_much
+        (share,) = self._constants("angular_momentum.legs", share=config.legs_share)
+        legs = share * cs.vertcat(1.0, 1.0, 0.0)  # about the vertical the arms swing against the legs
+        missing = reached + damping * (rate - legs * self.references.angular_momentum_rate)
+        too_much = tasks.angular_momentum(dynamics) - legs * self.references.angular_momentum
+        missing += stiffness * (too_much - self._recovering_momentum(config))
         self._cost("angular_momentum", missing[:2], config.weight)
         self._cost("vertical_angular_momentum", missing[2], config.vertical_weight)
 
     def _recovering_momentum(self, config: AngularMomentumConfig) -> cs.SX:
-        """Return the angular momentum of joints that come back to their posture, [N·m·s], (3, 1)."""
+        """Return the angular momentum of a pelvis and joints that come back to where they belong, [N·m·s], (3, 1)."""
         dynamics = self.dynamics
         shares = dynamics.model.description.spread(config.recovery, "[angular_momentum.recovery]")
         missing = self.references.posture - dynamics.joint_positions
         velocities = self.parameters.constant("angular_momentum.recovery", shares) * missing
-        return dynamics.centroidal_momentum_matrix[3:, 6:] @ velocities
+        (upright,) = self._constants("angular_momentum.pelvis", recovery=config.pelvis_recovery)
+        pelvis = dynamics.frame(dynamics.model.description.base_link)
+        turn = upright * rotation_error(pelvis, self.references.pelvis_rotation)
+        return dynamics.centroidal_momentum_matrix[3:, 3:] @ cs.vertcat(turn, velocities)
 
     def _wrench(self, side: Side, config: CompliantTorqueControlConfig) -> None:
         """Towards the expected wrench, and within the cone a horizon ahead."""
@@ -148,7 +154,7 @@ class CompliantProblem(ProblemDraft):
         angular = stiffness * rotation_error(frame, contact.rest_rotation) - damping * frame.twist[3:]
         reached = self._acceleration_of(frame)
         self.composer.cost(reached[:3] - linear, alone)
-        self.composer.cost(reached[3:] - angular, alone + loaded * attitude)
+        self.composer.cost(reached[3:] - angular, alone + loaded * self._rate_scale * attitude)
 
     def _acceleration_of(self, frame: SymbolicFrame) -> cs.SX:
         return tasks.frame_acceleration(frame, self.unknowns.acceleration)

@@ -14,6 +14,7 @@ from gradiva.whole_body.guessed_optimum import guessed_optimum
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.qp_composer import QpComposer
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body.task_config import Priority
 
 _MISS = 1e-8  # by which a guess may miss constraints, in their units
 _RESIDUAL = 1e-6  # and the optimum, in units of the gradient: 1e-10 of what soft ground's is
@@ -23,7 +24,7 @@ class ComposedProblem:
     """One problem, whose numbers change in every tick.
 
     Attributes:
-        quadratic_program: The data of the last solution.
+        quadratic_program: The data of the last tick, also of one without an answer.
         solution: The last one, in the order and the units of the variables.
         outputs: What was wanted beside the problem, by name; views.
         solver: Asked where the guess of which constraints bind is wrong.
@@ -63,7 +64,7 @@ class ComposedProblem:
             **{name: results[name] for name in problem}, prices=composer.prices(), pattern=composer.pattern()
         )
         self._guess, self._misses = results["guess"], (results["guess_miss"], results["guess_residual"])
-        self._bounds = slice(0, self.quadratic_program.bounded_variables)
+        self._may_be_pressed = parameters.constants["pressed.prices"] > 0.0
         self.solution = np.zeros(len(self._guess))
         self.solver = make_solver(solver, name, self.quadratic_program)
 
@@ -87,7 +88,10 @@ class ComposedProblem:
         return self.solution
 
     def missed(self) -> dict[str, float]:
-        """Return by how much the last solution misses each group of constraints, in the units of the group."""
+        """Return by how much the last solution misses each group of constraints, in the units of the group.
+
+        After a tick without an answer it is held against what was asked then.
+        """
         excess = np.maximum(self.quadratic_program.excess(self.solution), 0.0)
         return {group.name: float(np.max(excess[group.span])) for group in self._groups}
 
@@ -103,21 +107,25 @@ class ComposedProblem:
         return solution
 
     def _pressed(self, solution: NDArray) -> NDArray:
-        """Return which bounds a solution passes: 1 the upper one, -1 the lower one."""
-        values, p = solution[self._bounds], self.quadratic_program
-        return np.subtract(values > p.upper[self._bounds], values < p.lower[self._bounds], dtype=np.float64)
+        """Return which limits a solution passes: 1 the upper one, -1 the lower one; see ``guessed_optimum``."""
+        p = self.quadratic_program
+        values = p.values(solution)
+        passed = np.subtract(values > p.upper, values < p.lower, dtype=np.float64)
+        return np.where(self._may_be_pressed, passed, 0.0)
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()
 
     def _named(self, error: NoSolutionFound) -> NoSolutionFound:
-        """Return the error with the name of the constraints that cost most where all may be missed."""
+        """Return the error with the name of the hard constraints that cost most where they may be missed, if any do."""
         try:
-            excess = np.maximum(self.quadratic_program.excess(self._relaxed_solution()), 0.0)
+            excess = np.maximum(self.quadratic_program.excess(self._relaxed_solution()) - _MISS, 0.0)
         except NoSolutionFound:
             return error
-        costs = {group.name: group.price * float(np.sum(excess[group.span] ** 2)) for group in self._groups}
-        return NoSolutionFound(error.problem, error.status, max(costs, key=lambda name: costs[name]))
+        hard = [group for group in self._groups if group.priority is Priority.HARD and not group.is_law]
+        costs = {group.name: group.price * float(np.sum(excess[group.span] ** 2)) for group in hard}
+        missed = [name for name in costs if costs[name] > 0.0]
+        return NoSolutionFound(error.problem, error.status, max(missed, key=lambda name: costs[name], default=None))
 
 
 def _shared(outputs: Mapping[str, cs.SX]) -> dict[str, cs.SX]:

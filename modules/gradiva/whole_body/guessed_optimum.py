@@ -17,64 +17,62 @@ from __future__ import annotations
 import casadi as cs
 import numpy as np
 
+from gradiva.common import NDArray
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.qp_composer import QpComposer
 from gradiva.whole_body.task_config import Priority
 
 _SOFTENING = 1e-8  # of equalities: no pivot is zero, whatever comes first; mending the solution takes its effect out
+_FEW = 12  # [-] variables in a constraint that may be guessed to bind: bounds and wrench cones; more fill the matrix
 
 
 def guessed_optimum(composer: QpComposer, parameters: Parameters) -> dict[str, cs.SX]:
     """Return the optimum for a guess, as expressions.
 
-    ``parameters`` gets the input ``pressed``: of each bounded variable 1 where its upper bound is pressed, -1 where the
-    lower one is, else 0.
+    ``parameters`` gets the input ``pressed``: of each constraint 1 where its upper limit is pressed, -1 where the lower
+    one is, else 0; and ``pressed.prices``, which are zero where a constraint must not be guessed to be pressed.
 
     Returns:
         ``guess``, (n, 1); ``guess_miss``, by how much it misses what the guess says of bounds and rows; and
         ``guess_residual``, the norm of what is missing to the equations above, a NaN where they have no solution.
     """
     problem = composer.outputs()
-    bounded = problem["lower"].numel() - problem["rows"].shape[0]
-    pressed = parameters.symbol("pressed", bounded)
-    prices = parameters.constant("pressed.prices", _prices_of_bounds(composer, bounded))
-    pressing = prices * cs.fabs(pressed)
-    matrix, right = _equations(composer, pressing, _pressed_bounds(problem, pressed))
+    pressed = parameters.symbol("pressed", problem["lower"].numel())
+    constraints = cs.vertcat(composer.bounded_rows(), problem["rows"])
+    prices = _prices(composer, constraints)
+    weights = parameters.constant("pressed.prices", prices) * cs.fabs(pressed)
+    limits = cs.if_else(pressed > 0.0, problem["upper"], problem["lower"])
+    may_be = [int(row) for row in np.flatnonzero(prices)]
+    pressing = constraints[may_be, :]
+    stiffness, pull = pressing.T @ cs.diag(weights[may_be]) @ pressing, pressing.T @ (weights * limits)[may_be]
+    matrix, right = _equations(composer, stiffness, pull)
     solution, residual = _solved(matrix, right, sum(one.offset.numel() for one in composer.equalities))
-    size = problem["gradient"].numel()
-    miss = _miss(problem, solution[:size], pressed, bounded)
-    return {"guess": solution[:size], "guess_miss": miss, "guess_residual": cs.norm_2(residual)}
+    guess = solution[: problem["gradient"].numel()]
+    miss = _miss(problem, constraints @ guess, pressed)
+    return {"guess": guess, "guess_miss": miss, "guess_residual": cs.norm_2(residual)}
 
 
-def _prices_of_bounds(composer: QpComposer, bounded: int) -> np.ndarray:
-    """Zero for what is not for sale."""
-    prices = np.zeros(bounded)
+def _prices(composer: QpComposer, constraints: cs.SX) -> NDArray:
+    """Return the price of each constraint, zero for what is not for sale or has many variables."""
+    prices = np.zeros(constraints.shape[0])
     for group in composer.groups:
-        if group.priority is Priority.SOFT and group.span.stop <= bounded:
+        rows = constraints[group.span, :]
+        if group.priority is Priority.SOFT and rows.nnz() <= _FEW * rows.shape[0]:
             prices[group.span] = group.price
     return prices
 
 
-def _pressed_bounds(problem: dict[str, cs.SX], pressed: cs.SX) -> cs.SX:
-    bounds = slice(0, pressed.numel())
-    return cs.if_else(pressed > 0.0, problem["upper"][bounds], problem["lower"][bounds])
-
-
-def _equations(composer: QpComposer, pressing: cs.SX, bounds: cs.SX) -> tuple[cs.SX, cs.SX]:
+def _equations(composer: QpComposer, stiffness: cs.SX, pull: cs.SX) -> tuple[cs.SX, cs.SX]:
     """Return the matrix and the right side; fixed variables have an equation of their own, x = 0."""
-    problem = composer.outputs()
-    free = cs.diag(composer.freedom)
-    inner = problem["gradient"].numel() - pressing.numel()
-    hessian = problem["hessian"] + cs.diag(cs.vertcat(pressing, cs.SX(inner, 1)))
-    hessian = free @ hessian @ free + cs.diag(1.0 - composer.freedom)
-    pull = cs.vertcat(pressing * bounds, cs.SX.zeros(inner)) - problem["gradient"]
+    problem, free = composer.outputs(), cs.diag(composer.freedom)
+    hessian = free @ (problem["hessian"] + stiffness) @ free + cs.diag(1.0 - composer.freedom)
     rows, offset, idle = cs.SX(0, free.shape[0]), cs.SX(0, 1), cs.SX(0, 1)
     for one in composer.equalities:
         rows = cs.vertcat(rows, one.activity * one.rows @ free)
         offset = cs.vertcat(offset, one.activity * one.offset)
         idle = cs.vertcat(idle, (1.0 - one.activity) * cs.SX.ones(one.offset.numel()))
     matrix = cs.blockcat([[hessian, rows.T], [rows, -cs.diag(idle)]])
-    return cs.sparsify(matrix), cs.vertcat(free @ pull, -offset)
+    return cs.sparsify(matrix), cs.vertcat(free @ (pull - problem["gradient"]), -offset)
 
 
 def _solved(matrix: cs.SX, right: cs.SX, equalities: int) -> tuple[cs.SX, cs.SX]:
@@ -87,10 +85,8 @@ def _solved(matrix: cs.SX, right: cs.SX, equalities: int) -> tuple[cs.SX, cs.SX]
     return solution, right - matrix @ solution
 
 
-def _miss(problem: dict[str, cs.SX], solution: cs.SX, pressed: cs.SX, bounded: int) -> cs.SX:
-    """A pressed bound has to be passed, all others must not be."""
-    values = cs.vertcat(solution[:bounded], problem["rows"] @ solution)
+def _miss(problem: dict[str, cs.SX], values: cs.SX, pressed: cs.SX) -> cs.SX:
+    """A pressed limit has to be passed, all others must not be."""
     over, under = values - problem["upper"], problem["lower"] - values
-    over[:bounded] = cs.if_else(pressed > 0.0, -over[:bounded], over[:bounded])
-    under[:bounded] = cs.if_else(pressed < 0.0, -under[:bounded], under[:bounded])
+    over, under = cs.if_else(pressed > 0.0, -over, over), cs.if_else(pressed < 0.0, -under, under)
     return cs.mmax(cs.fmax(over, under))

@@ -144,6 +144,10 @@ class QpComposer:
             "upper": self._upper,
         }
 
+    def bounded_rows(self) -> cs.SX:
+        """Return the rows of the variables that may have bounds, (bounded, n)."""
+        return cs.SX.eye(self._variables.numel())[: self._bounded, :]
+
     def pattern(self) -> npt.NDArray[np.bool_]:
         """Return which entries of the rows are ever used, shape (m, n)."""
         pattern = np.zeros(self._rows.shape, dtype=bool)

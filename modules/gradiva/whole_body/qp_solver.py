@@ -76,9 +76,13 @@ class QuadraticProgram:
         """Return the problem on the same data with other prices."""
         return replace(self, prices=prices)
 
+    def values(self, solution: NDArray) -> NDArray:
+        """Return what is constrained: the bounded variables, then the rows, (bounded + m,)."""
+        return np.concatenate((solution[: self.bounded_variables], self.rows @ solution))
+
     def excess(self, solution: NDArray) -> NDArray:
         """Return by how much ``solution`` misses each constraint, (bounded + m,); negative where there is room."""
-        values = np.concatenate((solution[: self.bounded_variables], self.rows @ solution))
+        values = self.values(solution)
         return np.maximum(self.lower - values, values - self.upper)
 
     def violation(self, solution: NDArray) -> float:

@@ -52,6 +52,8 @@ class ReferenceSymbols:
         self.com_velocity = parameters.symbol("com_velocity", 3)
         self.com_acceleration = parameters.symbol("com_acceleration", 3)
         self.com_jerk = parameters.symbol("com_jerk", 3)
+        self.angular_momentum = parameters.symbol("angular_momentum", 3)
+        self.angular_momentum_rate = parameters.symbol("angular_momentum_rate", 3)
         self.zmp = parameters.symbol("zmp", 2)
         self.torso_rotation = parameters.symbol("torso_rotation", 3, 3)
         self.pelvis_rotation = parameters.symbol("pelvis_rotation", 3, 3)

@@ -19,6 +19,8 @@ _BODY = (
     "com_velocity",
     "com_acceleration",
     "com_jerk",
+    "angular_momentum",
+    "angular_momentum_rate",
     "zmp",
     "torso_rotation",
     "pelvis_rotation",

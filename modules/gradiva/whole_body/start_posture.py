@@ -91,6 +91,8 @@ def standing_reference(
         com_velocity=np.zeros(3),
         com_acceleration=np.zeros(3),
         com_jerk=np.zeros(3),
+        angular_momentum=np.zeros(3),
+        angular_momentum_rate=np.zeros(3),
         zmp=com_position[:2],
         torso_rotation=torso,
         pelvis_rotation=posture.base_rotation,

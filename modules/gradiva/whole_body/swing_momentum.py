@@ -1,4 +1,4 @@
-r"""How the swinging foot moves the ZMP.
+r"""The angular momentum of the legs, and how that of the swinging one moves the ZMP.
 
 The linear inverted pendulum has no angular momentum; a robot that swings a leg has. With :math:`\dot L` the rate of
 the centroidal angular momentum, the point through which the pendulum's force passes is not the ZMP but
@@ -10,6 +10,10 @@ the inverse kinematics, asked at the start posture to move one foot and to hold 
 :math:`\dot L = K a` from the acceleration :math:`a` that the plan gives to the foot. So this is a pure feed-forward:
 taken from the commanded motion instead, which holds the feedback of the ZMP, the same correction is a loop that
 falls within two steps.
+
+A robot that moves feet and CoM alike turns nothing, so with both feet's gains all is known of legs that walk:
+
+.. math:: L = K_l (v_l - \dot x) + K_r (v_r - \dot x)
 """
 
 from __future__ import annotations
@@ -21,7 +25,7 @@ import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, FootReference, NDArray, RobotPosture, Side, WalkingReference, sealed
-from gradiva.contacts.plain_vectors import Matrix, times
+from gradiva.contacts.plain_vectors import Matrix, Vector, combination, times
 from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.whole_body.inverse_kinematics import InverseKinematics
 from gradiva.whole_body.start_posture import standing_reference
@@ -76,6 +80,20 @@ class SwingMomentum:
             for side in Side
         }
 
+    def momentum(self, left: NDArray, right: NDArray, com: NDArray, heading: float) -> NDArray:
+        """Return the angular momentum about the CoM of legs that move feet and CoM so (world, [N·m·s], shape (3,)).
+
+        Args:
+            left: Twist of the left foot, shape (6,); with accelerations for velocities, the rate is returned, [N·m].
+            right: Twist of the right foot.
+            com: Velocity of the CoM, shape (3,).
+            heading: [rad].
+        """
+        axis, moving = (math.cos(heading), math.sin(heading)), com.tolist()
+        of_left = _in_world(self._gains[Side.LEFT], combination(1.0, left.tolist()[:3], -1.0, moving), axis)
+        of_right = _in_world(self._gains[Side.RIGHT], combination(1.0, right.tolist()[:3], -1.0, moving), axis)
+        return np.array(combination(1.0, of_left, 1.0, of_right))
+
     def zmp_shift(self, reference: WalkingReference) -> NDArray:
         """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,))."""
         for side, gains in self._gains.items():
@@ -85,10 +103,16 @@ class SwingMomentum:
         return _NO_SHIFT
 
     def _shift(self, gains: Matrix, foot: FootReference, heading: float) -> NDArray:
-        c, s = math.cos(heading), math.sin(heading)
-        ax, ay, az, _, _, _ = foot.acceleration.tolist()
-        rate_x, rate_y, _ = times(gains, (c * ax + s * ay, c * ay - s * ax, az))  # of L, in the axes of the heading
-        return sealed(np.array((-self._share * (s * rate_x + c * rate_y), self._share * (c * rate_x - s * rate_y))))
+        axis = (math.cos(heading), math.sin(heading))
+        rate_x, rate_y, _ = _in_world(gains, foot.acceleration.tolist()[:3], axis)
+        return sealed(np.array((-self._share * rate_y, self._share * rate_x)))
+
+
+def _in_world(gains: Matrix, velocity: Vector, axis: tuple[float, float]) -> Vector:
+    """Return K v, in world, of K in the axes of the heading, the first of which is ``axis``, and v in world."""
+    (c, s), (vx, vy, vz) = axis, velocity
+    x, y, z = times(gains, (c * vx + s * vy, c * vy - s * vx, vz))
+    return c * x - s * y, s * x + c * y, z
 
 
 def _probe(standing: WholeBodyReference, side: Side, axis: NDArray) -> WholeBodyReference:

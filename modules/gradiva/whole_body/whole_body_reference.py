@@ -21,6 +21,8 @@ class WholeBodyReference:
         com_velocity: [m/s], shape (3,).
         com_acceleration: [m/s²], shape (3,).
         com_jerk: [m/s³], shape (3,).
+        angular_momentum: Of the legs as planned, about the centre of mass, [N·m·s], shape (3,).
+        angular_momentum_rate: Its derivative, [N·m], shape (3,).
         zmp: Where the ground's force is meant to act, on the plane of the soles, [m], shape (2,).
         torso_rotation: Shape (3, 3).
         pelvis_rotation: Of the base link, shape (3, 3).
@@ -37,6 +39,8 @@ class WholeBodyReference:
     com_velocity: NDArray
     com_acceleration: NDArray
     com_jerk: NDArray
+    angular_momentum: NDArray
+    angular_momentum_rate: NDArray
     zmp: NDArray
     torso_rotation: NDArray
     pelvis_rotation: NDArray
@@ -53,6 +57,8 @@ class WholeBodyReference:
             com_velocity=(3,),
             com_acceleration=(3,),
             com_jerk=(3,),
+            angular_momentum=(3,),
+            angular_momentum_rate=(3,),
             zmp=(2,),
             torso_rotation=(3, 3),
             pelvis_rotation=(3, 3),
