@@ -7,6 +7,7 @@ import pytest
 
 from gradiva.common import (
     BaseMeasurement,
+    ConfigError,
     DcmReference,
     EstimationError,
     FootReference,
@@ -26,8 +27,10 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 
 
 @lru_cache
-def estimator_of(name, use_imu=False, blend=0.2, zmp_filter=0.0, base=BaseSource.ODOMETRY):
-    config = StateEstimatorConfig(base, use_imu, blend, zmp_filter, 0.0, 20.0, 0.03)
+def estimator_of(
+    name, use_imu=False, blend=0.2, zmp_filter=0.0, base=BaseSource.ODOMETRY, attitude_filter=0.0, velocity_filter=0.0
+):
+    config = StateEstimatorConfig(base, use_imu, blend, attitude_filter, velocity_filter, zmp_filter, 0.0, 20.0, 0.03)
     return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
 
 
@@ -141,6 +144,69 @@ def test_a_tilted_imu_tilts_the_robot_about_its_stance_sole(icub):
     state = estimator.update(scene.measurement(imu=tilted), scene.reference())
     np.testing.assert_allclose(state.left_foot_position, scene.stance_pose[0], atol=1e-12)
     np.testing.assert_allclose(so3.log(state.base_rotation @ scene.base_rotation.T)[:2], [0.05, -0.03], atol=2e-3)
+
+
+def test_a_jump_of_the_measured_attitude_comes_with_its_time_constant(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", True, attitude_filter=0.1)
+    estimator.reset()
+    imu = ImuMeasurement(scene.imu().rotation, np.zeros(3))
+    tilted = ImuMeasurement(so3.exp(np.array([0.02, 0.0, 0.0])) @ imu.rotation, np.zeros(3))
+    estimator.update(scene.measurement(0.0, imu=imu), scene.reference())
+    first = estimator.update(scene.measurement(0.001, imu=tilted), scene.reference())
+    assert tilt_of(first, scene)[0] == pytest.approx(0.02 * (1.0 - np.exp(-0.01)), rel=0.02)
+    for tick in range(2, 101):
+        last = estimator.update(scene.measurement(0.001 * tick, imu=tilted), scene.reference())
+    assert tilt_of(last, scene)[0] == pytest.approx(0.02 * (1.0 - np.exp(-1.0)), rel=0.02)
+
+
+def tilt_of(state, scene):
+    """Return the horizontal part of the rotation from the true base to the estimated, [rad]."""
+    return so3.log(state.base_rotation @ scene.base_rotation.T)[:2]
+
+
+def test_the_velocities_of_joints_and_base_have_the_same_delay(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", True, velocity_filter=0.003)
+    estimator.reset()
+    rest = Measurement(0.0, scene.joints, 0.0 * scene.rates, scene.rates, np.zeros((2, 6)), still(scene.imu()))
+    estimator.update(rest, scene.reference())
+    state = estimator.update(scene.measurement(0.001, imu=scene.imu()), scene.reference())
+    share = 1.0 - np.exp(-1.0 / 3.0)
+    np.testing.assert_allclose(state.joint_velocities, share * scene.rates, atol=1e-12)
+    np.testing.assert_allclose(state.base_twist, share * scene.base_twist, atol=1e-10)
+    np.testing.assert_allclose(state.left_foot_twist, 0.0, atol=1e-10)
+
+
+def still(imu):
+    return ImuMeasurement(imu.rotation, np.zeros(3))
+
+
+def test_a_measured_twist_has_the_delay_of_the_joint_velocities(icub):
+    scene = Scene(icub)
+    estimator = estimator_of("icub_v2_7", base=BaseSource.MEASURED, velocity_filter=0.003)
+    estimator.reset()
+    placed = BaseMeasurement(scene.base_position, scene.base_rotation, np.zeros(6))
+    moving = BaseMeasurement(scene.base_position, scene.base_rotation, scene.base_twist)
+    estimator.update(scene.measurement(0.0, base=placed), scene.reference())
+    state = estimator.update(scene.measurement(0.001, base=moving), scene.reference())
+    np.testing.assert_allclose(state.base_twist, (1.0 - np.exp(-1.0 / 3.0)) * scene.base_twist, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["attitude_time_constant", "velocity_time_constant", "zmp_time_constant"])
+def test_a_negative_time_constant_is_refused(name):
+    shipped = load_setup("icub_v2_7").walking.state_estimator
+    with pytest.raises(ConfigError, match=f"{name}=-0.1, must not be negative"):
+        replace(shipped, **{name: -0.1})
+
+
+def test_torque_control_alone_filters_what_it_feeds_back():
+    position = load_setup("icub_v2_7").walking.state_estimator
+    torque = load_setup("icub_v2_7", {"walking.control": "torque"}).walking.state_estimator
+    assert (position.attitude_time_constant, position.velocity_time_constant) == (0.0, 0.0)
+    assert (torque.attitude_time_constant, torque.velocity_time_constant) == (0.1, 0.002)
+    soft = load_setup("icub_v2_7", {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}).walking
+    assert soft.state_estimator.velocity_time_constant == 0.0
 
 
 def test_the_imu_sees_the_stance_sole_turn_on_the_ground(icub):

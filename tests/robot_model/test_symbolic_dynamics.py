@@ -5,7 +5,7 @@ import pytest
 
 from gradiva.common import so3
 from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array, as_pose
-from gradiva.robot_model.symbolic_so3 import symbolic_log
+from gradiva.robot_model.symbolic_so3 import symbolic_exp, symbolic_log
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -136,6 +136,15 @@ def test_an_unknown_input_is_named(icub):
     function = FlatFunction("named", {"position": symbol}, {"y": symbol})
     with pytest.raises(KeyError, match="did you mean 'position'"):
         function.set(positon=0.0)
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-10, 1e-7, 1e-3, 1.0, 5.0])
+def test_the_symbolic_exponential_is_the_numeric_one(scale):
+    vector = cs.SX.sym("x", 3)
+    function = FlatFunction("exp", {"vector": vector}, {"rotation": symbolic_exp(vector)})
+    for direction in np.random.default_rng(0).normal(size=(5, 3)):
+        function.set(vector=scale * direction)
+        np.testing.assert_allclose(function()["rotation"], so3.exp(scale * direction), atol=1e-14)
 
 
 @pytest.mark.parametrize("scale", [0.0, 1e-10, 1e-3, 1.0, 2.9])

@@ -83,6 +83,21 @@ def test_tilt_noise_leaves_the_heading_alone() -> None:
     np.testing.assert_allclose(np.std(rates, axis=0), 0.1, rtol=0.2)
 
 
+def test_the_error_of_the_tilt_fades_with_its_correlation_time() -> None:
+    bank = sensors(tilt_noise=0.01, tilt_correlation_time=0.16)
+    exact = truth().imu
+    assert exact is not None
+    errors = []
+    for tick in range(20000):
+        imu = bank.measure(truth(0.01 * tick)).imu
+        assert imu is not None
+        errors.append(so3.log(imu.rotation @ exact.rotation.T)[:2])
+    of_time = np.array(errors)
+    assert of_time.std() == pytest.approx(0.01, rel=0.1)
+    assert np.mean(of_time[16:] * of_time[:-16]) / of_time.var() == pytest.approx(np.exp(-1.0), abs=0.06)
+    assert np.diff(of_time, axis=0).std() == pytest.approx(0.01 * np.sqrt(2.0 * (1.0 - np.exp(-0.0625))), rel=0.05)
+
+
 def test_the_heading_of_the_imu_drifts_steadily_and_within_its_bound() -> None:
     bank = sensors(heading_drift=0.01)
     headings = []

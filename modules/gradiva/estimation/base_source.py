@@ -10,7 +10,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import EstimationError, Measurement, NDArray, PlanarPose, Side, WalkingReference, so3
+from gradiva.common import EstimationError, LowPass, Measurement, NDArray, PlanarPose, Side, WalkingReference, so3
+from gradiva.estimation.attitude_filter import AttitudeFilter
 from gradiva.estimation.stance_anchor import StanceAnchor
 
 FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
@@ -37,7 +38,7 @@ class BaseEstimate(Protocol):
         ...
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
+        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses, period: float
     ) -> dict[str, npt.ArrayLike]:
         """Return the inputs of the state function that place the base.
 
@@ -45,6 +46,7 @@ class BaseEstimate(Protocol):
             measurement: One sample of all sensors.
             reference: The plan at the same time.
             feet: As last estimated.
+            period: Since the last sample, [s].
 
         Raises:
             EstimationError: What it needs is not measured, or not finite.
@@ -59,10 +61,14 @@ class BaseEstimate(Protocol):
 class OdometryBase:
     """The stance sole rests where it landed; tilt and angular velocity are those of the IMU, where there is one."""
 
-    def __init__(self, anchor_blend_time: float, use_imu: bool) -> None:
-        """Take in which time [s] a landing's offset fades, and whether to believe an IMU."""
+    def __init__(
+        self, anchor_blend_time: float, use_imu: bool, attitude_time_constant: float, velocity_time_constant: float
+    ) -> None:
+        """Take what ``StateEstimatorConfig`` says of it."""
         self._anchor = StanceAnchor(anchor_blend_time)
         self._use_imu = use_imu
+        self._attitude_filter = AttitudeFilter(attitude_time_constant)
+        self._velocity_filter = LowPass(velocity_time_constant)
         self.reset()
 
     @property
@@ -73,10 +79,12 @@ class OdometryBase:
     def reset(self) -> None:
         """See ``BaseEstimate.reset``: the next stance sole is taken on its planned pose."""
         self._anchor.reset()
+        self._attitude_filter.reset()
+        self._velocity_filter.reset()
         self._first_heading_over_imu: float | None = None
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
+        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses, period: float
     ) -> dict[str, npt.ArrayLike]:
         """See ``BaseEstimate.inputs``."""
         imu = measurement.imu if self._use_imu else None
@@ -90,13 +98,16 @@ class OdometryBase:
             "use_imu": 0.0,
         }
         if imu is not None:
-            inputs |= {"use_imu": 1.0, "imu_rotation": imu.rotation, "imu_angular_velocity": imu.angular_velocity}
+            angular_velocity = self._velocity_filter.update(imu.angular_velocity, period)
+            inputs |= {"use_imu": 1.0, "imu_angular_velocity": angular_velocity}
+            inputs |= self._attitude_filter.inputs(imu, measurement.time)
         return inputs
 
     def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
         """Let the odometry turn with the IMU: a stance sole that slips about the vertical is seen by it alone."""
         if not self._use_imu or measurement.imu is None:
             return
+        self._attitude_filter.learn(outputs["attitude"])
         heading_over_imu = float(outputs["heading_over_imu"][0])
         if self._first_heading_over_imu is None:
             self._first_heading_over_imu = heading_over_imu
@@ -108,11 +119,16 @@ class MeasuredBase:
 
     plan_origin = PlanarPose()
 
+    def __init__(self, velocity_time_constant: float) -> None:
+        """Take what ``StateEstimatorConfig`` says: a twist of another age than the joint velocities moves the feet."""
+        self._twist_filter = LowPass(velocity_time_constant)
+
     def reset(self) -> None:
-        """See ``BaseEstimate.reset``: there is no past."""
+        """See ``BaseEstimate.reset``."""
+        self._twist_filter.reset()
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
+        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses, period: float
     ) -> dict[str, npt.ArrayLike]:
         """See ``BaseEstimate.inputs``."""
         base = measurement.base
@@ -127,7 +143,7 @@ class MeasuredBase:
         }
         if not all(_is_finite(value) for value in values.values()):
             raise EstimationError(f"the measured base is not finite at {measurement.time:.3f} s")
-        return dict(values)
+        return {**values, "measured_twist": self._twist_filter.update(base.twist, period)}
 
     def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
         """See ``BaseEstimate.learn``: there is nothing to learn."""

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import casadi as cs
 
 from gradiva.common import Side
+from gradiva.estimation.attitude_filter import attitude_inputs, filtered_attitude
 from gradiva.estimation.base_source import BaseSource
 from gradiva.robot_model.flat_function import Compiler, FlatFunction
 from gradiva.robot_model.idyntree_model import IdynTreeModel
@@ -36,6 +37,7 @@ class _Base:
     velocity: cs.SX
     angular_velocity: cs.SX
     heading_over_imu: cs.SX
+    attitude: cs.SX
 
     def point(self, position_in_base: cs.SX) -> cs.SX:
         return self.position + self.rotation @ position_in_base
@@ -73,6 +75,7 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
         "base_rotation": base.rotation,
         "base_twist": cs.vertcat(base.velocity, base.angular_velocity),
         "heading_over_imu": base.heading_over_imu,
+        "attitude": base.attitude,
         "com_position": com_position,
         "com_velocity": com_velocity,
     }
@@ -93,7 +96,7 @@ def _measured_base() -> tuple[_Base, dict[str, cs.SX]]:
     """Return the base and the inputs that place it."""
     position, rotation = cs.SX.sym("measured_position", 3), cs.SX.sym("measured_rotation", 3, 3)
     twist = cs.SX.sym("measured_twist", 6)
-    base = _Base(position, rotation, twist[:3], twist[3:], heading_over_imu=cs.SX(1, 1))
+    base = _Base(position, rotation, twist[:3], twist[3:], heading_over_imu=cs.SX(1, 1), attitude=cs.SX(3, 3))
     return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": twist}
 
 
@@ -104,8 +107,8 @@ def _base_by_stance(feet: dict[Side, SymbolicFrame], imu: SymbolicFrame) -> tupl
         "stance_position": cs.SX.sym("stance_position", 3),
         "stance_rotation": cs.SX.sym("stance_rotation", 3, 3),
         "use_imu": cs.SX.sym("use_imu"),
-        "imu_rotation": cs.SX.sym("imu_rotation", 3, 3),
         "imu_angular_velocity": cs.SX.sym("imu_angular_velocity", 3),
+        **attitude_inputs(),
     }
     return _hanging_on_stance(inputs, feet, imu), inputs
 
@@ -118,7 +121,8 @@ def _hanging_on_stance(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame]
 
     sole_position, sole_rotation, sole_twist = (of_stance(q) for q in ("position", "rotation", "twist"))
     by_sole = inputs["stance_rotation"] @ sole_rotation.T
-    by_imu = inputs["imu_rotation"] @ imu.rotation.T
+    attitude = filtered_attitude(inputs)
+    by_imu = attitude @ imu.rotation.T
     use_imu = inputs["use_imu"]
     rotation = cs.if_else(use_imu > 0.5, _heading_between(by_imu, by_sole) @ by_imu, by_sole)
     rate_of_imu = imu.rotation @ inputs["imu_angular_velocity"] - imu.twist[3:]
@@ -131,6 +135,7 @@ def _hanging_on_stance(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame]
         velocity=-rotation @ sole_twist[:3] - cs.cross(angular_velocity, lever),
         angular_velocity=angular_velocity,
         heading_over_imu=_heading_angle(by_imu, by_sole),
+        attitude=attitude,
     )
 
 

@@ -36,6 +36,12 @@ _OUTPUTS = (  # of the state function that are fields of the state
 )
 _FORCE = {side: f"{side}_foot_wrench" for side in Side}
 _PLACE = {side: f"{side}_foot_position" for side in Side}
+_TIME_CONSTANTS = (  # at zero, nothing is filtered
+    "attitude_time_constant",
+    "velocity_time_constant",
+    "zmp_time_constant",
+    "com_velocity_time_constant",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,10 @@ class StateEstimatorConfig:
         base: Where pose and twist of the base come from.
         use_imu: Take roll, pitch and angular velocity of the base from the IMU where there is one.
         anchor_blend_time: In which the stance sole's offset from its plan fades after a switch, [s].
+        attitude_time_constant: With which the IMU's attitude pulls the one that its gyroscope tells; 0: it is believed
+            as it is, [s].
+        velocity_time_constant: Of the low pass on all velocities that are measured, of joints and base alike; 0 for
+            none, [s].
         zmp_time_constant: Of the low pass on the measured ZMP, [s].
         com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
         minimum_load: Below it the feet give no ZMP and the last one holds, [N].
@@ -55,13 +65,15 @@ class StateEstimatorConfig:
     base: BaseSource
     use_imu: bool
     anchor_blend_time: float
+    attitude_time_constant: float
+    velocity_time_constant: float
     zmp_time_constant: float
     com_velocity_time_constant: float
     minimum_load: float
     swing_load: float
 
     def __post_init__(self) -> None:
-        for name in ("zmp_time_constant", "com_velocity_time_constant"):
+        for name in _TIME_CONSTANTS:
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
         for name in ("anchor_blend_time", "minimum_load", "swing_load"):
@@ -99,6 +111,7 @@ class StateEstimator:
         self._function = state_function(model, config.base, compiler)
         self._swing_force = config.swing_load * model.mass * GRAVITY
         self._base = self._base_estimate()
+        self._velocity_filter = LowPass(config.velocity_time_constant)
         self._zmp_filter = LowPass(config.zmp_time_constant)
         self._com_velocity_filter = LowPass(config.com_velocity_time_constant)
         self.reset()
@@ -106,6 +119,7 @@ class StateEstimator:
     def reset(self) -> None:
         """Forget the past: the next update takes the stance sole on its planned pose."""
         self._base.reset()
+        self._velocity_filter.reset()
         self._zmp_filter.reset()
         self._com_velocity_filter.reset()
         if self._contacts is not None:
@@ -126,14 +140,15 @@ class StateEstimator:
         """
         self._check(measurement)
         period = 0.0 if self._time is None else measurement.time - self._time
-        outputs = self._evaluate(measurement, reference)
+        joint_velocities = self._velocity_filter.update(measurement.joint_velocities, period)
+        outputs = self._evaluate(measurement, joint_velocities, reference, period)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
         com_velocity = self._com_velocity_filter.update(outputs["com_velocity"], period)
         state = unchecked(
             RobotState,
             joint_positions=measurement.joint_positions,
-            joint_velocities=measurement.joint_velocities,
+            joint_velocities=joint_velocities,
             com_velocity=com_velocity,
             dcm_position=_dcm(outputs["com_position"], com_velocity, reference.dcm.natural_frequency),
             zmp_position=self._filtered_zmp(outputs, reference, period),
@@ -151,16 +166,21 @@ class StateEstimator:
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
 
     def _base_estimate(self) -> BaseEstimate:
-        if self._config.base is BaseSource.MEASURED:
-            return MeasuredBase()
-        return OdometryBase(self._config.anchor_blend_time, self._config.use_imu)
+        config = self._config
+        if config.base is BaseSource.MEASURED:
+            return MeasuredBase(config.velocity_time_constant)
+        return OdometryBase(
+            config.anchor_blend_time, config.use_imu, config.attitude_time_constant, config.velocity_time_constant
+        )
 
-    def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
+    def _evaluate(
+        self, measurement: Measurement, joint_velocities: NDArray, reference: WalkingReference, period: float
+    ) -> Mapping[str, NDArray]:
         self._function.set(
             joint_positions=measurement.joint_positions,
-            joint_velocities=measurement.joint_velocities,
+            joint_velocities=joint_velocities,
             contact_wrenches=measurement.contact_wrenches,
-            **self._base.inputs(measurement, reference, self._feet),
+            **self._base.inputs(measurement, reference, self._feet, period),
         )
         return self._function()
 

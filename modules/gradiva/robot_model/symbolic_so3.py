@@ -20,6 +20,14 @@ def symbolic_log(rotation: cs.SX) -> cs.SX:
     return cs.if_else(sine < 1e-9, 1.0, ratio) * axis_sine
 
 
+def symbolic_exp(rotation_vector: cs.SX) -> cs.SX:
+    """Rotation matrix of a rotation vector, (3, 3), by Rodrigues' formula."""
+    squared = cs.dot(rotation_vector, rotation_vector)
+    angle = cs.sqrt(cs.fmax(squared, 1e-16))  # below 1e-8 rad sine and cosine are those of 1e-8 rad to the last digit
+    skew = cs.skew(rotation_vector)
+    return cs.SX.eye(3) + cs.sin(angle) / angle * skew + 2.0 * (cs.sin(0.5 * angle) / angle) ** 2 * (skew @ skew)
+
+
 def clean(constant: NDArray) -> cs.DM:
     """Return the constant with its rounding errors (1e-17 for 0) dropped, so that zeros stay structural."""
     rounded = np.where(np.abs(constant) < 1e-15, 0.0, constant)

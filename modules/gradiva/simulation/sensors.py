@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, so3
+from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, low_pass_share, so3
 
 
 class VelocitySource(StrEnum):
@@ -33,6 +34,8 @@ class SensorConfig:
         torque_bias: Largest constant error, drawn once, uniform within ±, [N·m].
         gyro_noise: [rad/s].
         tilt_noise: Of the attitude, about each horizontal axis, [rad].
+        tilt_correlation_time: After which the tilt's error has faded to 1/e and another has come; 0 for an error drawn
+            anew at each reading, [s].
         heading_drift: Largest drift of the IMU's heading, drawn once, uniform within ±, [rad/s].
         delay: Of all sensors, [s].
     """
@@ -48,6 +51,7 @@ class SensorConfig:
     torque_bias: float
     gyro_noise: float
     tilt_noise: float
+    tilt_correlation_time: float
     heading_drift: float
     delay: float
 
@@ -71,6 +75,8 @@ class Sensors:
         scale = np.repeat([config.force_bias, config.torque_bias], 3)
         self._biases = self._random.uniform(-1.0, 1.0, (wrenches, 6)) * scale
         self._heading_rate = self._random.uniform(-1.0, 1.0) * config.heading_drift
+        self._tilt_error = np.zeros(2)
+        self._tilt_time: float | None = None
         self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
         faults = (
             getattr(config, name) for name in config.__dataclass_fields__ if name not in ("delay", "velocity_source")
@@ -121,10 +127,19 @@ class Sensors:
     def _imu(self, truth: ImuMeasurement, time: float) -> ImuMeasurement:
         """Gravity corrects the tilt and leaves noise; nothing corrects the heading, which drifts."""
         error = np.zeros(3)
-        error[:2] = self._noise(self._config.tilt_noise, (2,))
+        error[:2] = self._tilt(time)
         error[2] = self._heading_rate * time
         gyro = self._noise(self._config.gyro_noise, (3,))
         return ImuMeasurement(so3.exp(error) @ truth.rotation, truth.angular_velocity + gyro)
+
+    def _tilt(self, time: float) -> NDArray:
+        """First-order Gauss-Markov: what is left of the last error, and as much that is new as keeps the deviation."""
+        period = math.inf if self._tilt_time is None else time - self._tilt_time
+        share = low_pass_share(self._config.tilt_correlation_time, period)
+        new = math.sqrt(share * (2.0 - share)) * self._noise(self._config.tilt_noise, (2,))
+        self._tilt_error = (1.0 - share) * self._tilt_error + new
+        self._tilt_time = time
+        return self._tilt_error
 
     def _noise(self, deviation: float, shape: tuple[int, ...]) -> NDArray | float:
         return deviation * self._random.standard_normal(shape) if deviation > 0.0 else 0.0
