@@ -3,13 +3,13 @@ r"""The optimum of a whole-body problem where it is known which constraints bind
 In most ticks of a walk no limit is touched, or the same as in the tick before. Then the optimum solves
 
 .. math::
-    \begin{bmatrix} H + P & E^\top \\ E & -D \end{bmatrix} \begin{bmatrix} x \\ y \end{bmatrix} =
-    \begin{bmatrix} P b - g \\ e \end{bmatrix}
+    \begin{bmatrix} H + C^\top P C & E^\top \\ E & -D \end{bmatrix} \begin{bmatrix} x \\ y \end{bmatrix} =
+    \begin{bmatrix} C^\top P b - g \\ e \end{bmatrix}
 
 with the equalities :math:`E x = e`, which :math:`D` takes out where they are not asked for (1 there, else 0), and the
-prices :math:`P` of the soft bounds :math:`b` that are pressed. Its structure never changes: a sparse
-:math:`L D L^\top`, in symbols, is a tenth of the work of a solver. Whether the guess was right is told beside it; where
-it was not, a solver is asked.
+prices :math:`P` of the soft limits :math:`C x = b` that are pressed. Its structure never changes: a sparse
+:math:`L \Delta L^\top`, in symbols, is a tenth of the work of a solver. Whether the guess was right is told beside it;
+where it was not, a solver is asked.
 """
 
 from __future__ import annotations
