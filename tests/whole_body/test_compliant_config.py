@@ -39,6 +39,7 @@ def test_parts_that_make_no_sense_are_refused(part, changes, told):
     ("changes", "told"),
     [
         ({"reference_damping": 0.0}, "reference_damping=0.0, must be positive"),
+        ({"cone_horizon": 0.0}, "cone_horizon=0.0, must be positive"),
         ({"wrench_age": -1e-3}, "wrench_age=-0.001, must not be negative"),
     ],
 )

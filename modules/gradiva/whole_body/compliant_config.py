@@ -130,7 +130,7 @@ class CompliantTorqueControlConfig:
         wrench_cone: What the ground can exert.
         wrench_age: Of the measured wrenches, [s].
         wrench_time_constant: Of the low pass on what the model of the ground misses of them, 0 for none, [s].
-        cone_horizon: After which a wrench has to be within the cone, [s].
+        cone_horizon: After which a wrench has to be within the cone, [s]; at once nothing can change it.
         joint_limits: Positions.
         torque_limits: Torques.
         reference_damping: b + k Δt / 2 of the ground for which the weights of wrench rates are meant, [N·s/m³]; on
@@ -157,5 +157,6 @@ class CompliantTorqueControlConfig:
 
     def __post_init__(self) -> None:
         refuse_negative(self)
-        if self.reference_damping <= 0.0:
-            raise ConfigError(f"reference_damping={self.reference_damping}, must be positive")
+        for name in ("reference_damping", "cone_horizon"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
