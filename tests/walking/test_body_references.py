@@ -23,8 +23,18 @@ def plan():
 @pytest.fixture(scope="module")
 def references():
     posture = RobotPosture(np.zeros(3), so3.rotation_z(np.pi), np.zeros(23))
-    still = SimpleNamespace(zmp_shift=lambda plan: np.zeros(2))
-    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), still)
+    return BodyReferences(
+        MASS, posture, np.eye(3), (0.03, -0.005), SimpleNamespace(zmp_shift=no_shift, momentum=momentum)
+    )
+
+
+def no_shift(plan):
+    return np.zeros(2)
+
+
+def momentum(left, right, com, heading):
+    """Of two legs of different weight."""
+    return 2.0 * left[:3] + 3.0 * right[:3] - 5.0 * com
 
 
 def desired(reference, zmp_error=(0.0, 0.0)):
@@ -46,6 +56,16 @@ def test_on_the_plan_the_com_is_told_the_derivatives_of_its_path(plan, reference
         )
         accelerations = [references.reference(one, desired(one)).com_acceleration for one in (before, after)]
         np.testing.assert_allclose(body.com_jerk, (accelerations[1] - accelerations[0]) / (2 * STEP), atol=1e-4)
+
+
+def test_the_legs_rate_of_angular_momentum_is_its_derivative(plan, references):
+    for time in times_within_phases(plan):
+        here = plan.at(time)
+        before, after = (
+            references.reference(plan.at(time + k * STEP), desired(plan.at(time + k * STEP))) for k in (-1, 1)
+        )
+        change = (after.angular_momentum - before.angular_momentum) / (2 * STEP)
+        np.testing.assert_allclose(references.reference(here, desired(here)).angular_momentum_rate, change, atol=1e-3)
 
 
 def test_the_desired_zmp_pushes_the_com_away(plan, references):

@@ -30,7 +30,7 @@ class BodyReferences:
             start_posture: Facing x; joints and pelvis stay near it.
             torso_rotation: In it, shape (3, 3).
             zmp_offset: Of the ZMP in the frame of the left foot, mirrored for the right one, [m].
-            swing_momentum: How the swinging foot moves the ZMP.
+            swing_momentum: Of the legs, and how the swinging one moves the ZMP.
         """
         self._mass = mass
         self._start_posture = start_posture
@@ -49,14 +49,19 @@ class BodyReferences:
         force = self._pendulum_force(plan, desired)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
         left, right = self._foot_wrenches(plan, force, zmp)
+        acceleration, momentum = force / self._mass + _GRAVITY, self._swing_momentum.momentum
         return unchecked(
             WholeBodyReference,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
-            com_acceleration=force / self._mass + _GRAVITY,
+            com_acceleration=acceleration,
             com_jerk=_jerk(plan),
+            angular_momentum=momentum(plan.left_foot.twist, plan.right_foot.twist, desired.com_velocity, plan.heading),
+            angular_momentum_rate=momentum(
+                plan.left_foot.acceleration, plan.right_foot.acceleration, acceleration, plan.heading
+            ),
             zmp=zmp,
             torso_rotation=heading.dot(self._torso_rotation),
             pelvis_rotation=heading.dot(self._start_posture.base_rotation),
