@@ -89,6 +89,7 @@ def walk_trial(trial: Trial, observers: tuple[Observer, ...] = ()) -> WalkOutcom
 
     Raises:
         WalkingError: As ``run_trial``, or the command cannot be planned.
+        KeyboardInterrupt: The walk was interrupted.
     """
     return run_walk(WalkRequest(trial.setup(), trial.command, trial.seed), observers=observers)
 
