@@ -77,7 +77,7 @@ class StandingFootConfig:
 
     Attributes:
         attitude_weight: Of each (rad/s²)² that is missing to its orientation, on ground of the reference damping, [-]:
-            a sole turns as its moment changes, so it goes with the weights of wrench rates.
+            a sole turns as its moment changes, so it goes with the root of the weights of wrench rates.
         unloaded_weight: Added to it, and given to its place, [-], where the foot carries next to nothing.
         unloaded_force: Normal force at which half of that is left, [N].
         stiffness: [1/s²].

@@ -154,7 +154,7 @@ class CompliantProblem(ProblemDraft):
         angular = stiffness * rotation_error(frame, contact.rest_rotation) - damping * frame.twist[3:]
         reached = self._acceleration_of(frame)
         self.composer.cost(reached[:3] - linear, alone)
-        self.composer.cost(reached[3:] - angular, alone + loaded * self._rate_scale * attitude)
+        self.composer.cost(reached[3:] - angular, alone + loaded * cs.sqrt(self._rate_scale) * attitude)
 
     def _acceleration_of(self, frame: SymbolicFrame) -> cs.SX:
         return tasks.frame_acceleration(frame, self.unknowns.acceleration)
