@@ -96,7 +96,9 @@ def test_a_lower_bound_is_pressed_from_above(toy):
 
 def test_a_hard_bound_is_not_for_sale(toy):
     toy.composer.bound("first", 0, cs.SX(-9.0), cs.SX(1.0), Priority.HARD, 3.0)
-    assert toy.guess(pressed=(1.0, 0.0))[0][0] == pytest.approx(3.0, abs=1e-5)
+    optimum, miss, _ = toy.guess(pressed=1.0)
+    assert optimum[0] == pytest.approx(3.0, abs=1e-5)
+    assert miss == pytest.approx(2.0, abs=1e-5)
 
 
 def test_rows_that_are_passed_are_missed(toy):

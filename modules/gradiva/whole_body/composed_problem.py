@@ -64,7 +64,6 @@ class ComposedProblem:
             **{name: results[name] for name in problem}, prices=composer.prices(), pattern=composer.pattern()
         )
         self._guess, self._misses = results["guess"], (results["guess_miss"], results["guess_residual"])
-        self._may_be_pressed = parameters.constants["pressed.prices"] > 0.0
         self.solution = np.zeros(len(self._guess))
         self.solver = make_solver(solver, name, self.quadratic_program)
 
@@ -110,8 +109,7 @@ class ComposedProblem:
         """Return which limits a solution passes: 1 the upper one, -1 the lower one; see ``guessed_optimum``."""
         p = self.quadratic_program
         values = p.values(solution)
-        passed = np.subtract(values > p.upper, values < p.lower, dtype=np.float64)
-        return np.where(self._may_be_pressed, passed, 0.0)
+        return np.subtract(values > p.upper, values < p.lower, dtype=np.float64)
 
     def _relaxed_solution(self) -> NDArray:
         return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_prices)).solve()

@@ -30,16 +30,16 @@ def guessed_optimum(composer: QpComposer, parameters: Parameters) -> dict[str, c
     """Return the optimum for a guess, as expressions.
 
     ``parameters`` gets the input ``pressed``: of each constraint 1 where its upper limit is pressed, -1 where the lower
-    one is, else 0; and ``pressed.prices``, which are zero where a constraint must not be guessed to be pressed.
+    one is, else 0. It is asked of those alone that are for sale and have few variables.
 
     Returns:
         ``guess``, (n, 1); ``guess_miss``, by how much it misses what the guess says of bounds and rows; and
         ``guess_residual``, the norm of what is missing to the equations above, a NaN where they have no solution.
     """
     problem = composer.outputs()
-    pressed = parameters.symbol("pressed", problem["lower"].numel())
     constraints = cs.vertcat(composer.bounded_rows(), problem["rows"])
     prices = _prices(composer, constraints)
+    pressed = cs.DM(prices > 0.0) * parameters.symbol("pressed", len(prices))
     weights = parameters.constant("pressed.prices", prices) * cs.fabs(pressed)
     limits = cs.if_else(pressed > 0.0, problem["upper"], problem["lower"])
     may_be = [int(row) for row in np.flatnonzero(prices)]
