@@ -60,6 +60,11 @@ def test_a_log_without_walking_is_scored_as_a_whole():
     assert figures["mean_speed_mps"] == 0.0
 
 
+def test_a_walk_that_ends_as_it_begins_has_no_speed():
+    begins = walk_log(walking__is_walking=lambda times: (times == times[150]).astype(float)[:, None])
+    assert score(begins)["mean_speed_mps"] == 0.0
+
+
 def test_an_empty_log_has_no_figures():
     figures = score(SignalLog())
     assert figures["distance_m"] == 0.0

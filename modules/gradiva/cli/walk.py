@@ -50,7 +50,7 @@ From = Annotated[
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str | None, _what(text="rigid or soft.", metavar="GROUND")]
+Ground = Annotated[str | None, _what(text="rigid, soft or penalty.", metavar="GROUND")]
 Stiffness = Annotated[float | None, _what(text="Of a soft ground, per area of the sole.", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text="Of a soft ground, per area of the sole.", metavar="NS/M³")]
 Pushes = Annotated[

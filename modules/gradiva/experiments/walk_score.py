@@ -27,7 +27,7 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     tilt = _tilt(log["simulation::root_link::orientation"])
     return {
         "distance_m": path["length"],
-        "mean_speed_mps": path["length"] / max(_walking_time(log), 1e-9),
+        "mean_speed_mps": _mean_speed(path["length"], _walking_time(log)),
         "peak_speed_mps": path["peak_speed"],
         "com_error_m": _error(log, window, "com::position::measured", "com::position::desired"),
         "dcm_error_m": _error(log, window, "dcm::position::measured", "dcm::position::desired"),
@@ -83,6 +83,11 @@ def _window(log: SignalLog, duration_after: float) -> slice:
 def _walking_time(log: SignalLog) -> float:
     walking = log.times[log["walking::is_walking"][:, 0] > 0.5]
     return float(walking[-1] - walking[0]) if len(walking) else 0.0
+
+
+def _mean_speed(length: float, duration: float) -> float:
+    """Return [m/s]; nothing for a robot that went down before its first step."""
+    return length / duration if duration > 0.0 else 0.0
 
 
 def _path(log: SignalLog, window: slice) -> dict[str, float]:
