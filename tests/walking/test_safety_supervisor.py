@@ -5,20 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, NoSolutionFound, SoleRectangle
+from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.setup import load_setup
 from gradiva.walking.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor
 from gradiva.walking.safety.failure_policy import FailurePolicy, FailurePolicyConfig
-from gradiva.walking.safety.foot_watch import FootWatchConfig
-from gradiva.walking.safety.joint_watch import JointWatchConfig
-
-JOINTS = ("hip", "knee")
-BOUNDS = JointBounds(
-    np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
-)
-JOINT_CONFIG = JointWatchConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
-FOOT_CONFIG = FootWatchConfig(0.2, 0.5, 0.1, 0.0, 0.1)
-SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
 
 
 def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():

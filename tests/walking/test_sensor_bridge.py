@@ -3,22 +3,14 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ImuMeasurement, Side, SoleRectangle
+from gradiva.common import ImuMeasurement, Side
 from gradiva.robot_model import ForceTorqueSensor
-from gradiva.walking.safety import JointBounds, SafetyKind
+from gradiva.walking.safety import SafetyKind
 from gradiva.walking.safety.encoder_bridge import EncoderBridge
-from gradiva.walking.safety.foot_watch import FootWatchConfig
 from gradiva.walking.safety.imu_trust import ImuTrust
-from gradiva.walking.safety.joint_watch import JointWatchConfig
 from gradiva.walking.safety.wrench_trust import WrenchTrust
 
 JOINTS = ("hip", "knee")
-BOUNDS = JointBounds(
-    np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
-)
-JOINT_CONFIG = JointWatchConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
-FOOT_CONFIG = FootWatchConfig(0.2, 0.5, 0.1, 0.0, 0.1)
-SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
 SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
 
 

@@ -27,8 +27,6 @@ HARD = tuple(
     f"rigid_torque_control.{name}.priority=hard" for name in ("com", "wrench_cone", "joint_limits", "torque_limits")
 )
 CONFIG = walking_config().rigid_torque_control
-SOLE = model_of(ROBOT).description.sole
-AREA = (SOLE.x[1] - SOLE.x[0]) * (SOLE.y[1] - SOLE.y[0])
 
 
 @pytest.fixture
