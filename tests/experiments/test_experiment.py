@@ -1,13 +1,14 @@
 """Runs, rows and figures, with pools that do not walk."""
 
 import json
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
 from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult, find_experiment
-from gradiva.experiments.experiment import markdown_table
+from gradiva.experiments.experiment import as_text, markdown_table
 from gradiva.experiments.speed_table import walking_time
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
@@ -83,6 +84,12 @@ def test_a_row_that_is_as_found_fails_nothing(tmp_path):
     assert not run.is_fulfilled
 
 
+def test_numbers_have_four_digits_and_short_exponents():
+    values = (8e5, 1e4, 10.0, 1.2345678e-7, 0.123456, 3, None, (1.0, 2e6))
+    texts = ["8e5", "1e4", "10", "1.235e-7", "0.1235", "3", "–", "1, 2e6"]
+    assert [as_text(value) for value in values] == texts
+
+
 def test_rows_are_kept_by_place(tmp_path):
     run = start("robustness", tmp_path, None)
     for place in (2, 0, 1):
@@ -146,6 +153,7 @@ def test_table_7_2_walks_alike_in_position_and_in_torque_control(tmp_path):
         ("position", 4.82, 2.0),
         ("torque", 2.55, 2.0),
     ]
+    assert [Path(figure).name for figure in run.figures] == ["table_7_2.png", "table_7_2.svg"]
     assert {trial.command for trial in pool.trials} == {VelocityCommand(0.2120, duration=20.0)}
 
 

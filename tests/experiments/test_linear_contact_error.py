@@ -31,6 +31,7 @@ def test_quick_figure_8_3_has_three_angles_an_axis_and_a_figure(tmp_path):
     experiment.run(run)
     assert [(row["axis"], row["angle_deg"]) for row in run.rows[-3:]] == [("yaw", 10.0), ("yaw", 30.0), ("yaw", 60.0)]
     assert {row["outcome"] for row in run.rows} == {"met"}
+    assert {row["axis"]: row["paper"] for row in run.rows} == {"roll": "alike", "pitch": "alike", "yaw": "figure only"}
     yaw = [row["value"] for row in run.rows[-3:]]
     assert 0.0 < yaw[0] < yaw[1] < yaw[2]
     assert len(run.figures) == 2

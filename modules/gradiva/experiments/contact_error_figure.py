@@ -14,15 +14,17 @@ _SIZE = (6.0, 3.4)  # [inch]
 _COLOURS = (COM, ZMP, DCM)
 
 
-def contact_error_figure(angles: NDArray, errors: Mapping[str, NDArray]) -> Figure:
+def contact_error_figure(angles: NDArray, errors: Mapping[str, NDArray], title: str) -> Figure:
     """Return one curve an axis.
 
     Args:
         angles: [deg], shape (k,).
         errors: Name of the axis to the error of the moment about it, [N·m], shape (k,).
+        title: Above all.
     """
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=_SIZE, layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left")
         axis = figure.subplots()
         for colour, (name, values) in zip(_COLOURS, errors.items(), strict=True):
             axis.plot(angles, values, color=colour, label=name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,18 +13,13 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from gradiva.experiments.asked import is_fulfilled
 from gradiva.experiments.trial_pool import TrialPool
 from gradiva.telemetry import RunFolder
 from gradiva.telemetry.plain_values import plain
 
 Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
-
-SUCCESSES = ("walked", "met")
-"""Outcomes of rows that are as they should be."""
-
-AS_FOUND = "as found"
-"""What a row has under ``asked`` when a limit is looked for, or a controller compared: whatever comes is an answer."""
 
 Report = Callable[[int, int | None, str], None]
 """Called with the trials done, the trials in all (None: nobody knows) and what was just done."""
@@ -77,7 +73,7 @@ class ExperimentRun:
     def is_fulfilled(self) -> bool:
         """Whether all that is asked for came; without a row nothing did."""
         rows = self.rows
-        return bool(rows) and all(row["outcome"] in SUCCESSES or row.get("asked") == AS_FOUND for row in rows)
+        return bool(rows) and all(is_fulfilled(row) for row in rows)
 
     def add_row(self, row: Row, place: int | None = None) -> None:
         """Take a row; what there is so far is on the disk afterwards.
@@ -167,9 +163,9 @@ def markdown_table(rows: list[Row], value_title: str = "value") -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return a cell of a table."""
+    """Return a cell of a table, numbers with four digits and short exponents."""
     if value is None:
         return "–"
     if isinstance(value, (list, tuple)):
         return ", ".join(as_text(item) for item in value)
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.4g}") if isinstance(value, float) else str(value)

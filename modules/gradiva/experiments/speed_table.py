@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
+from gradiva.experiments.bars_figure import bars_figure
 from gradiva.experiments.experiment import ExperimentRun, Row
-from gradiva.experiments.speed_figure import speed_figure
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
@@ -26,8 +26,14 @@ _DISTANCE, _QUICK_DISTANCE = 5.0, 2.0  # [m]
 _SEEDS, _QUICK_SEEDS = (0, 1, 2), (0,)
 
 
-def run_speed_table(run: ExperimentRun, paper: PaperSpeeds) -> None:
-    """Search the highest speed of each combination of layers for which the paper has one, with noisy sensors."""
+def run_speed_table(run: ExperimentRun, paper: PaperSpeeds, origin: str) -> None:
+    """Search the highest speed of each combination of layers for which the paper has one, with noisy sensors.
+
+    Args:
+        run: The experiment.
+        paper: What the paper has.
+        origin: Of these speeds, for the figure.
+    """
     searches = [Architecture(run, model, control, paper) for model, control in paper]
     with ThreadPoolExecutor(len(searches)) as threads:
         futures = {threads.submit(search.row): place for place, search in enumerate(searches)}
@@ -39,7 +45,7 @@ def run_speed_table(run: ExperimentRun, paper: PaperSpeeds) -> None:
                 search.cancelled.set()
             run.pool.close()
             raise
-    run.add_figure(speed_figure(run.rows), run.name)
+    run.add_figure(bars_figure(run.rows, ("model", "control"), run.value_title, origin), run.name)
 
 
 @dataclass(slots=True, eq=False)

@@ -15,4 +15,4 @@ PAPER = {  # [m/s] of iCub v2.7, by model and control
 
 def run_table_10_1(run: ExperimentRun) -> None:
     """Search the highest speed of all four combinations."""
-    run_speed_table(run, PAPER)
+    run_speed_table(run, PAPER, "thesis, robot")

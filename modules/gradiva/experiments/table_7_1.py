@@ -13,4 +13,4 @@ PAPER = {  # [m/s] of iCub v2.7, by model and control
 
 def run_table_7_1(run: ExperimentRun) -> None:
     """Search the highest speed with both laws of layer 2."""
-    run_speed_table(run, PAPER)
+    run_speed_table(run, PAPER, "thesis, simulation")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gradiva.experiments.bars_figure import bars_figure
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
@@ -20,6 +21,7 @@ def run_table_7_2(run: ExperimentRun) -> None:
     for place, result in run.pool.results(trials):
         run.add_row(_row(run, list(PAPER)[place], result), place)
         run.report(len(run.rows), len(trials), f"{list(PAPER)[place]}: {result.figures['outcome']}")
+    run.add_figure(bars_figure(run.rows, ("control",), run.value_title, "thesis, simulation"), run.name)
 
 
 def _row(run: ExperimentRun, control: str, result: TrialResult) -> Row:

@@ -30,10 +30,12 @@ def plot_contacts(record: WalkRecord) -> Figure:
     return figure
 
 
-def contact_figure(record: WalkRecord) -> Figure:
+def contact_figure(record: WalkRecord, title: str) -> Figure:
     """Return the plot as a figure of its own."""
     with matplotlib.rc_context(STYLE):
-        return plot_contacts(record)
+        figure = plot_contacts(record)
+        figure.text(0.01, 0.99, title, va="top")
+        return figure
 
 
 def _draw_parameter(axis: Axes, record: WalkRecord, side: Side, parameter: str, scale: float) -> None:

@@ -4,10 +4,13 @@ from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult
 
 
 class FakePool:
-    """Trials for rigid ground fall, and those whose overrides ``falls`` finds too much; keeps the trials."""
+    """Trials for rigid ground fall, and those whose overrides ``falls`` finds too much; keeps the trials.
 
-    def __init__(self, falls=lambda overrides: False):
-        self._falls = falls
+    The others walk with the CoM within ``error`` [m].
+    """
+
+    def __init__(self, falls=lambda overrides: False, error=0.002):
+        self._falls, self._error = falls, error
         self.trials = []
 
     def results(self, trials):
@@ -19,7 +22,7 @@ class FakePool:
                 "outcome": "fell" if fell else "walked",
                 "reason": "fell at 3.00 s" if fell else "done",
                 "duration_s": 3.0 if fell else 10.0,
-                "com_error_m": {"rms": 0.001, "max": 0.1 if fell else 0.002},
+                "com_error_m": {"rms": 0.001, "max": 0.1 if fell else self._error},
             }
             yield index, TrialResult(figures, None)
 

@@ -2,6 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
+from gradiva.experiments.asked import is_fulfilled
+
 from .fake_pool import FakePool, run_with
 
 
@@ -24,6 +28,24 @@ def test_table_8_1_asks_the_compliant_controller_to_walk(tmp_path):
     assert not run_with("table_8_1", tmp_path, pool).is_fulfilled
 
 
+@pytest.mark.parametrize(("error", "outcome"), [(0.010, "walked"), (0.012, "inaccurate")])
+def test_a_walk_whose_centre_of_mass_strays_is_no_success(tmp_path, error, outcome):
+    run = run_with("table_8_1", tmp_path, FakePool(error=error))
+    assert {row["outcome"] for row in run.rows if row["asked"] == "to track"} == {outcome}
+    assert run.is_fulfilled == (outcome == "walked")
+    if outcome == "inaccurate":
+        assert run.rows[0]["reason"] == "walked, but CoM 12.0 mm, 10 mm is the limit"
+        assert "walked, but CoM 12.0 mm" in run.table_path.read_text()
+
+
+def test_ground_that_gives_way_under_the_feet_may_let_the_body_down(tmp_path):
+    run = run_with("soft_limits", tmp_path, FakePool(error=0.012))
+    asked = {row["case"].split()[0]: row["asked"] for row in run.rows if row["asked"] != "as found"}
+    assert asked == {"softer": "to track", "less": "to track", "learned": "to track", "softens": "to walk"}
+    given_way = [row for row in run.rows if row["asked"] == "to walk"]
+    assert all(row["outcome"] == "inaccurate" and is_fulfilled(row) for row in given_way)
+
+
 def test_figure_8_9_draws_at_both_intervals_with_and_without_filter(tmp_path):
     pool = FakePool(lambda overrides: overrides["simulation.viscoelastic.noise.force"] >= 20.0)
     run = run_with("figure_8_9", tmp_path, pool)
@@ -39,7 +61,7 @@ def test_figure_8_9_draws_at_both_intervals_with_and_without_filter(tmp_path):
     ]
     assert {row["outcome"] for row in thesis if row["paper"] == "failure"} == {"fell"}
     assert len(run.figures) == 2
-    assert {row["sigma"] for row in run.rows if row["asked"] == "to walk"} == {0.0, 5.0, 10.0, 15.0}
+    assert {row["sigma"] for row in run.rows if row["asked"] == "to track"} == {0.0, 5.0, 10.0, 15.0}
     assert run.is_fulfilled
 
 
@@ -61,5 +83,7 @@ def test_quick_campaigns_are_short(tmp_path):
     rows = [
         run_with(name, tmp_path, FakePool(), quick=True).rows for name in ("table_8_1", "figure_8_9", "soft_limits")
     ]
-    assert [len(of_one) for of_one in rows] == [4, 2, 1]
+    assert [len(of_one) for of_one in rows] == [4, 5, 4]
     assert max(row["steps"] for of_one in rows for row in of_one) <= 3
+    assert len({row["noise"] for row in rows[1]}) == 5
+    assert [(row["stiffness"], row["damping"]) for row in rows[2][:2]] == [(2e5, 1e4), (8e5, 10.0)]

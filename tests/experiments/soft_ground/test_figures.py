@@ -36,21 +36,28 @@ def test_bars_are_as_long_as_the_walks_and_say_how_they_ended():
     rows = [
         {**ROW, "value": 0.3, "outcome": "fell"},
         {**ROW, "value": 0.0012, "outcome": "walked", "lasted_s": 9.0, "paper": None, "case": "softer"},
+        {**ROW, "value": 0.0124, "outcome": "inaccurate", "lasted_s": 8.0},
     ]
     (axis,) = outcome_figure(rows).axes
-    assert [bar.get_width() for bar in axis.patches] == [5.0, 9.0]
+    assert [bar.get_width() for bar in axis.patches] == [5.0, 9.0, 8.0]
     labels = [text.get_text() for text in axis.texts]
-    assert labels == ["fell (thesis: failure)", "walked, CoM within 1.2 mm"]
+    assert labels == [
+        "fell (thesis: failure)",
+        "walked, CoM within 1.2 mm",
+        "walked, but CoM 12.4 mm (thesis: failure)",
+    ]
     names = [text.get_text() for text in axis.get_yticklabels()]
-    assert names == ["rigid, k = 0.8e6, b = 1e3", "rigid, k = 0.8e6, b = 1e3\nsofter"]
+    assert names == ["rigid, k = 8e5, b = 1000", "rigid, k = 8e5, b = 1000\nsofter", "rigid, k = 8e5, b = 1000"]
 
 
-def test_noise_that_fells_the_robot_is_a_cross():
+def test_noise_that_fells_the_robot_is_a_cross_and_what_strays_lies_above_the_limit():
     rows = [
         {"noise": "felt", "sigma": 5.0, "value": 0.001, "outcome": "walked"},
+        {"noise": "felt", "sigma": 10.0, "value": 0.015, "outcome": "inaccurate"},
         {"noise": "felt", "sigma": 20.0, "value": 0.1, "outcome": "fell"},
     ]
     (axis,) = noise_figure(rows).axes
-    walked, fallen = axis.lines
-    assert (walked.get_xdata().tolist(), walked.get_ydata().tolist()) == ([5.0], [1.0])
+    walked, fallen, limit = axis.lines
+    assert (walked.get_xdata().tolist(), walked.get_ydata().tolist()) == ([5.0, 10.0], [1.0, 15.0])
     assert fallen.get_xdata().tolist() == [20.0]
+    assert limit.get_ydata() == [10.0, 10.0]

@@ -6,7 +6,8 @@ from gradiva.telemetry import SignalLog
 
 from .test_ground_change import TIMES, walked_log
 
-WALKED = {"outcome": "walked", "reason": "done"}
+WALKED = {"outcome": "walked", "reason": "done", "com_error_m": {"max": 0.002}}
+STRAYED = WALKED | {"com_error_m": {"max": 0.011}}
 FELL = {"outcome": "fell", "reason": "fell at 5.00 s"}
 
 
@@ -26,10 +27,16 @@ def test_what_is_known_later_is_missed():
     assert next(rows_of("k", known_from(3.2), WALKED))["outcome"] == "missed"
 
 
-def test_a_fall_spoils_all_rows_of_its_walk():
-    assert {(row["outcome"], row["reason"]) for row in rows_of("k", known_from(2.5), FELL)} == {
-        ("fell", FELL["reason"])
-    }
+@pytest.mark.parametrize(
+    ("result", "outcome", "reason"),
+    [
+        (FELL, "fell", "fell at 5.00 s"),
+        (STRAYED, "inaccurate", "walked, but CoM 11.0 mm, 10 mm is the limit"),
+    ],
+)
+def test_a_fall_and_a_centre_of_mass_that_strays_spoil_all_rows_of_their_walk(result, outcome, reason):
+    rows = list(rows_of("k", known_from(2.5), result))
+    assert [(row["outcome"], row["reason"]) for row in rows] == [(outcome, reason)] * 2
 
 
 @pytest.mark.parametrize(("result", "outcome"), [(WALKED, "missed"), (FELL, "fell")])

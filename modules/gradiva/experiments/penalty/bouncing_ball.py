@@ -90,6 +90,7 @@ def rows_of(stiffness: float, motion: BallMotion) -> list[Row]:
 
 
 def _figure(motions: dict[float, BallMotion]) -> Figure:
+    """The whole fall, then the parts of it that the paper draws."""
     heights, forces = [], []
     for stiffness, motion in motions.items():
         name = f"$k_p$ = {stiffness:g}"
@@ -97,5 +98,10 @@ def _figure(motions: dict[float, BallMotion]) -> Figure:
         forces.append(Trace(name, motion.times, motion.forces))
     return traces_figure(
         f"Bouncing ball, $k_v$ = {DAMPING:g}",
-        [Panel("height [mm]", heights, (-1.0, 0.5)), Panel("normal force [N]", forces, (9.809, 9.816))],
+        [
+            Panel("height [mm]", heights),
+            Panel("height [mm]", heights, (-1.0, 0.5)),
+            Panel("normal force [N]", forces),
+            Panel("normal force [N]", forces, (9.809, 9.816)),
+        ],
     )

@@ -93,5 +93,9 @@ def _figure(motions: dict[float, SlidingMotion]) -> Figure:
     forces = [Trace(f"μ = {friction:g}", motion.times, motion.frictions) for friction, motion in motions.items()]
     return traces_figure(
         f"Brick on a ramp of {math.degrees(SLOPE):.0f}°, sticks for μ > {math.tan(SLOPE):.3f}",
-        [Panel("speed [m/s]", speeds, (-0.05, 1.0)), Panel("friction [N]", forces, None)],
+        [
+            Panel("speed [m/s]", speeds),
+            Panel("speed [m/s]", speeds, (-0.05, 1.1 * SPEED)),
+            Panel("friction [N]", forces),
+        ],
     )

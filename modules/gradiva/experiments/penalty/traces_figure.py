@@ -37,23 +37,31 @@ class Panel:
     Attributes:
         title: Quantity and unit.
         traces: The lines.
-        limits: Of the vertical axis; None: what the lines need.
+        limits: Of the vertical axis, which then shows a part of the lines and says so; None: what the lines need.
     """
 
     title: str
     traces: Sequence[Trace]
-    limits: tuple[float, float] | None
+    limits: tuple[float, float] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """What the lines are called."""
+        return [trace.name for trace in self.traces]
 
 
 def traces_figure(title: str, panels: Sequence[Panel]) -> Figure:
-    """Return a figure; the legend stands in the first panel."""
+    """Return a figure; a legend stands beside each panel whose lines are called otherwise than those above."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(_WIDTH, _PANEL_HEIGHT * len(panels)), layout="constrained")
         figure.suptitle(title, x=0.01, ha="left")
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        named: list[str] = []
         for axis, panel in zip(axes, panels, strict=True):
             _draw(axis, panel)
-        axes[0].legend(loc="upper right")
+            if panel.names != named:
+                axis.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+            named = panel.names
         axes[-1].set_xlabel("time [s]", loc="right")
         return figure
 
@@ -61,6 +69,6 @@ def traces_figure(title: str, panels: Sequence[Panel]) -> Figure:
 def _draw(axis: Axes, panel: Panel) -> None:
     for trace in panel.traces:
         axis.plot(trace.times, trace.values, label=trace.name)
-    axis.set_title(panel.title)
+    axis.set_title(panel.title if panel.limits is None else f"{panel.title}, enlarged")
     if panel.limits is not None:
         axis.set_ylim(*panel.limits)

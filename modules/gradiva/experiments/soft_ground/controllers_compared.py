@@ -7,10 +7,10 @@ from functools import partial
 import numpy as np
 
 from gradiva.contacts import ViscoElasticParameters
-from gradiva.experiments.experiment import ExperimentRun
+from gradiva.experiments.experiment import ExperimentRun, as_text
 from gradiva.experiments.soft_ground.comparison_figure import comparison_figure
 from gradiva.experiments.soft_ground.rows import soft_row
-from gradiva.experiments.soft_ground.soft_walk import SoftWalk
+from gradiva.experiments.soft_ground.soft_walk import SoftWalk, asked_of
 from gradiva.experiments.trial import walk_trial
 from gradiva.telemetry import SignalLog
 from gradiva.walking import GroundModel
@@ -31,11 +31,11 @@ def run_comparison(run: ExperimentRun, ground: ViscoElasticParameters, papers: P
     for count, (controller, paper) in enumerate(papers.items()):
         run.report(count, len(papers), str(controller))
         steps = _QUICK_STEPS if run.options.quick else _STEPS
-        walk = SoftWalk(ground, steps, controller=controller, may_fall=controller is GroundModel.RIGID)
+        walk = SoftWalk(ground, steps, controller=controller, asked=asked_of(controller))
         outcome = walk_trial(walk.trial())
         logs[str(controller)] = log = outcome.walk.recorder.log
         run.add_row(soft_row(walk, outcome.result, paper) | {"force_rate_nps": force_rate(log)})
-    title = f"k = {ground.stiffness:g} N/m³, b = {ground.damping:g} N·s/m³"
+    title = f"Torque control on k = {as_text(ground.stiffness)} N/m³, b = {as_text(ground.damping)} N·s/m³"
     run.add_figure(comparison_figure(logs, title), run.name)
     run.report(len(papers), len(papers), "drawn")
 

@@ -9,13 +9,14 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gradiva.telemetry.plot_style import STYLE, WARNING
+from gradiva.experiments.asked import COM_LIMIT, INACCURATE
+from gradiva.telemetry.plot_style import MUTED, STYLE
 
 _SIZE = (8.0, 4.0)  # [inch]
 
 
 def noise_figure(rows: Sequence[dict[str, Any]]) -> Figure:
-    """Return a line a kind of noise, as far as the robot walked; a cross marks a fall.
+    """Return a line a kind of noise, as far as the robot walked, below the limit or above it; a cross marks a fall.
 
     Args:
         rows: With ``noise``, ``sigma``, ``value`` and ``outcome``.
@@ -25,7 +26,8 @@ def noise_figure(rows: Sequence[dict[str, Any]]) -> Figure:
         axis = figure.subplots()
         for name in dict.fromkeys(row["noise"] for row in rows):
             _draw(axis, name, [row for row in rows if row["noise"] == name])
-        axis.set_title("largest error of the centre of mass [mm]; crosses at zero are falls")
+        axis.axhline(1e3 * COM_LIMIT, color=MUTED, linewidth=0.9, dashes=(3.0, 1.6))
+        axis.set_title("largest error of the centre of mass [mm]; dashed: the limit; crosses at zero are falls")
         axis.set_xlabel("standard deviation of the noise [N, N·m]", loc="right")
         axis.set_ylim(bottom=-0.5)
         figure.legend(loc="outside right upper")
@@ -33,9 +35,9 @@ def noise_figure(rows: Sequence[dict[str, Any]]) -> Figure:
 
 
 def _draw(axis: Axes, name: str, rows: Sequence[dict[str, Any]]) -> None:
-    walked = [row for row in rows if row["outcome"] == "walked"]
+    walked = [row for row in rows if row["outcome"] in ("walked", INACCURATE)]
     (line,) = axis.plot(
         [row["sigma"] for row in walked], [1e3 * row["value"] for row in walked], marker="o", markersize=3, label=name
     )
-    fallen = [row["sigma"] for row in rows if row["outcome"] != "walked"]
-    axis.plot(fallen, [0.0] * len(fallen), "x", color=line.get_color() if walked else WARNING)
+    fallen = [row["sigma"] for row in rows if row not in walked]
+    axis.plot(fallen, [0.0] * len(fallen), "x", color=line.get_color())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gradiva.experiments.experiment import AS_FOUND, ExperimentRun, Row
+from gradiva.experiments.asked import judged
+from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.soft_ground.soft_walk import ROBOT, SoftWalk
 
 
@@ -35,6 +36,7 @@ def soft_row(walk: SoftWalk, figures: Mapping[str, Any], paper: Any) -> Row:
         paper: What the paper has.
     """
     error = figures.get("com_error_m", {})
+    outcome, reason = judged(figures)
     return {
         "robot": ROBOT,
         "controller": str(walk.controller),
@@ -45,9 +47,9 @@ def soft_row(walk: SoftWalk, figures: Mapping[str, Any], paper: Any) -> Row:
         **walk.notes,
         "lasted_s": figures.get("duration_s"),
         "com_rms_m": error.get("rms"),
-        "asked": AS_FOUND if walk.may_fall else "to walk",
+        "asked": str(walk.asked),
         "paper": paper,
         "value": error.get("max"),
-        "outcome": figures["outcome"],
-        "reason": figures["reason"],
+        "outcome": outcome,
+        "reason": reason,
     }

@@ -9,6 +9,8 @@ from typing import Any
 
 from gradiva.common import GRAVITY
 from gradiva.contacts import ViscoElasticParameters
+from gradiva.experiments.asked import Asked
+from gradiva.experiments.experiment import as_text
 from gradiva.experiments.linear_contact_error import LENGTH, WIDTH
 from gradiva.experiments.trial import Trial
 from gradiva.planner import VelocityCommand
@@ -34,7 +36,7 @@ class SoftWalk:
         prior: Assumed stiffness and damping over the true ones, [-].
         overrides: ``table.key`` to value, laid over all of it.
         notes: Columns of its row that say what is special about it.
-        may_fall: A limit is looked for, or a controller compared.
+        asked: What has to come.
     """
 
     ground: ViscoElasticParameters
@@ -45,13 +47,14 @@ class SoftWalk:
     prior: float = 1.0
     overrides: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
-    may_fall: bool = False
+    asked: Asked = Asked.TO_TRACK
 
     @property
     def title(self) -> str:
         """For people."""
         notes = "".join(f", {name} {value}" for name, value in self.notes.items())
-        return f"{self.controller}, k = {self.ground.stiffness:g}, b = {self.ground.damping:g}{notes}"
+        stiffness, damping = map(as_text, self.ground)
+        return f"{self.controller}, k = {stiffness}, b = {damping}{notes}"
 
     def trial(self, seed: int = 0) -> Trial:
         """Return the walk by names and numbers alone."""
@@ -71,6 +74,11 @@ class SoftWalk:
             "contact_estimator.learns": self.learns,
             "planner.com_height": _COM_HEIGHT - sinkage(stiffness),
         }
+
+
+def asked_of(controller: GroundModel) -> Asked:
+    """Return what is asked where both controllers are compared: the rigid one's outcome is as found."""
+    return Asked.TO_TRACK if controller is GroundModel.COMPLIANT else Asked.AS_FOUND
 
 
 def sinkage(stiffness: float) -> float:

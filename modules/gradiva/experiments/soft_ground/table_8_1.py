@@ -6,7 +6,7 @@ from gradiva.contacts import ViscoElasticParameters
 from gradiva.experiments.experiment import ExperimentRun
 from gradiva.experiments.soft_ground.outcome_figure import outcome_figure
 from gradiva.experiments.soft_ground.rows import add_walks
-from gradiva.experiments.soft_ground.soft_walk import SoftWalk
+from gradiva.experiments.soft_ground.soft_walk import SoftWalk, asked_of
 from gradiva.walking import GroundModel
 
 GROUNDS = tuple(ViscoElasticParameters(k, b) for b in (1e4, 1e3) for k in (8e5, 1e6, 2e6))
@@ -19,7 +19,7 @@ def run_table_8_1(run: ExperimentRun) -> None:
     """Walk each ground with each controller; the value is the largest error of the centre of mass, [m]."""
     grounds, steps = (_QUICK_GROUNDS, _QUICK_STEPS) if run.options.quick else (GROUNDS, _STEPS)
     walks = [
-        SoftWalk(ground, steps, controller=controller, may_fall=controller is GroundModel.RIGID)
+        SoftWalk(ground, steps, controller=controller, asked=asked_of(controller))
         for controller in (GroundModel.COMPLIANT, GroundModel.RIGID)
         for ground in grounds
     ]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gradiva.contacts import ViscoElasticParameters
+from gradiva.experiments.asked import judged
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.soft_ground.ground_change import GroundChange, ground_changes
 from gradiva.experiments.soft_ground.soft_walk import SoftWalk
@@ -39,7 +40,8 @@ def run_figure_8_10(run: ExperimentRun) -> None:
         log = outcome.walk.recorder.log
         for row in rows_of(name, log, outcome.result):
             run.add_row(row)
-        figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints))
+        title = f"{name} vary from place to place, σ = {SIGMA:g} N, N·m"
+        figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints), title)
         run.add_figure(figure, f"{run.name}_{name.replace(' ', '_')}")
     run.report(len(cases), len(cases), "drawn")
 
@@ -59,12 +61,15 @@ def varying_walk(grounds: tuple[ViscoElasticParameters, ...], is_quick: bool) ->
 def rows_of(case: str, log: SignalLog, result: dict[str, Any]) -> Iterator[Row]:
     """Return a row a change of the ground; of a walk that ended before the first one, a row that says so.
 
+    A walk that fell, or whose CoM strayed, spoils all its rows.
+
     Args:
         case: What varies.
         log: Of the walk.
         result: In the shape of ``result.json``.
     """
-    ended = {} if result["outcome"] == "walked" else {"outcome": result["outcome"], "reason": result["reason"]}
+    outcome, reason = judged(result)
+    ended = {} if outcome == "walked" else {"outcome": outcome, "reason": reason}
     changes = ground_changes(log, TOLERANCE)
     for change in changes:
         yield _row(case, change) | ended
