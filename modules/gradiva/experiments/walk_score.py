@@ -10,6 +10,7 @@ import numpy as np
 
 from gradiva.common import NDArray
 from gradiva.experiments.stopwatch import PARTS
+from gradiva.experiments.walked_path import walked_path
 from gradiva.telemetry import SignalLog
 
 
@@ -23,12 +24,12 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     if len(log) == 0:
         return _nothing()
     window = _window(log, duration_after)
-    path = _path(log, window)
+    path = walked_path(log, window)
     tilt = _tilt(log["simulation::root_link::orientation"])
     return {
-        "distance_m": path["length"],
-        "mean_speed_mps": _mean_speed(path["length"], _walking_time(log)),
-        "peak_speed_mps": path["peak_speed"],
+        "distance_m": path.length,
+        "mean_speed_mps": _mean_speed(path.length, _walking_time(log)),
+        "peak_speed_mps": path.peak_speed,
         "com_error_m": _error(log, window, "com::position::measured", "com::position::desired"),
         "dcm_error_m": _error(log, window, "dcm::position::measured", "dcm::position::desired"),
         "zmp_error_m": _error(log, window, "zmp::measured", "zmp::desired"),
@@ -88,17 +89,6 @@ def _walking_time(log: SignalLog) -> float:
 def _mean_speed(length: float, duration: float) -> float:
     """Return [m/s]; nothing for a robot that went down before its first step."""
     return length / duration if duration > 0.0 else 0.0
-
-
-def _path(log: SignalLog, window: slice) -> dict[str, float]:
-    """Length of the body's path and the highest speed along it, from stride to stride: so the sway cancels."""
-    left = log["stance_foot::is_left"][window, 0]
-    rises = np.flatnonzero(np.diff(left) > 0.5)
-    rows = np.unique([0, *rises, len(left) - 1])
-    positions = log["simulation::root_link::position"][window][rows, :2]
-    lengths = np.linalg.norm(np.diff(positions, axis=0), axis=1)
-    durations = np.diff(log.times[window][rows])
-    return {"length": float(lengths.sum()), "peak_speed": float(np.max(lengths / durations, initial=0.0))}
 
 
 def _error(log: SignalLog, window: slice, measured: str, desired: str) -> dict[str, float]:
