@@ -106,29 +106,34 @@ def contact_phases(
     phases = [standing_phase(schedule.start_time, feet, stance_foot, is_walking=True)]
     times: NDArray = np.column_stack((schedule.lift_offs, schedule.touch_downs))
     for step, (lift_off, touch_down) in zip(steps, times.tolist(), strict=True):
-        before, after = feet[step.side], StandingFoot(step.pose, config.landing_height)
-        feet[step.side] = after
-        phases.append(
-            ContactPhase(
-                lift_off,
-                SwingFoot(
-                    lift_off,
-                    touch_down,
-                    before.placement,
-                    after.placement,
-                    config.swing_height,
-                    config.apex_fraction,
-                    config.swing_profile,
-                ),
-                step.side,
-                feet[Side.LEFT],
-                feet[Side.RIGHT],
-                0.5 * (after.pose.yaw - before.pose.yaw),
-                step.side.other,
-                True,
-            )
-        )
         stance_foot = step.side.other
+        phases.append(_swinging_phase(step, lift_off, touch_down, feet, config))
+        feet[step.side] = phases[-1].foot(step.side)
         phases.append(standing_phase(touch_down, feet, stance_foot, is_walking=True))
     phases.append(standing_phase(schedule.end_time, feet, stance_foot, is_walking=False))
     return phases
+
+
+def _swinging_phase(
+    step: Footstep,
+    lift_off: float,
+    touch_down: float,
+    feet: dict[Side, StandingFoot],
+    config: PlannerConfig,
+) -> ContactPhase:
+    """Return the single support in which a step is made from where its foot stands among ``feet``."""
+    before, after = feet[step.side], StandingFoot(step.pose, config.landing_height)
+    swing = SwingFoot(
+        lift_off,
+        touch_down,
+        before.placement,
+        after.placement,
+        config.swing_height,
+        config.apex_fraction,
+        config.swing_profile,
+    )
+    landed = feet | {step.side: after}
+    turn = 0.5 * (after.pose.yaw - before.pose.yaw)
+    return ContactPhase(
+        lift_off, swing, step.side, landed[Side.LEFT], landed[Side.RIGHT], turn, step.side.other, is_walking=True
+    )

@@ -45,6 +45,12 @@ def build_scene(description: RobotDescription, width: int, height: int) -> mujoc
 
 
 def _add_surroundings(spec: mujoco.MjSpec, floor: float) -> None:
+    _add_lights(spec)
+    _add_sky(spec)
+    _add_floor(spec, floor)
+
+
+def _add_lights(spec: mujoco.MjSpec) -> None:
     spec.visual.headlight.ambient = [0.35, 0.35, 0.35]
     spec.visual.headlight.diffuse = [0.45, 0.45, 0.45]
     spec.visual.headlight.specular = [0.1, 0.1, 0.1]
@@ -55,6 +61,9 @@ def _add_surroundings(spec: mujoco.MjSpec, floor: float) -> None:
         diffuse=[0.4, 0.4, 0.4],
         castshadow=False,
     )
+
+
+def _add_sky(spec: mujoco.MjSpec) -> None:
     spec.add_texture(
         name="sky",
         type=mujoco.mjtTexture.mjTEXTURE_SKYBOX,
@@ -64,6 +73,10 @@ def _add_surroundings(spec: mujoco.MjSpec, floor: float) -> None:
         width=64,
         height=384,
     )
+
+
+def _add_floor(spec: mujoco.MjSpec, height: float) -> None:
+    """Add a plane of tiles at a height [m]."""
     spec.add_texture(
         name="tiles",
         type=mujoco.mjtTexture.mjTEXTURE_2D,
@@ -78,7 +91,7 @@ def _add_surroundings(spec: mujoco.MjSpec, floor: float) -> None:
     spec.worldbody.add_geom(
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[0.0, 0.0, 1.0],
-        pos=[0.0, 0.0, floor],
+        pos=[0.0, 0.0, height],
         material="floor",
         contype=0,
         conaffinity=0,

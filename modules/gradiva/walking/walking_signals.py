@@ -7,7 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import FootContact, Measurement, NDArray, PlanarPose, RobotState, Side, so3
+from gradiva.common import (
+    FootContact,
+    FootReference,
+    Measurement,
+    NDArray,
+    PlanarPose,
+    RobotPosture,
+    RobotState,
+    Side,
+    WalkingReference,
+    so3,
+)
+from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.walking_log import WalkingLog
 
 Signals = dict[str, float | npt.ArrayLike]
@@ -26,40 +38,9 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     reference, state, desired, posture = log.reference, log.robot_state, log.desired, log.desired_posture
     if reference is None or state is None or desired is None or posture is None:
         raise ValueError("only ticks of the control loop can be recorded")
-    signals: Signals = {
-        "dcm::position::measured": state.dcm_position,
-        "dcm::position::desired": reference.dcm.position,
-        "dcm::velocity::desired": reference.dcm.velocity,
-        "zmp::measured": state.zmp_position,
-        "zmp::desired": desired.zmp_position,
-        "zmp::desired_planner": reference.dcm.zmp_position,
-        "com::position::measured": state.com_position,
-        "com::position::desired": reference.com_position,
-        "com::position::commanded": desired.com_position,
-        "com::velocity::measured": state.com_velocity,
-        "com::velocity::desired": reference.com_velocity,
-        "joints_state::positions::measured": state.joint_positions,
-        "joints_state::positions::desired": posture.joint_positions,
-        "joints_state::positions::command": log.command.values,
-        "joints_state::velocities::measured": state.joint_velocities,
-        "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]
-        "joints_state::torques::measured": measurement.joint_torques,
-        "root_link::position::measured": state.base_position,
-        "root_link::orientation::measured": so3.roll_pitch_yaw(state.base_rotation),
-        "odometry::root_link::position": _by_odometry(state),
-        "stance_foot::is_left": float(reference.stance_foot is Side.LEFT),
-        "walking::is_double_support": float(reference.is_double_support),
-        "walking::is_walking": float(reference.is_walking),
-    }
+    signals = _pendulum(reference, state, desired) | _joints(log, state, posture, measurement) | _gait(reference, state)
     for side in Side:
-        foot, wrench = reference.foot(side), state.foot_wrench(side)
-        signals[f"{side}_foot::position::measured"] = state.foot_position(side)
-        signals[f"{side}_foot::position::desired"] = foot.position
-        signals[f"{side}_foot::orientation::measured"] = so3.roll_pitch_yaw(state.foot_rotation(side))
-        signals[f"{side}_foot::orientation::desired"] = so3.roll_pitch_yaw(foot.rotation)
-        signals[f"{side}_foot::linear_force::measured"] = wrench[:3]
-        signals[f"{side}_foot::angular_torque::measured"] = wrench[3:]
-        signals |= _contact(side, state.foot_contact(side))
+        signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
     return signals
 
 
@@ -72,6 +53,57 @@ def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
     if "::orientation" in signal:
         return _ANGLES
     return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
+
+
+def _pendulum(reference: WalkingReference, state: RobotState, desired: DesiredPendulum) -> Signals:
+    return {
+        "dcm::position::measured": state.dcm_position,
+        "dcm::position::desired": reference.dcm.position,
+        "dcm::velocity::desired": reference.dcm.velocity,
+        "zmp::measured": state.zmp_position,
+        "zmp::desired": desired.zmp_position,
+        "zmp::desired_planner": reference.dcm.zmp_position,
+        "com::position::measured": state.com_position,
+        "com::position::desired": reference.com_position,
+        "com::position::commanded": desired.com_position,
+        "com::velocity::measured": state.com_velocity,
+        "com::velocity::desired": reference.com_velocity,
+    }
+
+
+def _joints(log: WalkingLog, state: RobotState, desired: RobotPosture, measurement: Measurement) -> Signals:
+    return {
+        "joints_state::positions::measured": state.joint_positions,
+        "joints_state::positions::desired": desired.joint_positions,
+        "joints_state::positions::command": log.command.values,
+        "joints_state::velocities::measured": state.joint_velocities,
+        "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]
+        "joints_state::torques::measured": measurement.joint_torques,
+    }
+
+
+def _gait(reference: WalkingReference, state: RobotState) -> Signals:
+    """The base, which has no reference, and what the plan is about."""
+    return {
+        "root_link::position::measured": state.base_position,
+        "root_link::orientation::measured": so3.roll_pitch_yaw(state.base_rotation),
+        "odometry::root_link::position": _by_odometry(state),
+        "stance_foot::is_left": float(reference.stance_foot is Side.LEFT),
+        "walking::is_double_support": float(reference.is_double_support),
+        "walking::is_walking": float(reference.is_walking),
+    }
+
+
+def _foot(side: Side, foot: FootReference, state: RobotState) -> Signals:
+    name, wrench = f"{side}_foot", state.foot_wrench(side)
+    return {
+        f"{name}::position::measured": state.foot_position(side),
+        f"{name}::position::desired": foot.position,
+        f"{name}::orientation::measured": so3.roll_pitch_yaw(state.foot_rotation(side)),
+        f"{name}::orientation::desired": so3.roll_pitch_yaw(foot.rotation),
+        f"{name}::linear_force::measured": wrench[:3],
+        f"{name}::angular_torque::measured": wrench[3:],
+    }
 
 
 def _contact(side: Side, contact: FootContact | None) -> Signals:
