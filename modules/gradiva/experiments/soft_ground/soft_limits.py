@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradiva.contacts import ViscoElasticParameters
 from gradiva.experiments.asked import Asked
-from gradiva.experiments.experiment import ExperimentRun
+from gradiva.experiments.experiment import ExperimentRun, as_text
 from gradiva.experiments.soft_ground.outcome_figure import outcome_figure
 from gradiva.experiments.soft_ground.rows import add_walks
 from gradiva.experiments.soft_ground.soft_walk import SoftWalk
@@ -57,7 +57,7 @@ def _less_damped(damping: float, steps: int) -> SoftWalk:
 
 def _unknown(ground: ViscoElasticParameters, prior: float, steps: int) -> SoftWalk:
     asked = Asked.TO_TRACK if ground.stiffness > _SOFT else Asked.AS_FOUND
-    notes = {"case": f"learned from {prior:.2g} of the truth"}
+    notes = {"case": f"learned from {prior:.2g} × the truth"}
     return SoftWalk(ground, steps, learns=True, prior=prior, notes=notes, asked=asked)
 
 
@@ -65,5 +65,5 @@ def _softening(learns: bool, steps: int) -> SoftWalk:
     """Feet that the ground lets down take the body with them, for as long as legs need to stretch."""
     patch = {"stiffness": _SOFT, "damping": _WELL_DAMPED, "after": _SOFTENS_AT}
     overrides = {"simulation.viscoelastic.patches": [patch]}
-    notes = {"case": f"softens to {_SOFT:g} under the feet, {'learned' if learns else 'unnoticed'}"}
+    notes = {"case": f"softens to {as_text(_SOFT)} under the feet, {'learned' if learns else 'unnoticed'}"}
     return SoftWalk(_UNKNOWN[0], steps, learns=learns, overrides=overrides, notes=notes, asked=Asked.TO_WALK)
