@@ -1,6 +1,7 @@
 """What touches the ground: support polygon, contacts and their forces."""
 
 from gradiva.contacts.linear_contact import LinearContact
+from gradiva.contacts.loaded_part import loaded_moments, normal_pressure
 from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
 from gradiva.contacts.pendulum_wrenches import left_share, pendulum_wrenches
 from gradiva.contacts.sole_moments import SoleMoments, polygon_moments, rectangle_moments
@@ -20,6 +21,8 @@ __all__ = [
     "ViscoElasticParameters",
     "WrenchRate",
     "left_share",
+    "loaded_moments",
+    "normal_pressure",
     "penalty_accelerations",
     "penalty_forces",
     "pendulum_wrenches",

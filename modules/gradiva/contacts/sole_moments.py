@@ -37,20 +37,27 @@ def rectangle_moments(sole: SoleRectangle, side: Side) -> SoleMoments:
 
 
 def polygon_moments(corners: Sequence[Point], height: float) -> SoleMoments:
-    r"""Return the moments of a polygon: each edge spans a triangle with the origin, Green's theorem.
-
-    A triangle of the origin, :math:`a` and :math:`b` has :math:`\int x = A (a_x + b_x)/3` and
-    :math:`\int x y = A (2 a_x a_y + a_x b_y + b_x a_y + 2 b_x b_y)/12`, with its signed area A.
+    """Return the moments of a polygon.
 
     Args:
         corners: Counter-clockwise from above, in the sole frame, [m]; fewer than three span nothing.
         height: Of the touching surface in the sole frame, [m].
     """
+    return edges_moments([(corners[index - 1], corner) for index, corner in enumerate(corners)], height)
+
+
+def edges_moments(edges: Sequence[tuple[Point, Point]], height: float) -> SoleMoments:
+    r"""Return the moments of what closed lines enclose: each edge spans a triangle with the origin, Green's theorem.
+
+    A triangle of the origin, :math:`a` and :math:`b` has :math:`\int x = A (a_x + b_x)/3` and
+    :math:`\int x y = A (2 a_x a_y + a_x b_y + b_x a_y + 2 b_x b_y)/12`, with its signed area A.
+
+    Args:
+        edges: Start and end of each, in any order, counter-clockwise from above, in the sole frame, [m].
+        height: Of the touching surface in the sole frame, [m].
+    """
     area = sx = sy = sxx = sxy = syy = 0.0
-    if len(corners) < 3:
-        return SoleMoments(area, sx, sy, sxx, sxy, syy, height)
-    ax, ay = corners[-1]
-    for bx, by in corners:
+    for (ax, ay), (bx, by) in edges:
         doubled = ax * by - bx * ay
         area += doubled
         sx += doubled * (ax + bx)
@@ -58,5 +65,4 @@ def polygon_moments(corners: Sequence[Point], height: float) -> SoleMoments:
         sxx += doubled * (ax * ax + ax * bx + bx * bx)
         sxy += doubled * (2.0 * (ax * ay + bx * by) + ax * by + bx * ay)
         syy += doubled * (ay * ay + ay * by + by * by)
-        ax, ay = bx, by
     return SoleMoments(area / 2.0, sx / 6.0, sy / 6.0, sxx / 12.0, sxy / 24.0, syy / 12.0, height)

@@ -8,8 +8,8 @@ import numpy as np
 
 from gradiva.common import FootContact, NDArray, Side, SoleRectangle
 from gradiva.contacts.half_plane import Point
-from gradiva.contacts.loaded_polygon import loaded_polygon, normal_pressure
-from gradiva.contacts.sole_moments import SoleMoments, polygon_moments, rectangle_moments
+from gradiva.contacts.loaded_part import loaded_moments, normal_pressure
+from gradiva.contacts.sole_moments import SoleMoments, rectangle_moments
 from gradiva.contacts.viscoelastic_equations import ViscoElasticEquations
 
 _Arguments = tuple[list[float], list[list[float]], list[float], list[float], list[list[float]]]
@@ -96,8 +96,7 @@ class ViscoElasticContact:
             return self._whole
         height = self._whole.height
         pressure = normal_pressure(height, *arguments, contact.stiffness, contact.damping)
-        loaded = loaded_polygon(self._corners, pressure)
-        return self._whole if loaded is self._corners else polygon_moments(loaded, height)
+        return loaded_moments(self._corners, pressure, height)
 
     @staticmethod
     def _arguments(motion: SoleMotion, contact: FootContact) -> _Arguments:

@@ -57,11 +57,12 @@ class SimulatedWalk:
         """
         _check_period(setup)
         self.setup = setup
-        layers = WalkingLayers(setup.robot, setup.walking, compiler or GccCompiler(cache_folder()))
+        compiler = compiler or GccCompiler(cache_folder())
+        layers = WalkingLayers(setup.robot, setup.walking, compiler)
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers
-        self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed)
+        self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed, compiler)
         self.recorder = WalkingRecorder(setup.robot.joints)
         self.fault_reasons: list[str] = []
         self.deadline_misses = 0

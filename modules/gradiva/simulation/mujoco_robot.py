@@ -18,7 +18,7 @@ from gradiva.common import (
     Side,
     unchecked,
 )
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.choose_ground import choose_ground
 from gradiva.simulation.delay_line import DelayLine
@@ -59,8 +59,16 @@ class MujocoRobot:
         config: SimulationConfig,
         posture: RobotPosture,
         seed: int = 0,
+        compiler: Compiler = interpreted,
     ) -> None:
         """Put the robot at its start posture, at rest.
+
+        Args:
+            description: Of the robot.
+            config: Of the simulation.
+            posture: Where it starts.
+            seed: Of the noise.
+            compiler: How the equations of soft ground become fast.
 
         Raises:
             ConfigError: The posture has a wrong size, is not finite, or has a sole inside the floor.
@@ -71,7 +79,7 @@ class MujocoRobot:
         self._joints = len(description.joints)
         self._description = description
         self._tree = tree = load_tree(description)
-        self._ground = choose_ground(config, description.sole.z, seed)
+        self._ground = choose_ground(config, description.sole.z, seed, compiler)
         self._model = build_plant(
             description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep
         )

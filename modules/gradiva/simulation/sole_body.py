@@ -8,11 +8,11 @@ import mujoco
 import numpy as np
 
 from gradiva.common import NDArray, so3
-from gradiva.contacts import SoleMotion
+from gradiva.simulation.soft_ground_function import SolePlaces
 from gradiva.simulation.sole_box import SoleBox
 from gradiva.simulation.spec_tools import quaternion
 
-_LINEAR_FIRST = [3, 4, 5, 0, 1, 2]  # the engine tells angular velocity first
+_SITE = mujoco.mjtObj.mjOBJ_SITE
 
 
 def add_sole_body(spec: mujoco.MjSpec, sole: SoleBox) -> mujoco.MjsBody:
@@ -38,15 +38,19 @@ class SoleBodies:
         self._model = model
         self._bodies = [int(model.body(f"sole:{sole.sensor}").id) for sole in soles]
         self._faces = [int(model.site(f"face:{sole.sensor}").id) for sole in soles]
+        self._sensors = [int(model.site(f"sensor:{sole.sensor}").id) for sole in soles]
+        self._soles = soles
 
-    def motions(self, data: mujoco.MjData) -> list[SoleMotion]:
-        """Return pose and twist of the middle of each face, axes of the sole frame; valid until the next step."""
-        twist = np.empty(6)
-        result = []
-        for face in self._faces:
-            mujoco.mj_objectVelocity(self._model, data, mujoco.mjtObj.mjOBJ_SITE, face, twist, 0)
-            result.append(SoleMotion(data.site_xpos[face], data.site_xmat[face].reshape(3, 3), twist[_LINEAR_FIRST]))
-        return result
+    @property
+    def places(self) -> list[SolePlaces]:
+        """Where they are in the engine's tables."""
+        halves = [(float(sole.half_size[0]), float(sole.half_size[1])) for sole in self._soles]
+        return [SolePlaces(*place) for place in zip(self._faces, self._sensors, halves, strict=True)]
+
+    def twists(self, data: mujoco.MjData, into: NDArray) -> None:
+        """Write the twists of the middles of the faces, angular first, shape (n, 6)."""
+        for face, twist in zip(self._faces, into, strict=True):
+            mujoco.mj_objectVelocity(self._model, data, _SITE, face, twist, 0)
 
     def at_sensors(self, data: mujoco.MjData, wrenches: NDArray) -> NDArray:
         """Return wrenches about the middles of the faces as wrenches about the sensors.

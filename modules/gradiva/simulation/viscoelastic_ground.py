@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
 
 from gradiva.common import FootContact, NDArray
+from gradiva.robot_model import Compiler, interpreted
 from gradiva.simulation.ground_config import GroundConfig
+from gradiva.simulation.soft_ground_function import soft_ground_function
 from gradiva.simulation.soft_sole import SoftSole
 from gradiva.simulation.sole_body import SoleBodies, add_sole_body
 from gradiva.simulation.sole_box import SoleBox
@@ -25,8 +27,24 @@ class ViscoElasticGround:
     integration to a per cent as long as the damping of a sole times the step stays below the mass of its foot.
     """
 
-    def __init__(self, config: ViscoElasticGroundConfig, floor: GroundConfig, height: float, seed: int) -> None:
-        """Take the properties, the friction of the floor, the height of the surface [m], and the seed of the noise."""
+    def __init__(
+        self,
+        config: ViscoElasticGroundConfig,
+        floor: GroundConfig,
+        height: float,
+        seed: int,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the properties.
+
+        Args:
+            config: Springs, dampers, noise.
+            floor: Its friction.
+            height: Of the surface, [m].
+            seed: Of the noise.
+            compiler: How the equations become fast.
+        """
+        self._compiler = compiler
         self._config = config
         self._friction = floor.friction
         self._height = height
@@ -43,7 +61,10 @@ class ViscoElasticGround:
     def bind(self, model: mujoco.MjModel) -> None:
         """Find the soles in the compiled model."""
         self._bodies = SoleBodies(model, self._boxes)
-        self._soles = [SoftSole(box, self._config, self._friction, self._height) for box in self._boxes]
+        self._function = soft_ground_function(
+            self._bodies.places, model.nsite, self._height, self._compiler, pulls=self._config.pulls
+        )
+        self._soles = [SoftSole(self._config, self._friction, self._height) for _ in self._boxes]
         self._told = np.zeros((len(self._boxes), 6))
 
     @property
@@ -75,13 +96,39 @@ class ViscoElasticGround:
         return self._told
 
     def _exert(self, data: mujoco.MjData, noises: NDArray) -> None:
-        motions = self._bodies.motions(data)
-        wrenches = np.array([sole.wrench(motion, data.time) for sole, motion in zip(self._soles, motions, strict=True)])
-        felt = told = self._bodies.at_sensors(data, wrenches)
-        if noises.any():
-            is_touching = np.array([[sole.contact is not None] for sole in self._soles])
-            disturbed = self._bodies.at_sensors(data, wrenches + is_touching * noises)
-            felt = felt if self._config.noise.target is NoiseTarget.SENSORS else disturbed
-            told = told if self._config.noise.target is NoiseTarget.ROBOT else disturbed
+        outputs = self._evaluate(data, noises)
+        if self._config.slides:
+            self._slide(outputs)
+        target = self._config.noise.target
+        felt = outputs["felt" if target is NoiseTarget.SENSORS else "felt_disturbed"]
+        told = outputs["told" if target is NoiseTarget.ROBOT else "told_disturbed"]
         self._bodies.exert(data, felt)
-        self._told = self._bodies.told(data, told)
+        self._told = told.copy()
+
+    def _evaluate(self, data: mujoco.MjData, noises: NDArray) -> Mapping[str, NDArray]:
+        """Evaluate the function for the contacts of this instant."""
+        function = self._function
+        function.set(site_positions=data.site_xpos, site_rotations=data.site_xmat, noises=noises)
+        self._bodies.twists(data, function.inputs["face_twists"])
+        outputs, places = function(), function.outputs["places"].tolist()
+        has_changed = [sole.meet(place, data.time) for sole, place in zip(self._soles, places, strict=True)]
+        return self._told_contacts() if any(has_changed) else outputs
+
+    def _slide(self, outputs: Mapping[str, NDArray]) -> None:
+        areas = outputs["projected_areas"].tolist()
+        slides = [
+            sole.slide(wrench, area) for sole, wrench, area in zip(self._soles, outputs["wrenches"], areas, strict=True)
+        ]
+        if any(slides):
+            self._told_contacts()
+
+    def _told_contacts(self) -> Mapping[str, NDArray]:
+        """Evaluate the function anew, for contacts that have changed."""
+        inputs = self._function.inputs
+        for index, sole in enumerate(self._soles):
+            inputs["touches"][index] = float(sole.contact is not None)
+            if sole.contact is not None:
+                inputs["rest_positions"][index] = sole.contact.rest_position
+                inputs["rest_rotations"][index] = sole.contact.rest_rotation.ravel()
+                inputs["grounds"][index] = sole.contact.stiffness, sole.contact.damping
+        return self._function()
