@@ -1,7 +1,9 @@
+import math
+
 import pytest
 
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_text import describe_command, outcome_line
+from gradiva.cli.walk_text import describe_command, outcome_line, result_table
 from gradiva.experiments import plan_from_start
 
 
@@ -19,6 +21,24 @@ from gradiva.experiments import plan_from_start
 def test_the_command_is_told_in_words(options, words):
     request = WalkOptions(robot="icub_v2_7", **options).request()
     assert words in describe_command(request, plan_from_start(request.setup, request.command))
+
+
+@pytest.mark.parametrize(("ground", "is_told"), [("soft", True), ("rigid", False), ("penalty", False)])
+def test_how_the_soles_stood_is_told_of_soft_ground_alone(ground, is_told):
+    error = {"rms": 0.001, "max": 0.002}
+    result = {
+        **{f"{name}_error_m": error for name in ("com", "dcm", "zmp", "foot")},
+        **dict.fromkeys(("distance_m", "duration_s", "mean_speed_mps", "peak_speed_mps", "real_time_factor"), 1.0),
+        **dict.fromkeys(("foot_slip_m", "odometry_drift_m", "max_tilt_rad", "goal_error_m"), None),
+        "final_pose": [0.0, 0.0, 0.0],
+        "qp_failures": 0,
+        "tick_us": {"total": {"median": None, "p99": None}},
+        "ground": ground,
+        "sinkage_m": 0.0123,
+        "foot_tilt_rad": math.radians(7.0),
+    }
+    cells = [cell for column in result_table(result).columns for cell in column.cells]
+    assert ("12.3 mm" in cells, "7.0°" in cells) == (is_told, is_told)
 
 
 def test_a_reason_is_not_taken_for_markup():

@@ -39,6 +39,11 @@ def walk_log(duration: float = END, **changes) -> SignalLog:
             for side, first in (("right", 0), ("left", 1))
         },
         **{f"simulation::{side}_foot::orientation": 0.0 * in_space for side in ("left", "right")},
+        **{
+            f"simulation::{side}_foot::{what}": np.zeros((len(times), 1))
+            for side in ("left", "right")
+            for what in ("sinkage", "tilt")
+        },
         "odometry::root_link::position": in_space,
         "simulation::root_link::position": in_space,
         "simulation::root_link::orientation": 0.0 * in_space,

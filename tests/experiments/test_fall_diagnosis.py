@@ -17,6 +17,15 @@ def growing_from(start, size=1.0, column=1, columns=2):
     return growth
 
 
+def growth(start):
+    return growing_from(start, column=0, columns=1)
+
+
+def rolling_from(start):
+    """Return the tilt of a foot that carries nothing before ``start`` [s] and rolls from then on."""
+    return lambda times: np.where(times < start, np.nan, times - start)[:, None]
+
+
 def test_a_healthy_walk_shows_no_sign():
     assert diagnose(walk_log()) == ""
 
@@ -47,6 +56,23 @@ def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
 def test_a_foot_that_turns_is_told_in_degrees():
     log = walk_log(FALL, right_foot__orientation__measured=growing_from(5.0, column=2, columns=3))
     assert diagnose(log) == "; first sign: right foot turned by 6 ° at 5.11 s, in double support"
+
+
+def test_a_foot_that_sinks_is_not_off_its_path():
+    log = walk_log(FALL, left_foot__position__measured=growing_from(5.0, size=-1.0, column=2, columns=3))
+    assert diagnose(log) == ""
+
+
+def test_a_sole_that_rolls_and_sinks_under_load_is_told_so():
+    log = walk_log(FALL, simulation__left_foot__tilt=rolling_from(4.995), simulation__left_foot__sinkage=growth(5.5))
+    assert diagnose(log) == "; first sign: left sole tilted by 12 ° at 5.21 s, while the right foot carried the robot"
+    log = walk_log(FALL, simulation__right_foot__sinkage=growth(4.998))
+    assert diagnose(log) == "; first sign: right sole sunk by 10 cm at 5.10 s, in double support"
+
+
+def test_a_sole_that_was_tilted_when_it_last_carried_load_is_no_sign():
+    log = walk_log(FALL, simulation__left_foot__tilt=lambda times: np.where(times < 5.0, 0.3, np.nan)[:, None])
+    assert diagnose(log) == ""
 
 
 def test_a_turn_across_half_a_circle_is_none():

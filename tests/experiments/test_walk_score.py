@@ -24,6 +24,35 @@ def test_an_error_is_measured_as_a_distance():
     assert figures["com_error_m"] == {"rms": 0.0, "max": 0.0}
 
 
+def test_the_foot_error_is_horizontal():
+    figures = score(walk_log(left_foot__position__measured=lambda times: np.array([0.003, -0.004, -0.03])))
+    assert figures["foot_error_m"]["max"] == pytest.approx(0.005)
+
+
+def test_a_turned_foot_is_told_in_yaw_by_the_shorter_way():
+    turn = 2.0 * np.pi - 0.1
+    figures = score(walk_log(right_foot__orientation__measured=lambda times: np.array([0.2, -0.3, turn])))
+    assert figures["foot_yaw_error_rad"] == pytest.approx({"rms": 0.1 / np.sqrt(2.0), "max": 0.1})
+
+
+def test_sinkage_and_tilt_are_the_largest_of_the_feet_that_carry_load():
+    def loaded_late(times):
+        return np.where(times > 5.0, 0.02, np.nan)[:, None]
+
+    feet = {f"simulation__{side}_foot__sinkage": loaded_late for side in ("left", "right")}
+    tilts = {"simulation__left_foot__tilt": lambda times: 0.1, "simulation__right_foot__tilt": lambda times: 0.3}
+    figures = score(walk_log(**feet, **tilts))
+    assert (figures["sinkage_m"], figures["foot_tilt_rad"]) == (pytest.approx(0.02), pytest.approx(0.3))
+
+
+def test_without_truth_of_the_soles_nothing_is_said_of_them():
+    whole = walk_log()
+    log = SignalLog.from_arrays(
+        whole.times, {name: whole[name] for name in whole if not name.endswith(("::sinkage", "::tilt"))}
+    )
+    assert (score(log)["sinkage_m"], score(log)["foot_tilt_rad"]) == (None, None)
+
+
 @pytest.mark.parametrize(("when", "counts"), [(0.5, False), (START + 1.0, True), (STOP + 1.0, True), (12.5, False)])
 def test_errors_count_from_the_first_weight_shift_until_two_seconds_after_the_last(when, counts):
     def bump(times):

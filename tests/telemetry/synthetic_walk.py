@@ -97,6 +97,8 @@ def walk_signals(times, seed=0):
         signals[f"{side}_foot::linear_force::measured"] = np.where(up > 0.0, noisy(up, 4.0), 0.0)
         signals[f"{side}_foot::angular_torque::measured"] = np.zeros_like(position)
         signals[f"simulation::{side}_foot::position"] = position
+        signals[f"simulation::{side}_foot::sinkage"] = np.where(loaded, 0.01, np.nan)
+        signals[f"simulation::{side}_foot::tilt"] = np.where(loaded, 0.05, np.nan)
         signals[f"{side}_foot::contact::is_active"] = loaded.astype(float)
         for parameter, truth in (("stiffness", 2e6), ("damping", 1e4)):
             signals[f"{side}_foot::contact::{parameter}"] = noisy(np.full_like(times, truth), 0.05 * truth)
@@ -126,6 +128,9 @@ def walk_result():
         "final_pose": [3.61, 0.01, 0.002],
         "goal_error_m": 0.021,
         **{f"{name}_error_m": error for name in ("com", "dcm", "zmp", "foot")},
+        "foot_yaw_error_rad": {"rms": 0.004, "max": 0.02},
+        "sinkage_m": 0.0123,
+        "foot_tilt_rad": 0.07,
         "foot_slip_m": 0.0004,
         "odometry_drift_m": 0.017,
         "max_tilt_rad": 0.031,

@@ -64,8 +64,18 @@ def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("odometry drift", _millimetres(result["odometry_drift_m"])),
         ("largest tilt", _degrees(result["max_tilt_rad"])),
         ("failed optimisations", str(result["qp_failures"])),
+        *_soft_ground_figures(result),
         ("tick median, p99", _tick(result["tick_us"]["total"])),
         ("faster than real time", f"{result['real_time_factor']:.1f} ×"),
+    ]
+
+
+def _soft_ground_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    if result["ground"] != GROUND_NAMES[GroundKind.VISCOELASTIC]:
+        return []
+    return [
+        ("deepest sinkage", _millimetres(result["sinkage_m"])),
+        ("largest foot tilt", _degrees(result["foot_tilt_rad"])),
     ]
 
 

@@ -29,6 +29,20 @@ class SoleRectangle:
         if self.x[0] >= self.x[1] or self.y[0] >= self.y[1]:
             raise ConfigError(f"sole x={self.x}, y={self.y}: the lower bound must come first")
 
+    @property
+    def length(self) -> float:
+        """From heel to toe, [m]."""
+        return self.x[1] - self.x[0]
+
+    @property
+    def width(self) -> float:
+        """From edge to edge, [m]."""
+        return self.y[1] - self.y[0]
+
+    def middle(self, side: Side) -> NDArray:
+        """Return the middle of the touching surface in the sole frame, [m], shape (3,)."""
+        return np.array([sum(self.x) / 2.0, side.sign * sum(self.y) / 2.0, self.z])
+
     def corners(self, side: Side, margin: float = 0.0) -> NDArray:
         """Return the corners in the sole frame, counter-clockwise from above, [m], shape (4, 2).
 

@@ -78,12 +78,24 @@ def _watched(log: SignalLog) -> list[WatchedQuantity]:
         WatchedQuantity("CoM error", _gap(log, "com::position"), 0.04, "cm", 100.0),
     ]
     for side in Side:
-        path, turn = _gap(log, f"{side}_foot::position"), _foot_turn(log, side)
+        path, turn = _gap(log, f"{side}_foot::position", 2), _foot_turn(log, side)
         quantities += [
             WatchedQuantity(f"{side} foot off its path by", path, 0.04, "cm", 100.0),
             WatchedQuantity(f"{side} foot turned by", turn, np.radians(6.0), "°", _DEGREES),
+            *_watched_of_sole(log, side),
         ]
     return quantities
+
+
+def _watched_of_sole(log: SignalLog, side: Side) -> list[WatchedQuantity]:
+    """How a sole that carries load stands in the ground; nothing where nobody logged it."""
+    tilt, sinkage = (f"simulation::{side}_foot::{quantity}" for quantity in ("tilt", "sinkage"))
+    if tilt not in log:
+        return []
+    return [
+        WatchedQuantity(f"{side} sole tilted by", log[tilt][:, 0], np.radians(12.0), "°", _DEGREES),
+        WatchedQuantity(f"{side} sole sunk by", log[sinkage][:, 0], 0.10, "cm", 100.0),
+    ]
 
 
 def _phase(log: SignalLog, row: int) -> str:
@@ -93,8 +105,10 @@ def _phase(log: SignalLog, row: int) -> str:
     return f"while the {stance} foot carried the robot"
 
 
-def _gap(log: SignalLog, quantity: str) -> NDArray:
-    return np.linalg.norm(log[f"{quantity}::measured"] - log[f"{quantity}::desired"], axis=1)
+def _gap(log: SignalLog, quantity: str, axes: int = 3) -> NDArray:
+    """How far the first axes of a quantity are from its reference."""
+    gap = log[f"{quantity}::measured"] - log[f"{quantity}::desired"]
+    return np.linalg.norm(gap[:, :axes], axis=1)
 
 
 def _foot_turn(log: SignalLog, side: Side) -> NDArray:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
 from gradiva.experiments.ground_signals import ground_signals
+from gradiva.experiments.sole_signals import sole_signals
 from gradiva.experiments.stopwatch import Stopwatch
 from gradiva.experiments.walking_recorder import WalkingRecorder
 from gradiva.planner import Command
@@ -102,8 +103,9 @@ class SimulatedWalk:
         if log.desired is not None and laps["total"] > 1e6 * self.setup.walking.walking.period:
             self.deadline_misses += 1
         if self.recorder.wants(log):
-            ground = ground_signals(self.robot.ground, self.setup.robot)
-            self.recorder.record(log, self.measurement, self.robot.truth(), ground, laps)
+            truth, robot = self.robot.truth(), self.setup.robot
+            ground = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
+            self.recorder.record(log, self.measurement, truth, ground, laps)
 
     def run(self, duration: float) -> bool:
         """Tick for ``duration`` [s]; return whether the robot still stands."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import NDArray
+from gradiva.common import NDArray, Side
 from gradiva.experiments.stopwatch import PARTS
 from gradiva.experiments.walked_path import walked_path
 from gradiva.telemetry import SignalLog
@@ -33,7 +33,10 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         "com_error_m": _error(log, window, "com::position::measured", "com::position::desired"),
         "dcm_error_m": _error(log, window, "dcm::position::measured", "dcm::position::desired"),
         "zmp_error_m": _error(log, window, "zmp::measured", "zmp::desired"),
-        "foot_error_m": _foot_error(log, window),
+        "foot_error_m": rms_and_max(np.concatenate([_foot_distances(log, window, side) for side in Side])),
+        "foot_yaw_error_rad": rms_and_max(np.concatenate([_foot_turns(log, window, side) for side in Side])),
+        "sinkage_m": _largest(log, window, "sinkage"),
+        "foot_tilt_rad": _largest(log, window, "tilt"),
         "odometry_drift_m": _drift(log, window),
         "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
         "tick_us": {part: _spread(log[f"tick::{part}"][window][:, 0]) for part in PARTS},
@@ -56,12 +59,14 @@ def rms_and_max(values: NDArray) -> dict[str, float]:
 
 def _nothing() -> dict[str, Any]:
     """The figures of a robot that went down before it balanced."""
-    errors = ("com_error_m", "dcm_error_m", "zmp_error_m", "foot_error_m")
+    errors = ("com_error_m", "dcm_error_m", "zmp_error_m", "foot_error_m", "foot_yaw_error_rad")
     return {
         "distance_m": 0.0,
         "mean_speed_mps": 0.0,
         "peak_speed_mps": 0.0,
         **{name: {"rms": None, "max": None} for name in errors},
+        "sinkage_m": None,
+        "foot_tilt_rad": None,
         "odometry_drift_m": None,
         "max_tilt_rad": None,
         "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
@@ -99,12 +104,24 @@ def _distances(log: SignalLog, window: slice, measured: str, desired: str) -> ND
     return np.linalg.norm(log[measured][window] - log[desired][window], axis=1)
 
 
-def _foot_error(log: SignalLog, window: slice) -> dict[str, float]:
-    errors = [
-        _distances(log, window, f"{side}_foot::position::measured", f"{side}_foot::position::desired")
-        for side in ("left", "right")
-    ]
-    return rms_and_max(np.concatenate(errors))
+def _foot_distances(log: SignalLog, window: slice, side: Side) -> NDArray:
+    """How far a foot is from its reference on the ground plane, [m]: how deep it sinks is another figure."""
+    measured, desired = (log[f"{side}_foot::position::{kind}"][window, :2] for kind in ("measured", "desired"))
+    return np.linalg.norm(measured - desired, axis=1)
+
+
+def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
+    """How far a foot is turned from its reference about the vertical, [rad], not negative."""
+    measured, desired = (log[f"{side}_foot::orientation::{kind}"][window, 2] for kind in ("measured", "desired"))
+    return np.abs(np.arctan2(np.sin(measured - desired), np.cos(measured - desired)))
+
+
+def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:
+    """The largest value of either foot while it carries load; None where none ever did, or nobody logged it."""
+    names = [name for side in Side if (name := f"simulation::{side}_foot::{quantity}") in log]
+    values = np.concatenate([log[name][window, 0] for name in names]) if names else np.zeros(0)
+    loaded = values[np.isfinite(values)]
+    return float(loaded.max()) if len(loaded) else None
 
 
 def _drift(log: SignalLog, window: slice) -> float:

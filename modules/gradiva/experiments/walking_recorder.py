@@ -50,7 +50,7 @@ class WalkingRecorder:
             log: Of the controller.
             measurement: What it saw.
             truth: Of the simulator.
-            ground: What soft ground is like below the feet, see ``ground_signals``.
+            ground: What it is like below the feet, and how they stand on it: ``ground_signals``, ``sole_signals``.
             laps: How long the parts of the tick took, [µs].
         """
         self.log.append(log.time, {**_signals(log, measurement, truth, laps), **ground})

@@ -27,7 +27,8 @@ class SlipMeter:
     """Keeps, for each stance phase of each foot, the way from where the sole was at touch-down.
 
     Attributes:
-        largest_slip: Horizontal way of a sole origin in one stance phase, over all so far, [m].
+        largest_slip: Horizontal way of a sole's middle in one stance phase, over all so far, [m]; that a sole rolls
+            about its middle or sinks is none.
         largest_turn: Turn of a sole about the vertical in one stance phase, over all so far, [rad].
     """
 
@@ -38,7 +39,7 @@ class SlipMeter:
         self.largest_turn = 0.0
 
     def update(self, side: Side, position: NDArray, rotation: NDArray, vertical_force: float) -> None:
-        """Take one sample of a sole (world; [m], [N])."""
+        """Take one sample of a sole: of the middle of its face, its rotation and its load (world; [m], [N])."""
         if not vertical_force > self._loaded_force:
             self._touch_down.pop(side, None)
             return

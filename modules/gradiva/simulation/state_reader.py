@@ -30,6 +30,7 @@ class StateReader:
         self._imu_rotation = self._rotation(self._imu)  # a view
         self._imu_twist = np.empty(6)  # angular first, in the axes of the site
         self._soles = {side: model.site(description.foot_frame(side)).id for side in Side}
+        self._middles = {side: description.sole.middle(side) for side in Side}
         self._sensor_rows = {side: description.sensors_of(side) for side in Side}
         names = [sensor.name for sensor in description.force_torque_sensors]
         self._sensors = [model.site(f"sensor:{name}").id for name in names]
@@ -91,7 +92,7 @@ class StateReader:
             force = sum(
                 float(data.site_xmat[self._sensors[row]][6:] @ wrenches[row, :3]) for row in self._sensor_rows[side]
             )
-            slip.update(side, data.site_xpos[sole], rotation, force)
+            slip.update(side, data.site_xpos[sole] + rotation @ self._middles[side], rotation, force)
 
     def _place(self, snapshot: Snapshot) -> None:
         self._data.qpos[:] = snapshot.positions

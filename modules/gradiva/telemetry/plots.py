@@ -12,6 +12,7 @@ from gradiva.telemetry.contact_plot import CONTACT_SIGNALS, plot_contacts
 from gradiva.telemetry.ground_plot import plot_ground
 from gradiva.telemetry.joint_plot import plot_joints
 from gradiva.telemetry.plot_style import STYLE, svg
+from gradiva.telemetry.sole_plot import SOLE_SIGNALS, plot_soles
 from gradiva.telemetry.tick_plot import plot_ticks
 from gradiva.telemetry.time_plots import (
     plot_attitude,
@@ -88,7 +89,7 @@ PLOTS = (
     ),
     Plot(
         "Feet",
-        "Height of the sole frames, solid measured, dashed desired; distance in space.",
+        "Height of the sole frames, solid measured, dashed desired; horizontal distance.",
         (*_both("left_foot::position"), *_both("right_foot::position")),
         plot_feet,
     ),
@@ -109,6 +110,13 @@ PLOTS = (
         "Stiffness and damping below the feet that carry load: solid estimated, dashed true.",
         CONTACT_SIGNALS,
         plot_contacts,
+        is_special=True,
+    ),
+    Plot(
+        "Soles in soft ground",
+        "Depth of the middle and tilt of each sole, by the simulator's truth, while it carries a tenth of the weight.",
+        SOLE_SIGNALS,
+        plot_soles,
         is_special=True,
     ),
     Plot(

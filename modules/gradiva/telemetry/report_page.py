@@ -17,6 +17,8 @@ _TILES = (  # key of the result, label, unit, factor from SI, digits
     ("goal_error_m", "distance to the goal", "mm", 1e3, 0),
     ("max_tilt_rad", "greatest tilt", "°", math.degrees(1.0), 1),
     ("foot_slip_m", "foot slip", "mm", 1e3, 1),
+    ("foot_tilt_rad", "greatest tilt of a loaded foot", "°", math.degrees(1.0), 1),
+    ("sinkage_m", "deepest sinkage", "mm", 1e3, 1),
     ("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
     ("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
     ("real_time_factor", "real-time factor", "", 1.0, 1),

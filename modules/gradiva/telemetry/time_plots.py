@@ -69,7 +69,7 @@ def plot_com_velocity(record: WalkRecord) -> Figure:
 
 
 def plot_feet(record: WalkRecord) -> Figure:
-    """Draw the heights of the soles, measured and desired, and how far they are from their references."""
+    """Draw the heights of the soles, measured and desired, and how far they are from their references, horizontally."""
     log, times = record.log, record.log.times
     figure, axes = panels(["left height [mm]", "right height [mm]", "distance to the reference [mm]"], times)
     for side, axis in zip(Side, axes[:2], strict=True):
@@ -77,7 +77,7 @@ def plot_feet(record: WalkRecord) -> Figure:
         desired = log[f"{side}_foot::position::desired"]
         line(axis, times, 1e3 * measured[:, 2], FOOT[side])
         reference(axis, times, 1e3 * desired[:, 2], "desired" if side is Side.LEFT else "")
-        line(axes[2], times, 1e3 * np.linalg.norm(measured - desired, axis=1), FOOT[side], str(side), width=1.0)
+        line(axes[2], times, _distance_mm(measured, desired), FOOT[side], str(side), width=1.0)
     return _finish(figure, axes, record, axes[2])
 
 
