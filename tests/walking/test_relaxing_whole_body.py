@@ -1,6 +1,7 @@
 import pytest
 
 from gradiva.common import NoSolutionFound
+from gradiva.walking import SafetyKind
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
 
 PERIOD = 0.001  # [s]
@@ -25,6 +26,19 @@ def test_contradictions_are_borne_for_a_while_and_then_told_with_the_task_that_i
         layer.command(None, None, PERIOD)
     assert caught.value.task == "centre of mass"
     assert layer.failures == 4
+
+
+def test_a_relaxed_tick_tells_at_once_which_task_it_is_for_and_the_next_good_one_tells_nothing():
+    controller = Contradicted()
+    layer = RelaxingWholeBody(controller, relaxed_duration=1.0)
+    layer.command(None, None, PERIOD)
+    (finding,) = layer.findings
+    assert (finding.kind, finding.subject) == (SafetyKind.RELAXED, "centre of mass")
+    assert finding.text.startswith("relaxed, torque control: the solver answered 'infeasible'")
+    controller.is_contradicted = False
+    layer.command(None, None, PERIOD)
+    assert layer.findings == ()
+    assert layer.contradiction is None
 
 
 def test_a_tick_that_goes_well_makes_it_patient_again():

@@ -190,6 +190,7 @@ class WalkingController(WalkingReport):
         ahead = self._follower.present_plan.at(time + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
         command = self._whole_body.command(state, body, self._tick.period)
+        self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._torques.limited(command, measurement.joint_torques, self._tick.period)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)

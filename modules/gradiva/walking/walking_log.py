@@ -23,6 +23,8 @@ class WalkingLog:
         desired: What layer 2 asked of the body.
         desired_posture: Where the joints were told to be, feed-forward left out.
         desired_joint_velocities: [rad/s], shape (n,).
+        relaxed_task: Which task layer 3 could only come near to, the hardest to meet; empty where it met all, or none
+            is known.
     """
 
     time: float
@@ -34,3 +36,4 @@ class WalkingLog:
     desired: DesiredPendulum | None = None
     desired_posture: RobotPosture | None = None
     desired_joint_velocities: NDArray | None = None
+    relaxed_task: str = ""

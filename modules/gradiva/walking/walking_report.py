@@ -69,9 +69,18 @@ class WalkingReport:
         state: RobotState | None = None,
         desired: DesiredPendulum | None = None,
     ) -> WalkingLog:
-        whole_body = self._layers.whole_body
-        posture = None if desired is None else whole_body.desired_posture
-        velocities = None if desired is None else whole_body.desired_velocity[6:]
+        if desired is None:
+            return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)
+        whole_body, contradiction = self._layers.whole_body, self._whole_body.contradiction
         return WalkingLog(
-            time, self._machine.state, self._machine.reason, command, reference, state, desired, posture, velocities
+            time,
+            self._machine.state,
+            self._machine.reason,
+            command,
+            reference,
+            state,
+            desired,
+            whole_body.desired_posture,
+            whole_body.desired_velocity[6:],
+            "" if contradiction is None else contradiction.task or "",
         )

@@ -39,6 +39,7 @@ class ResponsesConfig:
     stale_measurement: Response
     stale_reference: Response
     control_mode: Response
+    relaxed: Response
 
     def of(self, kind: SafetyKind) -> Response:
         """Return what is done about ``kind``."""

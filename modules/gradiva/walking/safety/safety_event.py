@@ -27,6 +27,7 @@ class SafetyKind(StrEnum):
     STALE_MEASUREMENT = "stale_measurement"
     STALE_REFERENCE = "stale_reference"
     CONTROL_MODE = "control_mode"
+    RELAXED = "relaxed"
     NO_SOLUTION = "no_solution"
     FAILED_TICKS = "failed_ticks"
     EMERGENCY_STOP = "emergency_stop"
