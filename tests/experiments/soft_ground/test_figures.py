@@ -57,7 +57,7 @@ def test_noise_that_fells_the_robot_is_a_cross_and_what_strays_lies_above_the_li
         {"noise": "felt", "sigma": 20.0, "value": 0.1, "outcome": "fell"},
     ]
     (axis,) = noise_figure(rows).axes
-    walked, fallen, limit = axis.lines
+    walked, fallen, limit, _ = axis.lines
     assert (walked.get_xdata().tolist(), walked.get_ydata().tolist()) == ([5.0, 10.0], [1.0, 15.0])
     assert fallen.get_xdata().tolist() == [20.0]
     assert limit.get_ydata() == [10.0, 10.0]

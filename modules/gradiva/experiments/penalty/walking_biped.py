@@ -119,7 +119,7 @@ def _figure(walks: dict[float, BipedWalk]) -> Figure:
     for penetration, walk in walks.items():
         name, times = f"right foot, ε = {penetration:g} m", walk.record.times
         small = _of_corners(times, 1e3 * walk.record.heights[:, 1])
-        panels.append(Panel(f"height [mm], {name}", small, (-0.2, 0.2)))
+        panels.append(Panel(f"height [mm], {name}", small, (-0.3, 0.2)))
         panels.append(Panel(f"normal force of a corner [N], {name}", _of_corners(times, walk.record.forces[:, 1])))
     gains, joints = last.setup.simulation.penalty, len(last.setup.robot.joints)
     title = f"A biped with {joints} joints on penalty contacts, $k_p$ = {gains.stiffness:g}, $k_v$ = {gains.damping:g}"

@@ -26,8 +26,9 @@ def noise_figure(rows: Sequence[dict[str, Any]]) -> Figure:
         axis = figure.subplots()
         for name in dict.fromkeys(row["noise"] for row in rows):
             _draw(axis, name, [row for row in rows if row["noise"] == name])
-        axis.axhline(1e3 * COM_LIMIT, color=MUTED, linewidth=0.9, dashes=(3.0, 1.6))
-        axis.set_title("largest error of the centre of mass [mm]; dashed: the limit; crosses at zero are falls")
+        axis.axhline(1e3 * COM_LIMIT, color=MUTED, linewidth=0.9, dashes=(3.0, 1.6), label="limit")
+        axis.plot([], [], "x", color=MUTED, label="fell, whatever the error")
+        axis.set_title("largest error of the centre of mass [mm]")
         axis.set_xlabel("standard deviation of the noise [N, N·m]", loc="right")
         axis.set_ylim(bottom=-0.5)
         figure.legend(loc="outside right upper")
