@@ -21,8 +21,8 @@ PaperSpeeds = Mapping[tuple[str, str], float]
 PAPER_ROBOT = "icub_v2_7"
 _FASTEST = 1.0  # [m/s] nobody looks beyond
 _THOROUGH = SpeedSearch(slowest=0.10, fastest=_FASTEST, resolution=0.01, stride=8)
-_QUICK = SpeedSearch(slowest=0.10, fastest=_FASTEST, resolution=0.05, stride=2)
-_DISTANCE, _QUICK_DISTANCE = 5.0, 2.0  # [m]
+_QUICK = SpeedSearch(slowest=0.10, fastest=0.50, resolution=0.05, stride=8)
+_DISTANCE, _QUICK_DISTANCE = 5.0, 1.0  # [m]
 _SEEDS, _QUICK_SEEDS = (0, 1, 2), (0,)
 
 

@@ -35,12 +35,12 @@ def run_figure_8_10(run: ExperimentRun) -> None:
     """Walk over two edges in the ground; the value is how long a foot needs to know what it stands on, [s]."""
     cases = dict(list(_CASES.items())[:1]) if run.options.quick else _CASES
     for count, (name, grounds) in enumerate(cases.items()):
-        run.report(count, len(cases), f"{name} vary")
+        run.report(count, len(cases), f"varying {name}")
         outcome = walk_trial(varying_walk(grounds, run.options.quick).trial())
         log = outcome.walk.recorder.log
         for row in rows_of(name, log, outcome.result):
             run.add_row(row)
-        title = f"{name} vary from place to place, σ = {SIGMA:g} N, N·m"
+        title = f"Space-varying {name}, σ = {SIGMA:g} N, N·m"
         figure = contact_figure(WalkRecord(log, outcome.walk.setup.robot.joints), title)
         run.add_figure(figure, f"{run.name}_{name.replace(' ', '_')}")
     run.report(len(cases), len(cases), "drawn")
