@@ -3,7 +3,7 @@ import math
 import pytest
 
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_text import describe_command, outcome_line, result_table
+from gradiva.cli.walk_text import describe_command, opening, outcome_line, result_table
 from gradiva.experiments import plan_from_start
 
 
@@ -21,6 +21,18 @@ from gradiva.experiments import plan_from_start
 def test_the_command_is_told_in_words(options, words):
     request = WalkOptions(robot="icub_v2_7", **options).request()
     assert words in describe_command(request, plan_from_start(request.setup, request.command))
+
+
+def test_soft_ground_is_described_before_the_walk():
+    request = WalkOptions(robot="icub_v2_7", control="torque", ground="soft", stiffness=1e6).request()
+    lines = opening(request, plan_from_start(request.setup, request.command))
+    assert len(lines) == 2
+    assert lines[1].startswith("on this ground one foot sinks by 28 mm and rolls by 3.7° for each millimetre")
+
+
+def test_rigid_ground_has_no_word():
+    request = WalkOptions(robot="icub_v2_7").request()
+    assert len(opening(request, plan_from_start(request.setup, request.command))) == 1
 
 
 @pytest.mark.parametrize(("ground", "is_told"), [("soft", True), ("rigid", False), ("penalty", False)])

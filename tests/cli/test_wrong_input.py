@@ -43,6 +43,11 @@ WRONG = {
     ),
     "negative stiffness": (["--ground", "soft", "--stiffness", "-1"], "stiffness=-1.0: must be positive"),
     "damping not a number": (["--ground", "soft", "--damping", "nan"], "--damping nan: expected a finite number"),
+    "ground on which nobody can stand": (
+        ["--ground", "soft", "--control", "torque", "--stiffness", "2e4"],
+        "on one foot iCub v2.7 sinks by m g / (k A) = 1408 mm, its gait takes 105 mm",
+    ),
+    "soft ground under stiff joints": (["--ground", "soft"], "walk with --control torque, or on 2.8e+07 N/m³"),
     "push of four parts": (["--push", "chest,0,30,0"], "expected LINK,FX,FY,FZ,START,DURATION"),
     "push not a number": (["--push", "chest,0,nan,0,4,0.1"], "'nan' is no finite number"),
     "push of no duration": (["--push", "chest,0,30,0,4,0"], "duration=0.0 must be positive"),

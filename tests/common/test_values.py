@@ -51,6 +51,13 @@ def test_the_zmp_of_a_dcm_reference_pushes_it_away():
     np.testing.assert_allclose(reference.zmp_position, [0.0, 0.0], atol=1e-15)
 
 
+@pytest.mark.parametrize(("side", "y"), [(Side.LEFT, 0.005), (Side.RIGHT, -0.005)])
+def test_the_middle_of_a_sole_lies_on_its_touching_surface(side, y):
+    sole = SoleRectangle(x=(-0.05, 0.1), y=(-0.03, 0.04), z=-0.01)
+    np.testing.assert_allclose(sole.middle(side), [0.025, y, -0.01])
+    assert (sole.length, sole.width) == pytest.approx((0.15, 0.07))
+
+
 def test_the_right_sole_mirrors_the_left_one():
     sole = SoleRectangle(x=(-0.05, 0.1), y=(-0.03, 0.04), z=0.0)
     left, right = sole.corners(Side.LEFT), sole.corners(Side.RIGHT)

@@ -12,13 +12,14 @@ from rich.console import Console
 from gradiva.cli.live_view import LiveView
 from gradiva.cli.output import JsonTarget, check_writable, console_beside, progress_bar
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_text import describe_command, outcome_line, result_table
+from gradiva.cli.walk_text import opening, outcome_line, result_table
 from gradiva.common import ConfigError
 from gradiva.experiments import (
     Observer,
     SimulatedWalk,
     WalkOutcome,
     WalkRequest,
+    check_footing,
     create_run,
     finish_walk,
     plan_from_start,
@@ -46,12 +47,14 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
     console = console_beside(target)
     film_path = _film_path(record)
     request = options.request()
+    check_footing(request.setup)
     plan = plan_from_start(request.setup, request.command)
     observers: list[Observer] = []
     compiler = GccCompiler(cache_folder(), lambda line: console.print(line, style="dim", markup=False))
     walk = SimulatedWalk(request.setup, request.seed, compiler, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(out))
-    console.print(describe_command(request, plan), markup=False, soft_wrap=True)
+    for line in opening(request, plan):
+        console.print(line, markup=False, soft_wrap=True)
     with ExitStack() as stack:
         if view:
             observers.append(stack.enter_context(LiveView(request.setup.robot, plan, walk.time, console)))

@@ -6,6 +6,7 @@ from gradiva.experiments.fall_diagnosis import diagnose
 from gradiva.experiments.planned_walk import final_pose, plan_from_start
 from gradiva.experiments.registry import EXPERIMENTS, find_experiment
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
+from gradiva.experiments.soft_footing import check_footing, footing_note
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Trial, TrialResult, run_trial
 from gradiva.experiments.trial_pool import TrialPool
@@ -35,11 +36,13 @@ __all__ = [
     "TrialResult",
     "WalkOutcome",
     "WalkRequest",
+    "check_footing",
     "create_run",
     "diagnose",
     "final_pose",
     "find_experiment",
     "finish_walk",
+    "footing_note",
     "highest_speed",
     "plan_from_start",
     "run_benchmark",
