@@ -113,3 +113,13 @@ def test_solved_again_after_it_had_no_answer(toy):
     with pytest.raises(NoSolutionFound):
         problem.solve({"wanted": [0.0, 0.0, 0.0], "at": 4.0})
     np.testing.assert_allclose(problem.solve({"wanted": [0.0, 0.0, 0.5], "at": 0.0}), [0.0, 0.0, 0.5], atol=1e-5)
+
+
+@pytest.mark.parametrize("solver", list(SolverName))
+def test_after_a_reset_it_answers_to_the_last_digit_as_it_did_at_first(toy, solver):
+    toy.composer.bound("first", 0, cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, 3.0)
+    problem = toy.problem(solver)
+    first = problem.solve({"wanted": [0.9, 0.3, -0.2]}).copy()
+    problem.solve({"wanted": [-7.0, 0.3, -0.2]})
+    problem.reset()
+    assert problem.solve({"wanted": [0.9, 0.3, -0.2]}).tolist() == first.tolist()

@@ -64,8 +64,14 @@ class ComposedProblem:
             **{name: results[name] for name in problem}, prices=composer.prices(), pattern=composer.pattern()
         )
         self._guess, self._misses = results["guess"], (results["guess_miss"], results["guess_residual"])
+        self._kind = solver
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what bound in the last tick: the next one is answered as the first, to the last digit."""
+        self._function.set(pressed=0.0)
         self.solution = np.zeros(len(self._guess))
-        self.solver = make_solver(solver, name, self.quadratic_program)
+        self.solver = make_solver(self._kind, self._name, self.quadratic_program)
 
     def evaluate(self, values: Mapping[str, npt.ArrayLike]) -> None:
         """Compute the problem's numbers and ``outputs``, and solve nothing; see `solve`."""

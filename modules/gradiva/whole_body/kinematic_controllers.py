@@ -58,6 +58,7 @@ class PositionController:
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
+        self._inverse_kinematics.problem.reset()
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
@@ -89,6 +90,7 @@ class VelocityController:
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
+        self._inverse_kinematics.problem.reset()
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
 

@@ -48,7 +48,8 @@ class TorqueController:
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:
-        """See ``WholeBodyController.reset``."""
+        """See ``WholeBodyController.reset``; the first torques are free: who sends them leads the joints there."""
+        self.problem.reset()
         self._posture: RobotPosture | None = posture
         self._start: RobotPosture | RobotState = posture
         self._period = 0.0
