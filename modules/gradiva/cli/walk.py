@@ -11,6 +11,7 @@ from gradiva.cli.interrupts import leaving_at_once
 DEFAULT_ROBOT = "icub_v2_7"
 DEFAULT_SPEED = 0.19  # [m/s]
 DEFAULT_DURATION = 10.0  # [s]
+_SOIL = "per area of the sole, as simulated; torque control believes contact_estimator.* at first, and learns."
 
 
 def _where(metavar: str, text: str) -> Any:
@@ -51,8 +52,8 @@ From = Annotated[
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
 Ground = Annotated[str | None, _what(text="rigid, soft or penalty.", metavar="GROUND")]
-Stiffness = Annotated[float | None, _what(text="Of a soft ground, per area of the sole.", metavar="N/M³")]
-Damping = Annotated[float | None, _what(text="Of a soft ground, per area of the sole.", metavar="NS/M³")]
+Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
+Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Pushes = Annotated[
     list[str] | None,
     _what(text="Newtons in world and seconds; the walk starts at about 3 s.", metavar="LINK,FX,FY,FZ,START,DURATION"),
