@@ -51,7 +51,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     assert result["outcome"] == "walked"
     assert (result["robot"], result["control"], result["model"]) == ("icub_v2_7", "position", "dcm")
     assert result["seed"] == 3
-    assert result["command"] == "--goal 0.4,0.1 --seed 3"
+    assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --seed 3"
     assert result["goal_error_m"] < 0.05
     assert result["dcm_error_m"]["rms"] < result["dcm_error_m"]["max"] < 0.05
     assert set(result["tick_us"]) == {"estimation", "model_control", "whole_body", "total"}
@@ -86,7 +86,11 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert "before it, a push of 600 N on chest from 4.00 to 4.30 s" in result["reason"]
     assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
-    for part in ("<h1>iCub v2.7</h1>", "gradiva walk --speed 0.19 --duration 10", "push of 600 N on chest"):
+    for part in (
+        "<h1>iCub v2.7</h1>",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --push chest,0,600,0,4,0.3",
+        "push of 600 N on chest",
+    ):
         assert part in page
 
 

@@ -85,10 +85,10 @@ def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_pa
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "--speed 0.19 --duration 10"),
-        ({"speed": 0.0, "duration": 2.0, "seed": 3}, "--speed 0 --duration 2 --seed 3"),
-        ({"lateral": -0.05, "turn": 18.0}, "--lateral -0.05 --turn 18 --duration 10"),
-        ({"goal": "1,-0.5,90"}, "--goal 1,-0.5,90"),
+        ({}, "--robot icub_v2_7 --speed 0.19 --duration 10"),
+        ({"speed": 0.0, "duration": 2.0, "seed": 3}, "--robot icub_v2_7 --speed 0 --duration 2 --seed 3"),
+        ({"lateral": -0.05, "turn": 18.0}, "--robot icub_v2_7 --lateral -0.05 --turn 18 --duration 10"),
+        ({"goal": "1,-0.5,90"}, "--robot icub_v2_7 --goal 1,-0.5,90"),
     ],
 )
 def test_the_words_that_repeat_a_walk_are_kept(options, words):

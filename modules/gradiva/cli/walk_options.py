@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,20 +58,29 @@ class WalkOptions:
         """
         setup = self._setup()
         name = f"{setup.robot.name}-{setup.walking.walking.model}-{setup.walking.walking.control}"
-        return WalkRequest(setup, self._command(setup), self.seed, name, self._words())
+        return WalkRequest(setup, self._command(setup), self.seed, name, self._words(setup))
 
-    def _words(self) -> tuple[str, ...]:
-        """The words that repeat the walk on its configuration, defaults said."""
-        options = ("speed", "lateral", "turn", "goal", "path", "duration")
-        values: dict[str, str | float | None] = {name: getattr(self, name) for name in options}
+    def _words(self, setup: Setup) -> tuple[str, ...]:
+        """The words that repeat the walk, defaults said: what happens to its result is not among them."""
+        options: dict[str, Any] = {"robot": setup.robot.name, **self._destination()}
+        for name in ("control", "model", "ground", "stiffness", "damping"):
+            options[name] = getattr(self, name)
+        options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
+        told = [(name, value) for name, given in options.items() for value in _each(given)]
+        return (*(word for name, value in told for word in (f"--{name}", _as_typed(value))), *self._flags())
+
+    def _destination(self) -> dict[str, Any]:
+        """Where to, by option."""
+        values = {name: getattr(self, name) for name in ("speed", "lateral", "turn", "goal", "path", "duration")}
         if not self._has_destination:
             if all(values[name] is None for name in ("speed", "lateral", "turn")):
                 values["speed"] = DEFAULT_SPEED
             if self.duration is None:
                 values["duration"] = DEFAULT_DURATION
-        values["seed"] = self.seed or None
-        told = {name: value for name, value in values.items() if value is not None}
-        return tuple(word for name, value in told.items() for word in (f"--{name}", _as_typed(value)))
+        return values
+
+    def _flags(self) -> tuple[str, ...]:
+        return ("--noise",) if self.noise else ()
 
     def _setup(self) -> Setup:
         for option in ("control", "model", "ground"):
@@ -184,6 +194,13 @@ def read_path(file: Path) -> NDArray:
     if not rows:
         raise ConfigError(f"{file} has no points")
     return np.array([[float(x), float(y)] for _, (x, y) in rows])
+
+
+def _each(given: Any) -> Sequence[Any]:
+    """Return the values of an option: none, one, or those of an option that may be repeated."""
+    if isinstance(given, tuple):
+        return given
+    return () if given is None else (given,)
 
 
 def _as_typed(value: str | float) -> str:

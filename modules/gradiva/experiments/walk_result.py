@@ -36,7 +36,7 @@ class WalkRequest:
         command: Where to.
         seed: Of the noise.
         name: Of the run's folder.
-        arguments: Of ``gradiva walk``, that repeat the walk on its configuration; empty when nobody typed any.
+        arguments: Of ``gradiva walk``, that repeat the walk; empty when nobody typed any.
     """
 
     setup: Setup
