@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import EstimationError, LowPass, Measurement, NDArray, PlanarPose, Side, WalkingReference, so3
+from gradiva.common import EstimationError, Measurement, NDArray, PlanarPose, Side, WalkingReference, so3
 from gradiva.estimation.attitude_filter import AttitudeFilter
 from gradiva.estimation.stance_anchor import StanceAnchor
 
@@ -38,7 +38,7 @@ class BaseEstimate(Protocol):
         ...
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses, period: float
+        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
     ) -> dict[str, npt.ArrayLike]:
         """Return the inputs of the state function that place the base.
 
@@ -46,7 +46,6 @@ class BaseEstimate(Protocol):
             measurement: One sample of all sensors.
             reference: The plan at the same time.
             feet: As last estimated.
-            period: Since the last sample, [s].
 
         Raises:
             EstimationError: What it needs is not measured, or not finite.
@@ -61,14 +60,11 @@ class BaseEstimate(Protocol):
 class OdometryBase:
     """The stance sole rests where it landed; tilt and angular velocity are those of the IMU, where there is one."""
 
-    def __init__(
-        self, anchor_blend_time: float, use_imu: bool, attitude_time_constant: float, velocity_time_constant: float
-    ) -> None:
+    def __init__(self, anchor_blend_time: float, use_imu: bool, attitude_time_constant: float) -> None:
         """Take what ``StateEstimatorConfig`` says of it."""
         self._anchor = StanceAnchor(anchor_blend_time)
         self._use_imu = use_imu
         self._attitude_filter = AttitudeFilter(attitude_time_constant)
-        self._velocity_filter = LowPass(velocity_time_constant)
         self.reset()
 
     @property
@@ -80,11 +76,10 @@ class OdometryBase:
         """See ``BaseEstimate.reset``: the next stance sole is taken on its planned pose."""
         self._anchor.reset()
         self._attitude_filter.reset()
-        self._velocity_filter.reset()
         self._first_heading_over_imu: float | None = None
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses, period: float
+        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
     ) -> dict[str, npt.ArrayLike]:
         """See ``BaseEstimate.inputs``."""
         imu = measurement.imu if self._use_imu else None
@@ -98,9 +93,7 @@ class OdometryBase:
             "use_imu": 0.0,
         }
         if imu is not None:
-            angular_velocity = self._velocity_filter.update(imu.angular_velocity, period)
-            inputs |= {"use_imu": 1.0, "imu_angular_velocity": angular_velocity}
-            inputs |= self._attitude_filter.inputs(imu, measurement.time)
+            inputs |= {"use_imu": 1.0, **self._attitude_filter.inputs(imu, measurement.time)}
         return inputs
 
     def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
@@ -119,16 +112,11 @@ class MeasuredBase:
 
     plan_origin = PlanarPose()
 
-    def __init__(self, velocity_time_constant: float) -> None:
-        """Take what ``StateEstimatorConfig`` says: a twist of another age than the joint velocities moves the feet."""
-        self._twist_filter = LowPass(velocity_time_constant)
-
     def reset(self) -> None:
-        """See ``BaseEstimate.reset``."""
-        self._twist_filter.reset()
+        """See ``BaseEstimate.reset``: there is nothing to forget."""
 
     def inputs(
-        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses, period: float
+        self, measurement: Measurement, reference: WalkingReference, feet: FootPoses
     ) -> dict[str, npt.ArrayLike]:
         """See ``BaseEstimate.inputs``."""
         base = measurement.base
@@ -136,14 +124,14 @@ class MeasuredBase:
             raise EstimationError(
                 'nothing measures the base; state_estimator.base="odometry" needs no such measurement'
             )
-        values: dict[str, NDArray] = {
+        values: dict[str, npt.ArrayLike] = {
             "measured_position": base.position,
             "measured_rotation": base.rotation,
             "measured_twist": base.twist,
         }
-        if not all(_is_finite(value) for value in values.values()):
+        if not all(_is_finite(value) for value in (base.position, base.rotation, base.twist)):
             raise EstimationError(f"the measured base is not finite at {measurement.time:.3f} s")
-        return {**values, "measured_twist": self._twist_filter.update(base.twist, period)}
+        return values
 
     def learn(self, outputs: Mapping[str, NDArray], measurement: Measurement) -> None:
         """See ``BaseEstimate.learn``: there is nothing to learn."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     ConfigError,
@@ -17,14 +19,17 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.contacts import SoleMotion, ViscoElasticContact, ViscoElasticParameters
+from gradiva.contacts import ViscoElasticParameters
 from gradiva.estimation.contact_detector import ContactDetector, ContactDetectorConfig
 from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
+from gradiva.estimation.normal_force import normal_force_function
+from gradiva.robot_model.flat_function import Compiler, interpreted
 
 _NORMAL = 2  # of a wrench: the normal force
+_MOTION, _CONTACT = ("position", "rotation", "twist"), ("rest_position", "rest_rotation", "ground")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,13 @@ class ContactEstimator:
     ground. The whole pose at touch-down would be off by the tilt of the foot and by what it had sunk until then.
     """
 
-    def __init__(self, sole: SoleRectangle, config: ContactEstimatorConfig, wrench_age: float = 0.0) -> None:
+    def __init__(
+        self,
+        sole: SoleRectangle,
+        config: ContactEstimatorConfig,
+        wrench_age: float = 0.0,
+        compiler: Compiler = interpreted,
+    ) -> None:
         """Prepare.
 
         Args:
@@ -68,9 +79,11 @@ class ContactEstimator:
             config: What is assumed of the ground.
             wrench_age: How much older the wrenches of a state are than its poses, [s]. Ignored, it is taken for less
                 damping: by k times the age.
+            compiler: How the equations become fast.
         """
+        self._function = normal_force_function(sole, compiler)
         self._force_filter = LowPass(config.detector.force_time_constant)
-        self._feet = tuple(_FootContactEstimator(sole, side, config, wrench_age) for side in Side)
+        self._feet = tuple(_FootContactEstimator(side, config, wrench_age) for side in Side)
         self.reset()
 
     def reset(self) -> None:
@@ -91,11 +104,14 @@ class ContactEstimator:
         """
         period = 0.0 if self._time is None else time - self._time
         self._time = time
-        loads = np.array([state.foot_wrench(side)[_NORMAL] for side in Side])
-        forces = self._force_filter.update(loads, period)
+        loads = np.array((state.left_foot_wrench[_NORMAL], state.right_foot_wrench[_NORMAL]))
+        forces = self._force_filter.update(loads, period).tolist()
+        values = [value for foot in self._feet for value in foot.values(state)]
+        self._function.set(**dict(values))
+        regressors = self._function().values()
         left, right = (
-            foot.update(state, float(force), reference.foot(foot.side), period)
-            for foot, force in zip(self._feet, forces, strict=True)
+            foot.update(state, force, reference.foot(foot.side), regressor.tolist(), period)
+            for foot, force, regressor in zip(self._feet, forces, regressors, strict=True)
         )
         return left, right
 
@@ -103,11 +119,11 @@ class ContactEstimator:
 class _FootContactEstimator:
     """The same of one foot."""
 
-    def __init__(self, sole: SoleRectangle, side: Side, config: ContactEstimatorConfig, wrench_age: float) -> None:
+    def __init__(self, side: Side, config: ContactEstimatorConfig, wrench_age: float) -> None:
         self.side = side
         self._wrench_age = wrench_age
         self._config = config
-        self._model = ViscoElasticContact(sole, side)
+        self._names = tuple(f"{side}_{name}" for name in _MOTION + _CONTACT)
         self._detector = ContactDetector(config.detector)
 
     def reset(self) -> None:
@@ -117,35 +133,45 @@ class _FootContactEstimator:
         self._contact: FootContact | None = None
         self._regressor: tuple[float, float] | None = None
 
-    def update(self, state: RobotState, force: float, reference: FootReference, period: float) -> FootContact:
-        motion = SoleMotion(state.foot_position(self.side), state.foot_rotation(self.side), state.foot_twist(self.side))
+    def values(self, state: RobotState) -> Iterable[tuple[str, npt.ArrayLike]]:
+        """Return the inputs of ``normal_force_function``; before the first contact, without one."""
+        motion = state.foot_position(self.side), state.foot_rotation(self.side), state.foot_twist(self.side)
+        if self._contact is None:
+            return zip(self._names, motion, strict=False)
+        contact = self._contact
+        ground = contact.stiffness, contact.damping
+        return zip(self._names, (*motion, contact.rest_position, contact.rest_rotation, ground), strict=True)
+
+    def update(
+        self, state: RobotState, force: float, reference: FootReference, regressor: list[float], period: float
+    ) -> FootContact:
         is_active = self._detector.update(force, reference)
         was_active = self._contact is not None and self._contact.is_active
         if self._contact is None or not (is_active and was_active):
             self._parameters.reset_covariance()
             self._regressor = None
-            self._contact = self._touching(motion, is_active)
+            self._contact = self._touching(state, is_active)
         elif self._config.learns:
-            self._contact = self._learned(motion, float(state.foot_wrench(self.side)[_NORMAL]), self._contact, period)
+            measured = float(state.foot_wrench(self.side)[_NORMAL])
+            self._contact = self._learned(measured, regressor, self._contact, period)
         return self._contact
 
-    def _touching(self, motion: SoleMotion, is_active: bool) -> FootContact:
+    def _touching(self, state: RobotState, is_active: bool) -> FootContact:
         """The contact of a sole that touches the ground right here."""
-        x, y, _ = motion.position
-        level = so3.rotation_z(so3.yaw(motion.rotation))
+        x, y, _ = state.foot_position(self.side).tolist()
+        level = so3.rotation_z(so3.yaw(state.foot_rotation(self.side)))
         return FootContact(is_active, np.array([x, y, self._config.ground_height]), level, *self._parameters.parameters)
 
-    def _learned(self, motion: SoleMotion, force: float, contact: FootContact, period: float) -> FootContact:
+    def _learned(self, force: float, regressor: list[float], contact: FootContact, period: float) -> FootContact:
         """The contact as this measurement corrects it."""
-        equations = self._model.equations(motion, contact)
-        if equations.area == 0.0:  # the force says contact, the pose says air: nothing can be learned
+        of_stiffness, of_damping, area = regressor
+        if area == 0.0:  # the force says contact, the pose says air: nothing can be learned
             return contact
-        of_stiffness, of_damping = equations.regressor()
-        now = of_stiffness[_NORMAL], of_damping[_NORMAL]
+        now = of_stiffness, of_damping
         last, self._regressor = self._regressor, now
         if self._wrench_age > 0.0:
             if last is None or period == 0.0:  # the force is older than the contact
                 return contact
             share = self._wrench_age / period
             now = now[0] + share * (last[0] - now[0]), now[1] + share * (last[1] - now[1])
-        return contact.with_ground(*self._parameters.update(force, *now, now[1] / equations.area, period))
+        return contact.with_ground(*self._parameters.update(force, *now, now[1] / area, period))

@@ -9,9 +9,9 @@ its pose :math:`p_S, R_S` in world known and constant:
 
 With an IMU on a frame :math:`M` of the robot, roll, pitch and :math:`\omega_B` come from the IMU and only the
 heading from the stance sole. What the IMU's own heading tells beyond that is how the sole turned on the ground.
-Where pose and twist of the base are measured, none of this is needed. Feet, CoM, DCM and foot wrenches follow. The
-ZMP merges both feet,
-:math:`z = \sum_k (f_{z,k} p_k + [-\mu_{y,k}, \mu_{x,k}]) / \sum_k f_{z,k}` (thesis equation 7.2.21).
+Where pose and twist of the base are measured, none of this is needed. Feet, CoM, DCM
+:math:`\xi = x + \dot x / \zeta` and foot wrenches follow; the ZMP stands in ``measured_zmp``. Velocities that are
+measured, of joints and base alike, pass one low pass, that of the CoM another one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,20 @@ import casadi as cs
 from gradiva.common import Side
 from gradiva.estimation.attitude_filter import attitude_inputs, filtered_attitude
 from gradiva.estimation.base_source import BaseSource
+from gradiva.estimation.measured_zmp import measured_zmp
+from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_share
 from gradiva.robot_model.flat_function import Compiler, FlatFunction
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
+
+CONSTANTS = (
+    "velocity_time_constant",
+    "com_velocity_time_constant",
+    "zmp_time_constant",
+    "minimum_load",
+    "swing_force",
+)
+"""Inputs that are configured, see ``StateEstimatorConfig``; to ``swing_force`` [N] a swinging foot carries nothing."""
 
 
 @dataclass
@@ -54,66 +65,105 @@ class _Base:
 
 def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler) -> FlatFunction:
     """Return the function; its inputs and outputs are named as in ``StateEstimator`` and ``BaseEstimate``."""
-    description = model.description
-    robot = SymbolicDynamics(model, floating=False)
-    feet = {side: robot.frame(description.foot_frame(side)) for side in Side}
-    inputs = {
-        "joint_positions": robot.joint_positions,
-        "joint_velocities": robot.joint_velocities,
-        "contact_wrenches": cs.SX.sym("contact_wrenches", len(description.force_torque_sensors), 6),
-    }
+    robot, memory = SymbolicDynamics(model, floating=False), Memory()
+    inputs = _inputs(model)
+    share = symbolic_low_pass_share(inputs["velocity_time_constant"], inputs["period"])
+    velocities = _filtered(memory, "joint_velocities", inputs["joint_velocities"], share)
     if source is BaseSource.MEASURED:
-        base, of_base = _measured_base()
+        base, of_base = _measured_base(memory, share)
     else:
-        base, of_base = _base_by_stance(feet, robot.frame(description.imu_frame))
-    inputs |= of_base
-    com_velocity = base.point_velocity(robot.com_position, robot.com_velocity)
-    com_position = base.point(robot.com_position)
-    wrenches = {side: _foot_wrench(robot, base, inputs["contact_wrenches"], side, feet[side]) for side in Side}
+        base, of_base = _base_by_stance(robot, memory, share)
+    outputs = {"joint_velocities": velocities, **_motion(robot, base, inputs["contact_wrenches"])}
+    outputs |= _centre_of_mass(robot, base, inputs, memory)
+    outputs["zmp_position"] = measured_zmp(inputs, outputs, memory)
+    outputs |= {"heading_over_imu": base.heading_over_imu, "attitude": base.attitude, "memory": memory.output}
+    inputs |= of_base | {"joint_positions": robot.joint_positions, "memory": memory.input}
+    results = cs.substitute(list(outputs.values()), [robot.joint_velocities], [velocities])
+    outputs = dict(zip(outputs, results, strict=True))
+    return FlatFunction(f"state_estimate_{model.description.name}", inputs, outputs, compiler)
+
+
+def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
+    """Return the symbols of what is measured whatever places the base, of the plan, and of the configuration."""
+    sensors, joints = len(model.description.force_torque_sensors), len(model.description.joints)
+    numbers = ("period", "natural_frequency", *(f"{side}_in_contact" for side in Side), *CONSTANTS)
+    return {
+        "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
+        "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
+        **{name: cs.SX.sym(name) for name in numbers},
+    }
+
+
+def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, cs.SX]:
+    """Return base and feet."""
     outputs = {
         "base_position": base.position,
         "base_rotation": base.rotation,
         "base_twist": cs.vertcat(base.velocity, base.angular_velocity),
-        "heading_over_imu": base.heading_over_imu,
-        "attitude": base.attitude,
-        "com_position": com_position,
-        "com_velocity": com_velocity,
     }
-    for side, foot in feet.items():
+    for side in Side:
+        foot = robot.frame(robot.model.description.foot_frame(side))
         outputs[f"{side}_foot_position"] = base.point(foot.position)
         outputs[f"{side}_foot_rotation"] = base.rotation @ foot.rotation
         outputs[f"{side}_foot_twist"] = base.frame_twist(foot)
-        outputs[f"{side}_foot_wrench"] = wrenches[side]
-    load, moment = cs.SX(1, 1), cs.SX(2, 1)
-    for side, wrench in wrenches.items():
-        load += wrench[2]
-        moment += wrench[2] * outputs[f"{side}_foot_position"][:2] + cs.vertcat(-wrench[4], wrench[3])
-    outputs |= {"load": load, "zmp_moment": moment}
-    return FlatFunction(f"state_estimate_{description.name}", inputs, outputs, compiler)
+        outputs[f"{side}_foot_wrench"] = _foot_wrench(robot, base, readings, side, foot)
+    return outputs
 
 
-def _measured_base() -> tuple[_Base, dict[str, cs.SX]]:
-    """Return the base and the inputs that place it."""
+def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
+    """Return CoM and DCM."""
+    share = symbolic_low_pass_share(inputs["com_velocity_time_constant"], inputs["period"])
+    position = base.point(robot.com_position)
+    velocity = base.point_velocity(robot.com_position, robot.com_velocity)
+    velocity = _filtered(memory, "com_velocity", velocity, share)
+    dcm = position[:2] + velocity[:2] / inputs["natural_frequency"]
+    return {"com_position": position, "com_velocity": velocity, "dcm_position": dcm}
+
+
+def _filtered(memory: Memory, name: str, sample: cs.SX, share: cs.SX) -> cs.SX:
+    """Return the output of a low pass that remembers its last one."""
+    value = low_passed(memory.last(name, sample.numel()), sample, share)
+    memory.keep(value)
+    return value
+
+
+def _measured_base(memory: Memory, share: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
+    """Return the base and the inputs that place it; a twist of another age than the joints' would move the feet."""
     position, rotation = cs.SX.sym("measured_position", 3), cs.SX.sym("measured_rotation", 3, 3)
-    twist = cs.SX.sym("measured_twist", 6)
+    measured = cs.SX.sym("measured_twist", 6)
+    twist = _filtered(memory, "twist", measured, share)
     base = _Base(position, rotation, twist[:3], twist[3:], heading_over_imu=cs.SX(1, 1), attitude=cs.SX(3, 3))
-    return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": twist}
+    return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": measured}
 
 
-def _base_by_stance(feet: dict[Side, SymbolicFrame], imu: SymbolicFrame) -> tuple[_Base, dict[str, cs.SX]]:
+def _base_by_stance(robot: SymbolicDynamics, memory: Memory, share: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
     """Return the base and the inputs that place it."""
+    description = robot.model.description
+    feet = {side: robot.frame(description.foot_frame(side)) for side in Side}
     inputs = {
         "left_is_stance": cs.SX.sym("left_is_stance"),
         "stance_position": cs.SX.sym("stance_position", 3),
         "stance_rotation": cs.SX.sym("stance_rotation", 3, 3),
         "use_imu": cs.SX.sym("use_imu"),
-        "imu_angular_velocity": cs.SX.sym("imu_angular_velocity", 3),
         **attitude_inputs(),
     }
-    return _hanging_on_stance(inputs, feet, imu), inputs
+    rate = _imu_rate(inputs, memory, share)
+    return _hanging_on_stance(inputs, rate, feet, robot.frame(description.imu_frame)), inputs
 
 
-def _hanging_on_stance(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame], imu: SymbolicFrame) -> _Base:
+def _imu_rate(inputs: dict[str, cs.SX], memory: Memory, share: cs.SX) -> cs.SX:
+    """Return the low-passed angular velocity of the IMU in its own axes; its first one passes."""
+    last, use_imu = memory.last("imu_rate", 3), inputs["use_imu"]
+    was_used = memory.last("imu_was_used")
+    rate = low_passed(last, inputs["imu_rate"], cs.if_else(was_used > 0.5, share, 1.0))
+    memory.keep(cs.if_else(use_imu > 0.5, rate, last))
+    memory.keep(cs.fmax(was_used, use_imu))
+    return rate
+
+
+def _hanging_on_stance(
+    inputs: dict[str, cs.SX], imu_rate: cs.SX, feet: dict[Side, SymbolicFrame], imu: SymbolicFrame
+) -> _Base:
     left = inputs["left_is_stance"]
 
     def of_stance(quantity: str) -> cs.SX:
@@ -125,7 +175,7 @@ def _hanging_on_stance(inputs: dict[str, cs.SX], feet: dict[Side, SymbolicFrame]
     by_imu = attitude @ imu.rotation.T
     use_imu = inputs["use_imu"]
     rotation = cs.if_else(use_imu > 0.5, _heading_between(by_imu, by_sole) @ by_imu, by_sole)
-    rate_of_imu = imu.rotation @ inputs["imu_angular_velocity"] - imu.twist[3:]
+    rate_of_imu = imu.rotation @ imu_rate - imu.twist[3:]
     rate_in_base = cs.if_else(use_imu > 0.5, rate_of_imu, -sole_twist[3:])
     angular_velocity = rotation @ rate_in_base
     lever = rotation @ sole_position

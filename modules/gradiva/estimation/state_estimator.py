@@ -12,7 +12,6 @@ from gradiva.common import (
     GRAVITY,
     ConfigError,
     EstimationError,
-    LowPass,
     Measurement,
     NDArray,
     RobotState,
@@ -22,20 +21,21 @@ from gradiva.common import (
 )
 from gradiva.estimation.base_source import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
-from gradiva.estimation.floating_base_kinematics import state_function
+from gradiva.estimation.floating_base_kinematics import CONSTANTS, state_function
 from gradiva.robot_model.flat_function import Compiler, interpreted
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 
-_SIDES = tuple(Side)
 _OUTPUTS = (  # of the state function that are fields of the state
     "base_position",
     "base_rotation",
     "base_twist",
+    "joint_velocities",
     "com_position",
+    "com_velocity",
+    "dcm_position",
+    "zmp_position",
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
 )
-_FORCE = {side: f"{side}_foot_wrench" for side in Side}
-_PLACE = {side: f"{side}_foot_position" for side in Side}
 _TIME_CONSTANTS = (  # at zero, nothing is filtered
     "attitude_time_constant",
     "velocity_time_constant",
@@ -109,23 +109,18 @@ class StateEstimator:
         joints, sensors = len(model.description.joints), len(model.description.force_torque_sensors)
         self._sizes = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
         self._function = state_function(model, config.base, compiler)
-        self._swing_force = config.swing_load * model.mass * GRAVITY
+        constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
+        self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
         self._base = self._base_estimate()
-        self._velocity_filter = LowPass(config.velocity_time_constant)
-        self._zmp_filter = LowPass(config.zmp_time_constant)
-        self._com_velocity_filter = LowPass(config.com_velocity_time_constant)
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the next update takes the stance sole on its planned pose."""
         self._base.reset()
-        self._velocity_filter.reset()
-        self._zmp_filter.reset()
-        self._com_velocity_filter.reset()
+        self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
-        self._time: float | None = None
-        self._zmp: NDArray | None = None
+        self._time = -math.inf
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
 
     def update(self, measurement: Measurement, reference: WalkingReference) -> RobotState:
@@ -139,23 +134,16 @@ class StateEstimator:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
         self._check(measurement)
-        period = 0.0 if self._time is None else measurement.time - self._time
-        joint_velocities = self._velocity_filter.update(measurement.joint_velocities, period)
-        outputs = self._evaluate(measurement, joint_velocities, reference, period)
+        outputs = self._evaluate(measurement, reference)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
-        com_velocity = self._com_velocity_filter.update(outputs["com_velocity"], period)
         state = unchecked(
             RobotState,
             joint_positions=measurement.joint_positions,
-            joint_velocities=joint_velocities,
-            com_velocity=com_velocity,
-            dcm_position=_dcm(outputs["com_position"], com_velocity, reference.dcm.natural_frequency),
-            zmp_position=self._filtered_zmp(outputs, reference, period),
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
-            **{name: outputs[name].copy() for name in _OUTPUTS},
+            **self._function.kept(_OUTPUTS),
         )
         self._feet = {
             Side.LEFT: (state.left_foot_position, state.left_foot_rotation),
@@ -168,47 +156,29 @@ class StateEstimator:
     def _base_estimate(self) -> BaseEstimate:
         config = self._config
         if config.base is BaseSource.MEASURED:
-            return MeasuredBase(config.velocity_time_constant)
-        return OdometryBase(
-            config.anchor_blend_time, config.use_imu, config.attitude_time_constant, config.velocity_time_constant
-        )
+            return MeasuredBase()
+        return OdometryBase(config.anchor_blend_time, config.use_imu, config.attitude_time_constant)
 
-    def _evaluate(
-        self, measurement: Measurement, joint_velocities: NDArray, reference: WalkingReference, period: float
-    ) -> Mapping[str, NDArray]:
-        self._function.set(
+    def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
+        function = self._function
+        function.set(
             joint_positions=measurement.joint_positions,
-            joint_velocities=joint_velocities,
+            joint_velocities=measurement.joint_velocities,
             contact_wrenches=measurement.contact_wrenches,
-            **self._base.inputs(measurement, reference, self._feet, period),
+            period=measurement.time - self._time,
+            natural_frequency=reference.dcm.natural_frequency,
+            left_in_contact=reference.left_foot.in_contact,
+            right_in_contact=reference.right_foot.in_contact,
+            **self._base.inputs(measurement, reference, self._feet),
         )
-        return self._function()
-
-    def _filtered_zmp(self, outputs: Mapping[str, NDArray], reference: WalkingReference, period: float) -> NDArray:
-        load, (x, y) = float(outputs["load"][0]), outputs["zmp_moment"].tolist()
-        for side in _SIDES:
-            if not reference.foot(side).in_contact:
-                swung = self._of_its_own_motion(outputs[_FORCE[side]], outputs[_PLACE[side]])
-                load, x, y = load - swung[0], x - swung[1], y - swung[2]
-        if load >= self._config.minimum_load:
-            self._zmp = self._zmp_filter.update(np.array((x / load, y / load)), period)
-        elif self._zmp is None:  # a robot that never stood: the point below its CoM is as good as any
-            return outputs["com_position"][:2].copy()
-        return self._zmp
-
-    def _of_its_own_motion(self, wrench: NDArray, position: NDArray) -> tuple[float, float, float]:
-        """Return the part of a swinging foot's wrench that is no ground: force [N] and moments of the ZMP [N·m].
-
-        A sensor above the foot feels its inertia, some newtons far from the stance foot.
-        """
-        (_, _, force, mx, my, _), (x, y, _) = wrench.tolist(), position.tolist()
-        share = min(max(2.0 - force / self._swing_force, 0.0), 1.0)  # all up to the limit, nothing from twice of it
-        return share * force, share * (force * x - my), share * (force * y + mx)
+        outputs = function()
+        function.set(memory=outputs["memory"])
+        return outputs
 
     def _check(self, measurement: Measurement) -> None:
         if not math.isfinite(measurement.time):
             raise EstimationError(f"the measurement's time is {measurement.time} s")
-        if self._time is not None and measurement.time < self._time:
+        if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
         for name, shape in self._sizes.items():
             value = getattr(measurement, name)
@@ -216,8 +186,3 @@ class StateEstimator:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
             if not math.isfinite(np.vdot(value, value)):  # half the time of asking each number
                 raise EstimationError(f"{name} is not finite at {measurement.time:.3f} s")
-
-
-def _dcm(com_position: NDArray, com_velocity: NDArray, natural_frequency: float) -> NDArray:
-    (x, y, _), (vx, vy, _) = com_position.tolist(), com_velocity.tolist()
-    return np.array((x + vx / natural_frequency, y + vy / natural_frequency))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, nearest_name
+from gradiva.common import NDArray, nearest_name, sealed
 
 Compiler = Callable[[cs.Function], cs.Function]
 """Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
+
+_Place = tuple[slice, tuple[int, int] | None]
 
 
 def interpreted(function: cs.Function) -> cs.Function:
@@ -49,6 +51,7 @@ class FlatFunction:
         self._output = np.zeros(result.numel())
         self.inputs = _views(self._input, inputs)
         self.outputs = _views(self._output, outputs)
+        self._places = _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
@@ -69,15 +72,29 @@ class FlatFunction:
         self._trigger()
         return self.outputs
 
+    def kept(self, names: Iterable[str]) -> dict[str, NDArray]:
+        """Return results of the last call that the next one does not overwrite: read-only windows of one copy."""
+        flat, places = sealed(self._output.copy()), self._places
+        return {name: _window(flat, *places[name]) for name in names}
 
-def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
-    views, start = {}, 0
+
+def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
+    """Return where each part begins and ends in the flat array, and its shape if it is a matrix."""
+    places: dict[str, _Place] = {}
+    start = 0
     for name, part in parts.items():
         rows, columns = part.shape
-        block = flat[start : start + rows * columns]
-        views[name] = block if columns == 1 else block.reshape((rows, columns))
+        places[name] = slice(start, start + rows * columns), None if columns == 1 else (rows, columns)
         start += rows * columns
-    return views
+    return places
+
+
+def _window(flat: NDArray, part: slice, shape: tuple[int, int] | None) -> NDArray:
+    return flat[part] if shape is None else flat[part].reshape(shape)
+
+
+def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
+    return {name: _window(flat, *place) for name, place in _places(parts).items()}
 
 
 def _by_rows(matrix: cs.SX) -> cs.SX:

@@ -79,7 +79,7 @@ class WalkingLayers:
         self.planner = WalkingPlanner(config.planner)
         self.model_control: PendulumLayer = model_control_of(robot, config)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
-        self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator())
+        self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
         self.swing_momentum = SwingMomentum(
             config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
         )
@@ -110,8 +110,7 @@ class WalkingLayers:
 
     def told_motion(self) -> ToldMotion:
         """Return what layer 3 told the joints in the last tick."""
-        posture, velocity = self.whole_body.desired_posture, self.whole_body.desired_velocity
-        return ToldMotion(posture.joint_positions, velocity[6:])
+        return ToldMotion(self.whole_body.desired_joint_positions, self.whole_body.desired_velocity[6:])
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY
@@ -129,13 +128,14 @@ class WalkingLayers:
             return VelocityController(inverse_kinematics, self.start_posture)
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
 
-    def _contact_estimator(self) -> ContactEstimator | None:
+    def _contact_estimator(self, compiler: Compiler) -> ContactEstimator | None:
         """What the controller for soft ground needs, and no other."""
         config = self.config
         is_compliant = config.torque_control.ground is GroundModel.COMPLIANT
         if config.walking.control is not ControlMode.TORQUE or not is_compliant:
             return None
-        return ContactEstimator(self.robot.sole, config.contact_estimator, config.compliant_torque_control.wrench_age)
+        age = config.compliant_torque_control.wrench_age
+        return ContactEstimator(self.robot.sole, config.contact_estimator, age, compiler)
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture

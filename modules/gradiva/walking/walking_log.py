@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.common import JointCommand, NDArray, RobotPosture, RobotState, WalkingReference
+from gradiva.common import JointCommand, NDArray, RobotState, WalkingReference
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.walking_state import WalkingState
 
@@ -21,7 +21,7 @@ class WalkingLog:
         reference: What the plan asked for.
         robot_state: What was estimated.
         desired: What layer 2 asked of the body.
-        desired_posture: Where the joints were told to be, feed-forward left out.
+        desired_joint_positions: Where the joints were told to be, feed-forward left out, [rad], shape (n,).
         desired_joint_velocities: [rad/s], shape (n,).
         relaxed_task: Which task layer 3 could only come near to, the hardest to meet; empty where it met all, or none
             is known.
@@ -34,6 +34,6 @@ class WalkingLog:
     reference: WalkingReference | None = None
     robot_state: RobotState | None = None
     desired: DesiredPendulum | None = None
-    desired_posture: RobotPosture | None = None
+    desired_joint_positions: NDArray | None = None
     desired_joint_velocities: NDArray | None = None
     relaxed_task: str = ""

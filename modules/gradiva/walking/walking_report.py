@@ -80,7 +80,7 @@ class WalkingReport:
             reference,
             state,
             desired,
-            whole_body.desired_posture,
+            whole_body.desired_joint_positions,
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
         )

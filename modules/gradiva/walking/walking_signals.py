@@ -13,7 +13,6 @@ from gradiva.common import (
     Measurement,
     NDArray,
     PlanarPose,
-    RobotPosture,
     RobotState,
     Side,
     WalkingReference,
@@ -35,10 +34,10 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     Raises:
         ValueError: The loop did not run.
     """
-    reference, state, desired, posture = log.reference, log.robot_state, log.desired, log.desired_posture
-    if reference is None or state is None or desired is None or posture is None:
+    reference, state, desired = log.reference, log.robot_state, log.desired
+    if reference is None or state is None or desired is None:
         raise ValueError("only ticks of the control loop can be recorded")
-    signals = _pendulum(reference, state, desired) | _joints(log, state, posture, measurement) | _gait(reference, state)
+    signals = _pendulum(reference, state, desired) | _joints(log, state, measurement) | _gait(reference, state)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
     return signals
@@ -71,10 +70,10 @@ def _pendulum(reference: WalkingReference, state: RobotState, desired: DesiredPe
     }
 
 
-def _joints(log: WalkingLog, state: RobotState, desired: RobotPosture, measurement: Measurement) -> Signals:
+def _joints(log: WalkingLog, state: RobotState, measurement: Measurement) -> Signals:
     return {
         "joints_state::positions::measured": state.joint_positions,
-        "joints_state::positions::desired": desired.joint_positions,
+        "joints_state::positions::desired": log.desired_joint_positions,  # type: ignore[dict-item]
         "joints_state::positions::command": log.command.values,
         "joints_state::velocities::measured": state.joint_velocities,
         "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]

@@ -29,7 +29,7 @@ from gradiva.whole_body.compliant_config import (
     LinearMomentumConfig,
     StandingFootConfig,
 )
-from gradiva.whole_body.contact_symbols import ContactSymbols, SoftSole
+from gradiva.whole_body.contact_symbols import ContactSymbols, SoftSole, SoleFace
 from gradiva.whole_body.parameters import Parameters
 from gradiva.whole_body.problem_draft import ProblemDraft
 from gradiva.whole_body.reference_symbols import ReferenceSymbols
@@ -52,8 +52,12 @@ class CompliantProblem(ProblemDraft):
         description = dynamics.model.description
         references = ReferenceSymbols(dynamics.joints, parameters)
         feet = {side: dynamics.frame(description.foot_frame(side)) for side in Side}
-        self.contacts = {side: ContactSymbols.of(side, description.sole.z, parameters) for side in Side}
-        self.soles = {side: SoftSole(feet[side], contact) for side, contact in self.contacts.items()}
+        self.contacts = {side: ContactSymbols.of(side, parameters) for side in Side}
+        faces = {side: SoleFace.of(description.sole, side) for side in Side}
+        self.soles = {
+            side: SoftSole(feet[side], faces[side], contact, references.feet[side].is_loaded)
+            for side, contact in self.contacts.items()
+        }
         wrenches = {side: sole.wrench for side, sole in self.soles.items()}
         super().__init__(dynamics, feet, parameters, references, compliant_unknowns(dynamics, feet, wrenches))
         period = parameters.symbol("period")

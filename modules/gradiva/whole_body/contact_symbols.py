@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import EstimationError, FootContact, RobotState, Side
-from gradiva.contacts import SoleMoments, SoleMotion, ViscoElasticContact, ViscoElasticEquations
+from gradiva.common import EstimationError, RobotState, Side, SoleRectangle
+from gradiva.contacts import SoleMoments, ViscoElasticEquations, loaded_moments, normal_pressure
 from gradiva.robot_model import SymbolicFrame
 from gradiva.whole_body.acceleration_tasks import frame_acceleration
 from gradiva.whole_body.parameters import Parameters
 
-_MOMENTS = len(SoleMoments._fields) - 1  # without the height, which is constant
-_IN_THE_AIR = (0.0,) * _MOMENTS
 _NAMES = {
-    side: tuple(f"{side}_{name}" for name in ("rest_position", "rest_rotation", "stiffness", "damping", "moments"))
+    side: tuple(f"{side}_{name}" for name in ("rest_position", "rest_rotation", "stiffness", "damping"))
     for side in Side
 }
 
 
 @dataclass
 class ContactSymbols:
-    """What one foot feels; see ``FootContact`` and ``SoleMoments``.
+    """What one foot feels; see ``FootContact``.
 
     Attributes:
         measured_wrench: About the sole origin, world axes, (6, 1).
@@ -36,8 +34,6 @@ class ContactSymbols:
         rest_rotation: (3, 3).
         stiffness: [N/m³].
         damping: [N·s/m³].
-        moments: Area and moments of the loaded part of the sole, (6, 1).
-        height: Of the touching surface in the sole frame, [m].
     """
 
     measured_wrench: cs.SX
@@ -49,11 +45,9 @@ class ContactSymbols:
     rest_rotation: cs.SX
     stiffness: cs.SX
     damping: cs.SX
-    moments: cs.SX
-    height: float
 
     @classmethod
-    def of(cls, side: Side, height: float, parameters: Parameters) -> ContactSymbols:
+    def of(cls, side: Side, parameters: Parameters) -> ContactSymbols:
         """Make the symbols of one foot."""
         return cls(
             measured_wrench=parameters.symbol(f"{side}_measured_wrench", 6),
@@ -65,9 +59,24 @@ class ContactSymbols:
             rest_rotation=parameters.symbol(f"{side}_rest_rotation", 3, 3),
             stiffness=parameters.symbol(f"{side}_stiffness"),
             damping=parameters.symbol(f"{side}_damping"),
-            moments=parameters.symbol(f"{side}_moments", _MOMENTS),
-            height=height,
         )
+
+
+class SoleFace(NamedTuple):
+    """What of a sole touches the ground, in the sole frame.
+
+    Attributes:
+        corners: Counter-clockwise from above, [m].
+        height: [m].
+    """
+
+    corners: list[tuple[float, float]]
+    height: float
+
+    @classmethod
+    def of(cls, sole: SoleRectangle, side: Side) -> SoleFace:
+        """Return that of one foot from the rectangle of the left sole."""
+        return cls([(x, y) for x, y in sole.corners(side).tolist()], sole.z)
 
 
 class SoftSole:
@@ -78,19 +87,21 @@ class SoftSole:
         wrench: Of now, about the sole origin, world axes, (6, 1).
     """
 
-    def __init__(self, sole: SymbolicFrame, contact: ContactSymbols) -> None:
-        """Take the sole's frame and what it feels."""
-        area, x, y, xx, xy, yy = _scalars(contact.moments)
+    def __init__(self, sole: SymbolicFrame, face: SoleFace, contact: ContactSymbols, is_loaded: cs.SX) -> None:
+        """Take the sole's frame, what touches the ground, what it feels, and 1 where it carries load, else 0."""
         self._sole = sole
         self._contact = contact
-        self._equations = ViscoElasticEquations(
-            SoleMoments(area, x, y, xx, xy, yy, contact.height),
+        motion = (
             _scalars(sole.position),
             _rows_of_scalars(sole.rotation),
             _scalars(sole.twist),
             _scalars(contact.rest_position),
             _rows_of_scalars(contact.rest_rotation),
         )
+        pressure = normal_pressure(face.height, *motion, *_scalars(cs.vertcat(contact.stiffness, contact.damping)))
+        area, x, y, xx, xy, yy, height = loaded_moments(face.corners, pressure, face.height)
+        loaded: list[Any] = [is_loaded * one for one in (area, x, y, xx, xy, yy)]
+        self._equations = ViscoElasticEquations(SoleMoments._make((*loaded, height)), *motion)
         spring, damper = ([cs.SX(value) for value in column] for column in self._equations.regressor())
         self.regressor = cs.horzcat(cs.vertcat(*spring), cs.vertcat(*damper))
         self.wrench = self._present_wrench()
@@ -124,8 +135,8 @@ class SoftSole:
         return predicted + contact.wrench_share * (measured - predicted)
 
 
-def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -> dict[str, npt.ArrayLike]:
-    """Return the values of the symbols of one foot but its wrench; a foot without load feels no change.
+def contact_values(side: Side, state: RobotState) -> dict[str, npt.ArrayLike]:
+    """Return the values of the symbols of one foot but its wrench.
 
     Raises:
         EstimationError: Nobody estimates the contacts.
@@ -133,16 +144,8 @@ def contact_values(side: Side, state: RobotState, ground: ViscoElasticContact) -
     contact = state.foot_contact(side)
     if contact is None:
         raise EstimationError(f"the contact of the {side} foot is not estimated; control on soft ground needs it")
-    moments = _moments(side, state, contact, ground)
-    values = (contact.rest_position, contact.rest_rotation, contact.stiffness, contact.damping, moments)
+    values = (contact.rest_position, contact.rest_rotation, contact.stiffness, contact.damping)
     return dict(zip(_NAMES[side], values, strict=True))
-
-
-def _moments(side: Side, state: RobotState, contact: FootContact, ground: ViscoElasticContact) -> tuple[float, ...]:
-    if not contact.is_active:
-        return _IN_THE_AIR
-    motion = SoleMotion(state.foot_position(side), state.foot_rotation(side), state.foot_twist(side))
-    return ground.loaded_moments(motion, contact)[:_MOMENTS]
 
 
 def _scalars(column: cs.SX) -> list[Any]:

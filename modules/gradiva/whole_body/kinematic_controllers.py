@@ -21,6 +21,11 @@ class WholeBodyController(Protocol):
         ...
 
     @property
+    def desired_joint_positions(self) -> NDArray:
+        """Those of ``desired_posture``, [rad], (n,); asked for in each tick, where the posture may not be computed."""
+        ...
+
+    @property
     def desired_velocity(self) -> NDArray:
         """ν of the last tick, (6 + n,)."""
         ...
@@ -63,6 +68,11 @@ class PositionController:
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
 
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """See ``WholeBodyController.desired_joint_positions``."""
+        return self.desired_posture.joint_positions
+
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
     ) -> JointCommand:
@@ -93,6 +103,11 @@ class VelocityController:
         self._inverse_kinematics.problem.reset()
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+
+    @property
+    def desired_joint_positions(self) -> NDArray:
+        """See ``WholeBodyController.desired_joint_positions``."""
+        return self.desired_posture.joint_positions
 
     def command(
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False

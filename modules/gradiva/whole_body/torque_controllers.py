@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_share, sealed
-from gradiva.contacts import ViscoElasticContact
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
 from gradiva.whole_body.compliant_problem import CompliantProblem
@@ -25,6 +24,7 @@ class TorqueController:
     Attributes:
         problem: Of the last tick.
         desired_velocity: ν to which the commanded accelerations lead until the end of the tick, (6 + n,).
+        desired_joint_positions: Where that velocity leads until then, [rad], (n,).
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class TorqueController:
         self._start: RobotPosture | RobotState = posture
         self._period = 0.0
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
+        self.desired_joint_positions = posture.joint_positions
         self._torques: NDArray | None = None
 
     @property
@@ -72,6 +73,7 @@ class TorqueController:
         self._torques = sealed(torques)
         velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = sealed(velocity + period * acceleration)
+        self.desired_joint_positions = sealed(state.joint_positions + period * self.desired_velocity[6:])
         self._posture, self._start, self._period = None, state, period
         return JointCommand(ControlMode.TORQUE, self._torques)
 
@@ -128,7 +130,6 @@ class CompliantTorqueController(TorqueController):
         """
         draft = CompliantProblem(SymbolicDynamics(model), config)
         problem = TorqueProblem("compliant torque control", draft, SolverName.DAQP, compiler)
-        self._ground = {side: ViscoElasticContact(model.description.sole, side) for side in Side}
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
         super().__init__(problem, config.search_speed, torque_rate, posture)
@@ -153,8 +154,9 @@ class CompliantTorqueController(TorqueController):
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = super()._values(state, reference, period)
         values["period"] = period
-        for side, ground in self._ground.items():
-            values |= contact_values(side, state, ground) | self._wrench_values(side, state, period)
+        for side in Side:
+            values |= contact_values(side, state)
+            values |= self._wrench_values(side, state, period)
         return values
 
     def _wrench_values(self, side: Side, state: RobotState, period: float) -> Values:
