@@ -9,6 +9,8 @@ from gradiva.common import NDArray, Side, SoleRectangle, from_table, merge, so3
 from gradiva.planner import FootPose, PlannerConfig, PlanningState, WalkingPlan
 from gradiva.setup import data_folder, read_toml
 
+LEGS = {"forward": 0.0051, "lateral": 0.0047, "forward_lift": 0.0040, "outward_lift": 0.0010}
+"""Of iCub v2.7."""
 ROBOTS = ("icub_v2_7", "icub_v3", "talos")
 
 
@@ -24,6 +26,7 @@ def _tables(robot: str) -> tuple[dict[str, Any], dict[str, Any]]:
 def config_of(robot: str = "icub_v2_7", **changes: Any) -> PlannerConfig:
     table, description = _tables(robot)
     from_robot = {key: description[key] for key in ("com_height", "step_width", "max_speed")}
+    changes = {key: merge(table[key], value) if isinstance(value, dict) else value for key, value in changes.items()}
     return from_table(PlannerConfig, {**table, **from_robot, **changes}, where=f"{robot} [planner]")
 
 

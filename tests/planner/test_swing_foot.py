@@ -46,6 +46,16 @@ def test_twist_and_acceleration_are_the_derivatives_of_the_pose(profile, apex):
         np.testing.assert_allclose(foot.acceleration, (after.twist - before.twist) / (2 * step), atol=1e-5)
 
 
+@pytest.mark.parametrize("profile", SwingProfile)
+@pytest.mark.parametrize("apex", [0.3, 0.5, 0.8])
+def test_the_cubics_are_the_acceleration_of_either_piece(profile, apex):
+    swing = swing_of(profile, apex)
+    np.testing.assert_allclose(swing.pieces, [0.6 * apex, 0.6 * (1.0 - apex)])
+    for begin, duration, cubic in zip((2.0, 2.0 + 0.6 * apex), swing.pieces, swing.accelerations(), strict=True):
+        for tau in np.linspace(0.001, duration - 0.001, 7):
+            np.testing.assert_allclose(swing.at(begin + tau).acceleration[:3], tau ** np.arange(4) @ cubic, atol=1e-9)
+
+
 @pytest.mark.parametrize("apex", [0.4, 0.5])
 def test_minimum_jerk_has_a_continuous_acceleration_and_jerk_at_the_apex(apex):
     swing, step = swing_of(apex=apex), 1e-5

@@ -1,6 +1,6 @@
 import pytest
 
-from gradiva.common import ConfigError
+from gradiva.common import GRAVITY, ConfigError
 from gradiva.setup import load_setup, robot_of
 from tests.conftest import ROBOTS
 
@@ -91,3 +91,11 @@ def test_gains_that_fall_with_motion_servos_are_refused_for_these_alone():
         load_setup("icub_v2_7", {"zmp_com_controller.walking.zmp": 0.0})
     gains = load_setup("icub_v2_7", {"walking.control": "torque"}).walking.zmp_com_controller.walking
     assert (gains.zmp, gains.com) == (0.0, 0.0)
+
+
+def test_soles_sink_in_the_plan_as_deep_as_the_ground_that_the_controller_assumes_lets_them():
+    soft = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic", "contact_estimator.stiffness": 2e6}
+    depth = load_setup("icub_v2_7", soft).walking.planner.sinkage
+    assert depth == pytest.approx(33.06 * GRAVITY / (0.16 * 0.072 * 2e6))
+    assert load_setup("icub_v2_7", {**soft, "planner.sinkage": 0.01}).walking.planner.sinkage == 0.01
+    assert load_setup("icub_v2_7", {**soft, "torque_control.ground": "rigid"}).walking.planner.sinkage == 0.0

@@ -22,10 +22,13 @@ def plan():
 
 @pytest.fixture(scope="module")
 def references():
+    return references_of(slowness=0.0)
+
+
+def references_of(slowness):
     posture = RobotPosture(np.zeros(3), so3.rotation_z(np.pi), np.zeros(23))
-    return BodyReferences(
-        MASS, posture, np.eye(3), (0.03, -0.005), SimpleNamespace(zmp_shift=no_shift, momentum=momentum)
-    )
+    legs = SimpleNamespace(zmp_shift=no_shift, momentum=momentum)
+    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), legs, slowness)
 
 
 def no_shift(plan):
@@ -56,6 +59,16 @@ def test_on_the_plan_the_com_is_told_the_derivatives_of_its_path(plan, reference
         )
         accelerations = [references.reference(one, desired(one)).com_acceleration for one in (before, after)]
         np.testing.assert_allclose(body.com_jerk, (accelerations[1] - accelerations[0]) / (2 * STEP), atol=1e-4)
+
+
+def test_a_slower_pendulum_weighs_what_the_robot_weighs():
+    soft = ["walking.control=torque", "simulation.ground.kind=viscoelastic"]
+    config = load_setup("icub_v2_7", soft).walking.planner
+    planner = WalkingPlanner(config)
+    here = planner.walk(VelocityCommand(0.1, duration=3.0), planner.at_origin(0.0)).at(2.0)
+    body = references_of(config.slowness).reference(here, desired(here))
+    assert config.slowness > 0.01
+    assert body.left_foot_wrench[2] + body.right_foot_wrench[2] == pytest.approx(MASS * GRAVITY, rel=1e-9)
 
 
 def test_the_legs_rate_of_angular_momentum_is_its_derivative(plan, references):

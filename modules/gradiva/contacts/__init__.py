@@ -4,6 +4,7 @@ from gradiva.contacts.linear_contact import LinearContact
 from gradiva.contacts.loaded_part import loaded_moments, normal_pressure
 from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
 from gradiva.contacts.pendulum_wrenches import left_share, pendulum_wrenches
+from gradiva.contacts.sinkage import static_sinkage
 from gradiva.contacts.sole_moments import SoleMoments, polygon_moments, rectangle_moments
 from gradiva.contacts.support_polygon import SupportPolygon, support_polygon
 from gradiva.contacts.viscoelastic_contact import SoleMotion, ViscoElasticContact, WrenchRate
@@ -28,5 +29,6 @@ __all__ = [
     "pendulum_wrenches",
     "polygon_moments",
     "rectangle_moments",
+    "static_sinkage",
     "support_polygon",
 ]

@@ -3,6 +3,7 @@
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.planner.foot_pose import FootPose
 from gradiva.planner.footstep import Footstep
+from gradiva.planner.leg_momentum import LegMomentumConfig
 from gradiva.planner.planned_step import PlannedStep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
@@ -15,6 +16,7 @@ __all__ = [
     "FootPose",
     "Footstep",
     "GoalCommand",
+    "LegMomentumConfig",
     "PathCommand",
     "PlannedStep",
     "PlannerConfig",

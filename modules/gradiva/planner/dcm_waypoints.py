@@ -8,7 +8,9 @@ from gradiva.common import NDArray
 from gradiva.planner.gait_schedule import GaitSchedule
 
 
-def ends_of_steps(schedule: GaitSchedule, decays: NDArray, last_step_share: float) -> NDArray:
+def ends_of_steps(
+    schedule: GaitSchedule, decays: NDArray, last_step_share: float, swing: NDArray | None = None
+) -> NDArray:
     r"""Return the DCM at the step boundaries by the backward recursion (thesis eq. 10.1.17, 10.2.3).
 
     .. math:: \xi_N^{eos} = \alpha z_{N+1} + (1 - \alpha) z_N, \qquad
@@ -18,6 +20,7 @@ def ends_of_steps(schedule: GaitSchedule, decays: NDArray, last_step_share: floa
         schedule: Of N steps.
         decays: :math:`\delta_i = \exp(-\int \sigma\, dt)` over step i, shape (N,); that of the first is not used.
         last_step_share: α.
+        swing: What the legs that swing in it add to the DCM where each step begins, [m], shape (N, 2).
 
     Returns:
         World, [m], shape (N, 2).
@@ -29,6 +32,8 @@ def ends_of_steps(schedule: GaitSchedule, decays: NDArray, last_step_share: floa
     ends[-1] = last_step_share * schedule.last_landing + (1.0 - last_step_share) * supports[-1]
     for i in range(len(ends) - 1, 0, -1):
         ends[i - 1] = supports[i] + decays[i] * (ends[i] - supports[i])
+        if swing is not None:
+            ends[i - 1] += swing[i]
     return ends
 
 

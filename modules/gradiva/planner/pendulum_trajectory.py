@@ -14,13 +14,15 @@ from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
 from gradiva.planner.gait_schedule import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.swing_response import SwingResponse
 
 
 @dataclass(eq=False)
 class PendulumTrajectory:
     r"""DCM and CoM of the linear inverted pendulum (thesis 10.1.3, 10.2.1).
 
-    Single support of step i, which ends at :math:`B_i`: :math:`\xi = z_i + e^{\zeta (t - B_i)} (\xi_i^{eos} - z_i)`.
+    Single support of step i, which ends at :math:`B_i`: :math:`\xi = z_i + e^{\zeta (t - B_i)} (\xi_i^{eos} - z_i)`,
+    plus what the DCM gives way to the swinging leg (``swing_response``).
     Double support: the cubic that matches position and velocity at both ends, so that the ZMP
     :math:`\xi - \dot\xi / \zeta` is continuous. The first one starts at the given DCM, the last one ends at rest in
     the middle of the feet. The CoM solves :math:`\dot x = -\zeta (x - \xi)`:
@@ -53,40 +55,27 @@ class PendulumTrajectory:
         self._rate_list = self.rates.tolist()
 
     @classmethod
-    def plan(cls, schedule: GaitSchedule, start: PlanningState, config: PlannerConfig) -> Self:
+    def plan(cls, schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse) -> Self:
         """Return the trajectory of ``schedule`` that begins with the DCM and CoM of ``start``.
 
         Args:
             schedule: Times and ZMP points.
             start: DCM and CoM.
             config: CoM height, α.
+            swings: How the DCM gives way to the legs.
         """
         zeta = config.natural_frequency
-        times = schedule.phase_times
         decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-        ends = ends_of_steps(schedule, decays, config.last_step_share)
-        count = len(ends)
-        polynomials, growth = np.zeros((2 * count + 2, 4, 2)), np.zeros((2 * count + 2, 2))
-        to_boundary = np.exp(zeta * (schedule.touch_downs - schedule.boundaries))[:, None]
-        growth[1:-1:2] = to_boundary * (ends - schedule.supports)
-        polynomials[1:-1:2, 0] = schedule.supports
-        lift = np.exp(-zeta * (schedule.touch_downs - schedule.lift_offs))[:, None] * growth[1:-1:2]
-        land = growth[1:-1:2]
-        still = np.zeros((1, 2))
-        polynomials[:-1:2] = cubic_coefficients(
-            np.diff(times)[::2],
-            np.vstack((start.dcm_position, schedule.supports + land)),
-            np.vstack((start.dcm_velocity, zeta * land)),
-            np.vstack((schedule.supports + lift, schedule.middle)),
-            np.vstack((zeta * lift, still)),
-        )
-        polynomials[-1, 0] = schedule.middle
-        rates = np.zeros(len(polynomials))
-        rates[1:-1:2] = zeta
-        durations = np.append(np.diff(times), 0.0)
+        ends = ends_of_steps(schedule, decays, config.last_step_share, swings.at_boundaries(schedule))
+        polynomials, growth = _segments(schedule, start, ends, swings)
+        times = schedule.phase_times
+        starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])
+        durations = np.append(np.diff(starts), 0.0)
+        rates = np.full(len(starts), zeta)
+        rates[::3] = rates[-1] = 0.0
         matrices = _segment_matrices(polynomials, growth, zeta)
         _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
-        return cls(times, durations, rates, matrices, zeta, config.com_height)
+        return cls(starts, durations, rates, matrices, zeta, config.com_height)
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position and velocity; before the start, those of the start."""
@@ -128,6 +117,37 @@ class PendulumTrajectory:
             self.frequency,
             self.height,
         )
+
+
+def _segments(
+    schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse
+) -> tuple[NDArray, NDArray]:
+    """Return p, lowest power first, shape (m, 4, 2), and E, shape (m, 2), of all segments.
+
+    Double support, the two pieces of a swing, and so on; then the last double support and the rest.
+    """
+    zeta, supports = swings.rate, schedule.supports
+    count = 3 * len(supports) + 2
+    polynomials, growth = np.zeros((count, 4, 2)), np.zeros((count, 2))
+    landing = np.exp(zeta * (schedule.touch_downs - schedule.boundaries))[:, None] * (ends - supports)
+    at_apex, lifting = (
+        np.exp(-zeta * before)[:, None] * landing for before in (swings.durations[:, 1], swings.durations.sum(axis=1))
+    )
+    for piece, grown in enumerate((at_apex, landing)):
+        segments = slice(1 + piece, -1, 3)
+        polynomials[segments] = swings.polynomials[:, piece]
+        polynomials[segments, 0] += supports
+        growth[segments] = swings.growth[:, piece] + grown
+    lifting = lifting + swings.at_lift_off
+    polynomials[:-1:3] = cubic_coefficients(
+        np.diff(schedule.phase_times)[::2],
+        np.vstack((start.dcm_position, supports + landing)),
+        np.vstack((start.dcm_velocity, zeta * (landing + swings.push[:, 1]))),
+        np.vstack((supports + lifting, schedule.middle)),
+        np.vstack((zeta * (lifting + swings.push[:, 0]), np.zeros((1, 2)))),
+    )
+    polynomials[-1, 0] = schedule.middle
+    return polynomials, growth
 
 
 def _segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDArray:

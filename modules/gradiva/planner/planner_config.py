@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from gradiva.common import GRAVITY, ConfigError
+from gradiva.planner.leg_momentum import LegMomentumConfig
 from gradiva.planner.swing_foot import SwingProfile
 
 
@@ -46,6 +47,8 @@ class PlannerConfig:
         apex_fraction: When the apex is reached, as a share of the swing, [-].
         swing_profile: What the swing minimises.
         landing_height: Of the landing sole above the ground, [m]; negative presses into it.
+        leg_momentum: What the plan knows of the angular momentum of the legs.
+        sinkage: How deep a sole sinks that carries the robot alone, [m]; the pendulum is longer by it.
         com_height_amplitude: How far the CoM rises in the middle of a single support, [m]; 0: constant height.
         height_grid_period: Of the grid on which a varying height is integrated, [s].
         max_duration: Longest walk of one command, [s].
@@ -83,6 +86,8 @@ class PlannerConfig:
     apex_fraction: float
     swing_profile: SwingProfile
     landing_height: float
+    leg_momentum: LegMomentumConfig
+    sinkage: float
     com_height_amplitude: float
     height_grid_period: float
     max_duration: float
@@ -106,11 +111,21 @@ class PlannerConfig:
                 f"unicycle_gain={self.unicycle_gain}, must stay below 1 / sample_period = {1 / self.sample_period}"
             )
         self._check_height_profile()
+        if self.com_height_amplitude != 0.0 and self.slowness != 0.0:
+            raise ConfigError(
+                f"com_height_amplitude={self.com_height_amplitude} m: a plan of varying height knows neither legs nor"
+                " sinking soles; set it to 0, or leg_momentum and sinkage"
+            )
 
     @property
     def natural_frequency(self) -> float:
         """ζ of the pendulum of constant height, [rad/s]."""
-        return math.sqrt(GRAVITY / self.com_height)
+        return 1.0 / math.sqrt(self.com_height / GRAVITY + self.slowness)
+
+    @property
+    def slowness(self) -> float:
+        """What sunk soles, which make the pendulum longer, and leaning legs add to 1/ζ², [s²]."""
+        return self.sinkage / GRAVITY + self.leg_momentum.inertia
 
     def single_support(self, step_duration: float) -> float:
         """The part of a step on one foot, [s]."""
@@ -138,7 +153,7 @@ class PlannerConfig:
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if name in ("landing_height", "com_height_amplitude") or not isinstance(value, float):
+            if name in ("landing_height", "com_height_amplitude", "sinkage") or not isinstance(value, float):
                 continue
             if not value > 0.0 and not (name in may_be_zero and value == 0.0):
                 raise ConfigError(f"{name}={value}, must be positive")

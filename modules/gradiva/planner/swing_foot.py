@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.polynomial import Polynomial
 
 from gradiva.common import FootReference, NDArray, minimum_acceleration, minimum_jerk, so3, unchecked
 
@@ -15,6 +16,12 @@ class SwingProfile(StrEnum):
 
     MINIMUM_ACCELERATION = "minimum_acceleration"
     MINIMUM_JERK = "minimum_jerk"
+
+
+_LAWS = {  # s(σ), lowest power first
+    SwingProfile.MINIMUM_ACCELERATION: (0.0, 0.0, 3.0, -2.0),
+    SwingProfile.MINIMUM_JERK: (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
+}
 
 
 @dataclass(eq=False)
@@ -85,6 +92,26 @@ class SwingFoot:
             in_contact=False,
         )
 
+    @property
+    def pieces(self) -> NDArray:
+        """How long the foot rises, and how long it falls, [s], shape (2,)."""
+        return (self.end_time - self.start_time) * np.array((self.apex_fraction, 1.0 - self.apex_fraction))
+
+    def accelerations(self) -> NDArray:
+        """Return the linear acceleration while the foot rises and while it falls, [m/s²], shape (2, 4, 3).
+
+        Cubics in the time since the beginning of the piece, lowest power first.
+        """
+        apex = self.apex_fraction
+        begins = (0.0, 0.0, 1.0 / apex), (apex, 1.0, -1.0 / (1.0 - apex))  # σ, h, dh/dσ
+        cubics = np.zeros((2, 4, 3))
+        for cubic, powers, (ratio, h, slope) in zip(cubics, self._powers, begins, strict=True):
+            along = _second_derivative(_LAWS[self.profile], ratio, self._rate)
+            up = _second_derivative(powers[::-1], h, slope * self._rate)
+            cubic[: len(along)] += along[:, None] * self._way
+            cubic[: len(up), 2] += self.height * up
+        return cubics
+
     def _bump(self, ratio: float) -> tuple[float, float, float]:
         """Return b and its first two derivatives with respect to σ, by Horner's rule."""
         if ratio <= 0.0 or ratio >= 1.0:
@@ -98,6 +125,12 @@ class SwingFoot:
             rate = rate * h + value
             value = value * h + coefficient
         return value, rate * slope, acceleration * slope * slope
+
+
+def _second_derivative(coefficients: tuple[float, ...], begin: float, rate: float) -> NDArray:
+    """Return the second derivative of a polynomial in begin + rate τ as one in τ, lowest powers first."""
+    of_time = Polynomial(coefficients)(Polynomial((begin, rate)))
+    return np.asarray(of_time.deriv(2).coef, dtype=float)
 
 
 def _apex_powers(apex: float, profile: SwingProfile) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradiva.common import DcmReference, Side
 from gradiva.planner.command import Command, StopCommand
-from gradiva.planner.contact_phase import StandingFoot, contact_phases, standing_phase
+from gradiva.planner.contact_phase import ContactPhase, StandingFoot, contact_phases, standing_phase
 from gradiva.planner.dcm_trajectory import DcmTrajectory
 from gradiva.planner.foot_pose import FootPose
 from gradiva.planner.footstep import Footstep
@@ -18,6 +18,7 @@ from gradiva.planner.pendulum_trajectory import PendulumTrajectory
 from gradiva.planner.planned_step import PlannedStep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.swing_response import SwingResponse
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
@@ -89,8 +90,10 @@ class WalkingPlanner:
         path = self._unicycle_planner.path(command, unicycle)
         steps = self._footstep_planner.plan(path, start.left_foot, start.right_foot, step.side.other, at_least=1)
         usual = steps[0].duration - self.config.single_support(steps[0].duration)
-        shift = weight_shift_duration(schedule_gait(steps, start, usual, self.config), start, self.config)
         stance_foot = plan.phase_at(merge).stance_foot
+        schedule = schedule_gait(steps, start, usual, self.config)
+        swings = SwingResponse.of(contact_phases(steps, schedule, feet, stance_foot, self.config), self.config)
+        shift = weight_shift_duration(schedule, start, self.config, swings)
         return plan.spliced(time - _HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
@@ -126,7 +129,8 @@ class WalkingPlanner:
         phases = contact_phases(steps, schedule, feet, stance_foot, self.config)
         times = zip(steps, schedule.lift_offs.tolist(), schedule.touch_downs.tolist(), strict=True)
         planned = [PlannedStep(step, lift_off, touch_down) for step, lift_off, touch_down in times]
-        return WalkingPlan(tuple(phases), self._trajectory(schedule, start, before), tuple(planned), schedule.end_time)
+        trajectory = self._trajectory(schedule, start, phases, before)
+        return WalkingPlan(tuple(phases), trajectory, tuple(planned), schedule.end_time)
 
     def _standing(
         self,
@@ -137,12 +141,19 @@ class WalkingPlanner:
     ) -> WalkingPlan:
         schedule = schedule_gait([], start, 0.0, self.config)
         phase = standing_phase(start.time, feet, stance_foot, is_walking=False)
-        return WalkingPlan((phase,), self._trajectory(schedule, start, before), (), start.time)
+        return WalkingPlan((phase,), self._trajectory(schedule, start, [phase], before), (), start.time)
 
-    def _trajectory(self, schedule: GaitSchedule, start: PlanningState, before: DcmReference | None) -> DcmTrajectory:
-        if self.config.com_height_amplitude == 0.0:
-            return PendulumTrajectory.plan(schedule, start, self.config)
-        return VaryingHeightTrajectory.plan(schedule, start, self.config, before)
+    def _trajectory(
+        self,
+        schedule: GaitSchedule,
+        start: PlanningState,
+        phases: Sequence[ContactPhase],
+        before: DcmReference | None,
+    ) -> DcmTrajectory:
+        config = self.config
+        if config.com_height_amplitude == 0.0:
+            return PendulumTrajectory.plan(schedule, start, config, SwingResponse.of(phases, config))
+        return VaryingHeightTrajectory.plan(schedule, start, config, before)
 
 
 def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side, StandingFoot], DcmReference]:

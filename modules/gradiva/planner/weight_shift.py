@@ -9,12 +9,15 @@ from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
 from gradiva.planner.gait_schedule import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.swing_response import SwingResponse
 
 _CHOICES = 7  # durations that are tried
 _SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
 
 
-def weight_shift_duration(schedule: GaitSchedule, start: PlanningState, config: PlannerConfig) -> float:
+def weight_shift_duration(
+    schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse
+) -> float:
     """Return the shortest double support in which the ZMP stays near the line between the feet, [s].
 
     Between the usual double support of ``schedule`` and the first one of a walk; where none keeps the ZMP within
@@ -22,16 +25,16 @@ def weight_shift_duration(schedule: GaitSchedule, start: PlanningState, config: 
     """
     zeta = config.natural_frequency
     decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-    ends = ends_of_steps(schedule, decays, config.last_step_share)
+    ends = ends_of_steps(schedule, decays, config.last_step_share, swings.at_boundaries(schedule))
     support = schedule.supports[0]
     target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
+    target = target + swings.at_lift_off[0]
+    velocity = zeta * (target - support + swings.push[0, 0])
     usual = schedule.lift_offs[0] - schedule.start_time
     durations = np.linspace(usual, max(usual, config.first_double_support), _CHOICES)
     cubics = cubic_coefficients(
         durations,
-        *np.broadcast_arrays(
-            start.dcm_position, start.dcm_velocity, target, zeta * (target - support), np.empty((_CHOICES, 2))
-        )[:4],
+        *np.broadcast_arrays(start.dcm_position, start.dcm_velocity, target, velocity, np.empty((_CHOICES, 2)))[:4],
     )
     zmp = _zmp(cubics, durations, zeta)
     deviation = _distance_to_segment(zmp, start.dcm_position - start.dcm_velocity / zeta, support).max(axis=1)

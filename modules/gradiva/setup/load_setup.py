@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from gradiva.common import ConfigError, SoleRectangle, from_table, merge, nearest_name
+from gradiva.common import GRAVITY, ConfigError, SoleRectangle, from_table, merge, nearest_name
+from gradiva.contacts import static_sinkage
 from gradiva.robot_model import RobotDescription
 from gradiva.setup.robots import load_robot, read_toml
 from gradiva.setup.shipped_tables import PRESETS, merged_tables
@@ -114,14 +115,22 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     walking = {name: tables.get(name, {}) for name in parts}
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     where = f"configuration of {description.name},"
-    typed = from_table(WalkingConfig, walking, where)
     sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
+    typed = _on_its_ground(from_table(WalkingConfig, walking, where), description.mass, sole)
     return Setup(
         robot=replace(description, sole=sole, **{fact: getattr(typed.planner, fact) for fact in _FACTS}),
         walking=typed,
         simulation=from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation"),
         tables={"robot": description.name, **tables},
     )
+
+
+def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:
+    """Let the planner know how deep soles sink where layer 3 takes the ground to be soft, unless it is told."""
+    if not config.knows_soft_ground or config.planner.sinkage != 0.0:
+        return config
+    depth = static_sinkage(mass * GRAVITY, sole, config.contact_estimator.stiffness)
+    return replace(config, planner=replace(config.planner, sinkage=depth))
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:

@@ -116,6 +116,11 @@ class WalkingConfig:
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
 
+    @property
+    def knows_soft_ground(self) -> bool:
+        """Whether layer 3 takes the ground to be soft."""
+        return self.walking.control is ControlMode.TORQUE and self.torque_control.ground is GroundModel.COMPLIANT
+
     def __post_init__(self) -> None:
         if self.walking.control is not ControlMode.TORQUE:
             self.zmp_com_controller.check_for_motion_servos()

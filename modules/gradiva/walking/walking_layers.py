@@ -12,6 +12,7 @@ from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpCom
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
 from gradiva.walking.held_law import HeldLaw
+from gradiva.walking.leg_check import check_planned_legs
 from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
@@ -83,8 +84,14 @@ class WalkingLayers:
         self.swing_momentum = SwingMomentum(
             config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
         )
+        check_planned_legs(config.planner.leg_momentum, self.swing_momentum)
         self.body_references = BodyReferences(
-            model.mass, self.start_posture, self.torso_rotation, config.planner.zmp_offset, self.swing_momentum
+            model.mass,
+            self.start_posture,
+            self.torso_rotation,
+            config.planner.zmp_offset,
+            self.swing_momentum,
+            config.planner.slowness,
         )
         bounds = JointBounds(
             *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
@@ -131,8 +138,7 @@ class WalkingLayers:
     def _contact_estimator(self, compiler: Compiler) -> ContactEstimator | None:
         """What the controller for soft ground needs, and no other."""
         config = self.config
-        is_compliant = config.torque_control.ground is GroundModel.COMPLIANT
-        if config.walking.control is not ControlMode.TORQUE or not is_compliant:
+        if not config.knows_soft_ground:
             return None
         age = config.compliant_torque_control.wrench_age
         return ContactEstimator(self.robot.sole, config.contact_estimator, age, compiler)

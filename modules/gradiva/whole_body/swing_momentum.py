@@ -71,7 +71,8 @@ class SwingMomentum:
             posture: Start posture, facing x, the world between its soles.
             torso: Rotation of the torso frame in it, shape (3, 3).
         """
-        self._share = config.share / (model.mass * GRAVITY)
+        self._weight = model.mass * GRAVITY
+        self._share = config.share / self._weight
         standing = standing_reference(model, posture, torso)
         self._gains: dict[Side, Matrix] = {
             side: np.column_stack(
@@ -93,6 +94,11 @@ class SwingMomentum:
         of_left = _in_world(self._gains[Side.LEFT], combination(1.0, left.tolist()[:3], -1.0, moving), axis)
         of_right = _in_world(self._gains[Side.RIGHT], combination(1.0, right.tolist()[:3], -1.0, moving), axis)
         return np.array(combination(1.0, of_left, 1.0, of_right))
+
+    def zmp_gains(self, side: Side) -> NDArray:
+        """Return by how much a foot's acceleration moves the ZMP, in the axes of the heading ([s²], shape (2, 3))."""
+        of_x, of_y, _ = np.array(self._gains[side])
+        return np.stack((-of_y, of_x)) / self._weight
 
     def zmp_shift(self, reference: WalkingReference) -> NDArray:
         """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,))."""

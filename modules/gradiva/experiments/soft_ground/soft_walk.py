@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import GRAVITY
-from gradiva.contacts import ViscoElasticParameters
+from gradiva.common import GRAVITY, SoleRectangle
+from gradiva.contacts import ViscoElasticParameters, static_sinkage
 from gradiva.experiments.asked import Asked
 from gradiva.experiments.experiment import as_text
 from gradiva.experiments.linear_contact_error import LENGTH, WIDTH
@@ -83,4 +83,5 @@ def asked_of(controller: GroundModel) -> Asked:
 
 def sinkage(stiffness: float) -> float:
     """Return how deep both soles sink under the standing robot, m g / (2 A k), [m], for k [N/m³]."""
-    return load_robot(ROBOT).mass * GRAVITY / (2.0 * LENGTH * WIDTH * stiffness)
+    sole = SoleRectangle((0.0, LENGTH), (0.0, WIDTH), 0.0)
+    return static_sinkage(0.5 * load_robot(ROBOT).mass * GRAVITY, sole, stiffness)
