@@ -85,7 +85,7 @@ def check_compiler() -> Finding:
         return Finding("warn", "C compiler: not tried, there is no robot model to try it on")
     dynamics = SymbolicDynamics(IdynTreeModel(setup.robot))
     with tempfile.TemporaryDirectory() as folder:
-        compiler = GccCompiler(Path(folder))
+        compiler = GccCompiler(Path(folder), lambda line: None)
         joints = dynamics.joint_positions
         FlatFunction("doctor", {"joints": joints}, {"doubled": 2.0 * joints}, compiler)
     if compiler.failure is not None:

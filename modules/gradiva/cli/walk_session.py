@@ -26,7 +26,6 @@ from gradiva.experiments import (
     save_walk,
 )
 from gradiva.planner import WalkingPlan
-from gradiva.setup import GccCompiler, cache_folder
 from gradiva.simulation.film import film
 from gradiva.telemetry.motion import Motion
 from gradiva.telemetry.walk_record import WalkRecord
@@ -50,8 +49,7 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
     check_footing(request.setup)
     plan = plan_from_start(request.setup, request.command)
     observers: list[Observer] = []
-    compiler = GccCompiler(cache_folder(), lambda line: console.print(line, style="dim", markup=False))
-    walk = SimulatedWalk(request.setup, request.seed, compiler, observers=(lambda walk: _notify(observers, walk),))
+    walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(out))
     for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)

@@ -7,12 +7,17 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import casadi as cs
 
+from gradiva.setup.interruptible import run_tidily, tidy_when_terminated
+
+_SPEED = 1e5  # [characters/s] of C source that a slow machine compiles
+_TIMEOUT = 300.0  # [s]
 # -O2 would run a sixth faster and compile four times as long, all of it in front of the first walk; -ffast-math changes
 # the whole process.
 _FLAGS = ("-O1", "-march=native", "-shared", "-fPIC")
@@ -34,11 +39,12 @@ class GccCompiler:
 
         Args:
             folder: Created when needed.
-            announce: Called with one line before a compilation, which takes seconds, and at the first failure.
+            announce: Called with one line before a compilation, which takes seconds, and at the first failure; by
+                default the line goes to standard error.
         """
         self.folder = folder
         self.failure: str | None = None
-        self._announce = announce or (lambda line: None)
+        self._announce = announce or _tell
         self._compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 
     def __call__(self, function: cs.Function) -> cs.Function:
@@ -58,26 +64,31 @@ class GccCompiler:
 
     def _library(self, function: cs.Function) -> Path:
         self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=self.folder) as workshop:
+        with tidy_when_terminated(), tempfile.TemporaryDirectory(dir=self.folder) as workshop:
             source = Path(workshop, f"{function.name()}.c")
             _generate(function, source)
             key = hashlib.sha256(source.read_bytes() + self._signature()).hexdigest()[:24]
             library = self.folder / f"{function.name()}-{key}.so"
             if not library.exists():
-                self._announce(f"compiling {function.name()} (once on this machine)")
+                seconds = max(1.0, source.stat().st_size / _SPEED)
+                self._announce(f"compiling {function.name()} (once on this machine, about {seconds:.0f} s)")
                 self._compile(source, library)
             return library
 
     def _compile(self, source: Path, library: Path) -> None:
         finished = source.with_suffix(".so")
         command = [str(self._compiler), *_FLAGS, str(source), "-o", str(finished), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-        if done.returncode != 0:
-            raise OSError(f"{self._compiler} failed: {' '.join(done.stderr.strip().splitlines()[-1:])}")
+        status, errors = run_tidily(command, _TIMEOUT)
+        if status != 0:
+            raise OSError(f"{self._compiler} failed: {' '.join(errors.strip().splitlines()[-1:])}")
         os.replace(finished, library)
 
     def _signature(self) -> bytes:
         return "|".join([str(self._compiler), *_FLAGS, platform.machine(), _processor()]).encode()
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _generate(function: cs.Function, source: Path) -> None:
