@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from gradiva.cli.idle_settings import idle_settings
 from gradiva.cli.live_view import LiveView
 from gradiva.cli.output import JsonTarget, check_writable, console_beside, progress_bar
 from gradiva.cli.walk_options import WalkOptions
@@ -53,6 +54,7 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
     folder = create_run(request, Path(out))
     for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)
+    _warn(console, idle_settings(options.settings, request.setup))
     with ExitStack() as stack:
         if view:
             observers.append(stack.enter_context(LiveView(request.setup.robot, plan, walk.time, console)))
@@ -62,7 +64,7 @@ def walk_session(options: WalkOptions, out: str, json_to: str | None, record: st
         save_walk(outcome, folder)
     target.write(outcome.result)
     _print_outcome(console, outcome)
-    _warn_of_idle_pushes(console, outcome)
+    _warn(console, _idle_pushes(outcome))
     if film_path is not None:
         with progress_bar(console, f"filming {film_path}", None) as update:
             _film(outcome, film_path, lambda done, total: update(done, f"filming {film_path}", total))
@@ -85,11 +87,14 @@ def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     )
 
 
-def _warn_of_idle_pushes(console: Console, outcome: WalkOutcome) -> None:
-    for push in outcome.request.setup.simulation.pushes:
-        if push.start >= outcome.walk.time:
-            text = f"warning: the walk ended at {outcome.walk.time:.2f} s, before the {push}"
-            console.print(text, style="yellow", markup=False, soft_wrap=True)
+def _idle_pushes(outcome: WalkOutcome) -> list[str]:
+    end, pushes = outcome.walk.time, outcome.request.setup.simulation.pushes
+    return [f"warning: the walk ended at {end:.2f} s, before the {push}" for push in pushes if push.start >= end]
+
+
+def _warn(console: Console, lines: list[str]) -> None:
+    for line in lines:
+        console.print(line, style="yellow", markup=False, soft_wrap=True)
 
 
 @contextmanager
