@@ -7,6 +7,7 @@ import hypothesis
 import pytest
 
 from gradiva.middleware.embedded.network.current_settings import use_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.network_life import life
 from gradiva.middleware.embedded.network.settings import NetworkSettings
@@ -45,3 +46,9 @@ def own_name_server(folder_of_nobody) -> Iterator[NameServer]:
     use_settings(server.settings)
     yield server
     server.stop()
+
+
+@pytest.fixture
+def names(own_name_server) -> NameClient:
+    """Return a client of it."""
+    return NameClient(own_name_server.settings)

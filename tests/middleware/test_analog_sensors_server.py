@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 
 import pytest
 
 from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_client import RecordedConnection
 from tests.middleware.recorded_messages import recording
-
-
-@pytest.fixture
-def names(tmp_path, monkeypatch) -> Iterator[NameClient]:
-    """Run a name server of this test alone, and return a client of it."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
-    server.start()
-    use_settings(server.settings)
-    yield NameClient(server.settings)
-    server.stop()
-    use_settings(None)
 
 
 @pytest.fixture

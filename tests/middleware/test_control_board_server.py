@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,9 +13,6 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_bottle, as_items
 from gradiva.middleware.control_board import CommandKind, ControlMode, JointData, StreamedCommand
 from gradiva.middleware.control_board_server import ControlBoardServer
-from gradiva.middleware.embedded.network.current_settings import load_settings, use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.wire.binary import decode_list
 from gradiva.middleware.embedded.wire.text import from_text, to_text
@@ -28,19 +24,6 @@ from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.patience import PATIENCE, wait_until
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4
-
-
-@pytest.fixture
-def names(tmp_path, monkeypatch):
-    """Run a name server of this test alone, and return a client of it."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    settings = replace(load_settings({"YARP_CONFIG_HOME": str(tmp_path)}), name_server_port=0)
-    server = NameServer(settings)
-    server.start()
-    use_settings(server.settings)
-    yield NameClient(server.settings)
-    server.stop()
-    use_settings(None)
 
 
 @pytest.fixture

@@ -35,11 +35,6 @@ BOARD, CLIENT, SENSORS = "/fakebot/arm", "/gold/rcb", "/fakebot/mas"
 
 
 @pytest.fixture
-def names(own_name_server) -> NameClient:
-    return NameClient(own_name_server.settings)
-
-
-@pytest.fixture
 def stack() -> Iterator[ExitStack]:
     with ExitStack() as stack:
         yield stack

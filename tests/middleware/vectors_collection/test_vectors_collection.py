@@ -7,11 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
@@ -23,19 +19,9 @@ from gradiva.middleware.vectors_collection.vectors_message import (
     values_to_items,
 )
 
+pytestmark = pytest.mark.usefixtures("names")
+
 NAME = "/walking-coordinator/logger"
-
-
-@pytest.fixture(autouse=True)
-def names(tmp_path, monkeypatch) -> Iterator[NameClient]:
-    """Run a name server of this test alone, and return a client of it."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
-    server.start()
-    use_settings(server.settings)
-    yield NameClient(server.settings)
-    server.stop()
-    use_settings(None)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -10,9 +9,7 @@ from gradiva.middleware.embedded.application.resource_finder import ResourceFind
 from gradiva.middleware.embedded.application.rf_module import RFModule
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle
-from gradiva.middleware.embedded.network.current_settings import load_settings, use_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.network.port import Port
 from gradiva.middleware.embedded.network.rpc_server import RpcServer
@@ -61,18 +58,6 @@ class Coordinator(RFModule):
         self.rpc.close()
         self.goals.close()
         return True
-
-
-@pytest.fixture
-def names(tmp_path, monkeypatch) -> Iterator[NameClient]:
-    """Run a name server of this test alone, and return a client of it."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    server = NameServer(replace(load_settings({"YARP_CONFIG_HOME": str(tmp_path)}), name_server_port=0))
-    server.start()
-    use_settings(server.settings)
-    yield NameClient(server.settings)
-    server.stop()
-    use_settings(None)
 
 
 @pytest.fixture(params=[Port, RpcServer])

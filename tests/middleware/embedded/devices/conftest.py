@@ -4,31 +4,11 @@ import pytest
 
 from gradiva.middleware.embedded.data.property import Property
 from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
 
 
 @pytest.fixture(autouse=True)
-def folders_of_nobody(tmp_path, monkeypatch) -> Iterator[None]:
-    """Keep the tests from the user's files and from each other's settings."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path / "config"))
-    for name in ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN"):
-        monkeypatch.delenv(name, raising=False)
-    use_settings(None)
-    yield
-    use_settings(None)
-
-
-@pytest.fixture
-def names() -> Iterator[NameClient]:
-    """Run a name server of this test alone, and return a client of it."""
-    server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
-    server.start()
-    use_settings(server.settings)
-    yield NameClient(server.settings)
-    server.stop()
+def undisturbed(folder_of_nobody) -> None:
+    """Keep all tests from the user's files and from each other's settings."""
 
 
 @pytest.fixture

@@ -1,41 +1,25 @@
-from collections.abc import Iterator
 from contextlib import ExitStack
 
 import pytest
 
-from gradiva.middleware.embedded.network.current_settings import use_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.network_life import life
-from gradiva.middleware.embedded.network.settings import NetworkSettings
 
 
 @pytest.fixture(autouse=True)
-def folders_of_nobody(tmp_path, monkeypatch) -> Iterator[None]:
-    """Keep the tests from the user's files and from each other's settings."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("YARP_DATA_HOME", str(tmp_path / "data"))
-    for name in ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN"):
-        monkeypatch.delenv(name, raising=False)
-    use_settings(None)
-    yield
-    life.end()
-    use_settings(None)
+def undisturbed(folder_of_nobody) -> None:
+    """Keep all tests from the user's files and from each other's settings."""
 
 
 @pytest.fixture
-def name_server() -> Iterator[NameServer]:
+def name_server(own_name_server) -> NameServer:
     """Return a running name server that this process uses."""
-    server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
-    server.start()
-    use_settings(server.settings)
-    yield server
-    server.stop()
+    return own_name_server
 
 
 @pytest.fixture
-def name_client(name_server) -> NameClient:
-    return NameClient(name_server.settings)
+def name_client(names) -> NameClient:
+    return names
 
 
 @pytest.fixture
