@@ -75,7 +75,11 @@ class FlatFunction:
     def kept(self, names: Iterable[str]) -> dict[str, NDArray]:
         """Return results of the last call that the next one does not overwrite: read-only windows of one copy."""
         flat, places = sealed(self._output.copy()), self._places
-        return {name: _window(flat, *places[name]) for name in names}
+        kept = {}
+        for name in names:
+            part, shape = places[name]
+            kept[name] = flat[part] if shape is None else flat[part].reshape(shape)
+        return kept
 
 
 def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
