@@ -76,6 +76,7 @@ def walk_signals(times, seed=0):
         "joints_state::velocities::measured": noisy(joints, 1e-2),
         "joints_state::velocities::desired": joints,
         "joints_state::torques::measured": noisy(20.0 * joints, 0.5),
+        "joints_state::torques::command": 20.0 * joints,
         "root_link::position::measured": noisy(root, 1e-3),
         "root_link::orientation::measured": noisy(np.zeros_like(com), 5e-3),
         "simulation::root_link::position": root + 0.01 * times[:, None] / times[-1],
@@ -145,6 +146,10 @@ def walk_result():
         "real_time_factor": 7.4,
         "sole": {"x": [-0.0535, 0.1065], "y": [-0.031, 0.041]},
         "joints": list(JOINTS),
+        "legs": {side: [f"{side[0]}_{joint}" for joint in LEG] for side in ("left", "right")},
+        "torque_limits": [5.0] * len(JOINTS),
+        "torque_control": {"saturated_share": 0.25, "missed": {"joint_torques": {"share": 0.125, "max": 0.25}}},
+        "held_ticks": 0,
         "joint_limits": {"lower": [-0.36] * len(JOINTS), "upper": [0.5 + 0.01 * index for index in range(len(JOINTS))]},
     }
 

@@ -98,7 +98,9 @@ def test_a_fall_with_not_a_numbers_is_drawn(tmp_path):
     signals = {name: whole[name].copy() for name in whole}
     for samples in signals.values():
         samples[300:] = np.nan
-    outline = Outline(write_report(new_run(tmp_path, SignalLog.from_arrays(whole.times, signals), {})).read_text())
+    outline = Outline(
+        write_report(new_run(tmp_path, SignalLog.from_arrays(whole.times, signals), walk_result())).read_text()
+    )
     assert outline.headings == [plot.title for plot in PLOTS]
 
 

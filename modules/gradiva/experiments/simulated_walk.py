@@ -9,6 +9,7 @@ from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
 from gradiva.experiments.ground_signals import ground_signals
 from gradiva.experiments.sole_signals import sole_signals
 from gradiva.experiments.stopwatch import Stopwatch
+from gradiva.experiments.torque_signals import torque_signals
 from gradiva.experiments.walking_recorder import WalkingRecorder
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
@@ -33,6 +34,7 @@ class SimulatedWalk:
         log: Of the last tick.
         fault_reasons: Why the controller gave up, each time.
         deadline_misses: How many ticks of the control loop took longer than their period.
+        held_ticks: How many brought no command of their own, so that the last one was held.
     """
 
     def __init__(
@@ -67,6 +69,7 @@ class SimulatedWalk:
         self.recorder = WalkingRecorder(setup.robot.joints)
         self.fault_reasons: list[str] = []
         self.deadline_misses = 0
+        self.held_ticks = 0
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
         self.log: WalkingLog | None = None
@@ -84,12 +87,14 @@ class SimulatedWalk:
     def tick(self) -> WalkingLog:
         """Sense, control, and let one period pass."""
         self.measurement = self.robot.read()
-        was_fault = self.controller.state is WalkingState.FAULT
+        was_fault, was_balancing = self.controller.state is WalkingState.FAULT, self.controller.is_balancing
         self.stopwatch.start()
         command, log = self.controller.step(self.measurement, self.robot.time)
         self.stopwatch.stop()
         if log.state is WalkingState.FAULT and not was_fault:
             self.fault_reasons.append(log.reason)
+        if was_balancing and log.desired is None and self.controller.is_balancing:
+            self.held_ticks += 1
         self._record(log)
         self.robot.write(command)
         self.robot.advance(self.setup.walking.walking.period)
@@ -104,8 +109,9 @@ class SimulatedWalk:
             self.deadline_misses += 1
         if self.recorder.wants(log):
             truth, robot = self.robot.truth(), self.setup.robot
-            ground = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
-            self.recorder.record(log, self.measurement, truth, ground, laps)
+            more = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
+            more |= torque_signals(log.command, self.layers.torque_limits, self.layers.whole_body)
+            self.recorder.record(log, self.measurement, truth, more, laps)
 
     def run(self, duration: float) -> bool:
         """Tick for ``duration`` [s]; return whether the robot still stands."""

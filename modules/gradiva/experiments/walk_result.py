@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import RobotInterfaceError
+from gradiva.common import RobotInterfaceError, Side
 from gradiva.experiments.fall_diagnosis import diagnose
 from gradiva.experiments.planned_walk import Pose, middle_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
@@ -173,6 +173,7 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
     return {
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": [event.as_table() for event in walk.controller.safety_events],
+        "held_ticks": walk.held_ticks,
         "deadline_misses": walk.deadline_misses,
     }
 
@@ -213,5 +214,7 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
         "pushes": [str(push) for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),
+        "legs": {str(side): list(robot.joint_groups[f"{side}_leg"].joints) for side in Side},
+        "torque_limits": outcome.walk.layers.torque_limits.tolist(),
         "joint_limits": {"lower": lower.tolist(), "upper": upper.tolist()},
     }

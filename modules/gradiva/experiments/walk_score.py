@@ -10,6 +10,7 @@ import numpy as np
 
 from gradiva.common import NDArray, Side
 from gradiva.experiments.stopwatch import PARTS
+from gradiva.experiments.torque_score import torque_score
 from gradiva.experiments.walked_path import walked_path
 from gradiva.telemetry import SignalLog
 
@@ -38,6 +39,7 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         "sinkage_m": _largest(log, window, "sinkage"),
         "foot_tilt_rad": _largest(log, window, "tilt"),
         "odometry_drift_m": _drift(log, window),
+        "torque_control": torque_score(log, window),
         "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
         "tick_us": {part: _spread(log[f"tick::{part}"][window][:, 0]) for part in PARTS},
     }
@@ -68,6 +70,7 @@ def _nothing() -> dict[str, Any]:
         "sinkage_m": None,
         "foot_tilt_rad": None,
         "odometry_drift_m": None,
+        "torque_control": None,
         "max_tilt_rad": None,
         "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
     }

@@ -27,9 +27,10 @@ class WalkingRecorder:
         self._due = 0.0
         for name in ("positions::measured", "positions::desired", "positions::command"):
             self.log.describe(f"joints_state::{name}", joints, "rad")
-        for name in ("velocities::measured", "velocities::desired"):
+        for name in ("velocities::measured", "velocities::desired", "velocities::command"):
             self.log.describe(f"joints_state::{name}", joints, "rad/s")
-        self.log.describe("joints_state::torques::measured", joints, "N m")
+        for name in ("torques::measured", "torques::command"):
+            self.log.describe(f"joints_state::{name}", joints, "N m")
         self.log.describe("simulation::joint_positions", joints, "rad")
 
     def wants(self, log: WalkingLog) -> bool:
@@ -41,7 +42,7 @@ class WalkingRecorder:
         log: WalkingLog,
         measurement: Measurement,
         truth: SimulatedState,
-        ground: Mapping[str, float],
+        more: Mapping[str, float],
         laps: Mapping[str, float],
     ) -> None:
         """Append one tick of the control loop.
@@ -50,10 +51,10 @@ class WalkingRecorder:
             log: Of the controller.
             measurement: What it saw.
             truth: Of the simulator.
-            ground: What it is like below the feet, and how they stand on it: ``ground_signals``, ``sole_signals``.
+            more: Beside them: ``ground_signals``, ``sole_signals``, ``torque_signals``.
             laps: How long the parts of the tick took, [µs].
         """
-        self.log.append(log.time, {**_signals(log, measurement, truth, laps), **ground})
+        self.log.append(log.time, {**_signals(log, measurement, truth, laps), **more})
         self._due = log.time + _PERIOD - _ROUNDING
 
 

@@ -24,6 +24,7 @@ from gradiva.telemetry.time_plots import (
     plot_forces,
     plot_zmp,
 )
+from gradiva.telemetry.torque_plot import TORQUE_SIGNALS, plot_leg_torques
 from gradiva.telemetry.walk_record import WalkRecord
 
 
@@ -38,6 +39,7 @@ class Plot:
         draw: Makes the figure.
         is_wide: Whether it takes both columns of the page.
         is_special: Whether most runs have no such signals, so that nobody misses it.
+        figures: Keys of the result that it cannot do without either.
     """
 
     title: str
@@ -46,10 +48,12 @@ class Plot:
     draw: Callable[[WalkRecord], Figure]
     is_wide: bool = False
     is_special: bool = False
+    figures: tuple[str, ...] = ()
 
     def missing(self, record: WalkRecord) -> list[str]:
-        """Return the signals that the log lacks."""
-        return [name for name in self.signals if name not in record.log]
+        """Return the signals that the log lacks, and the figures that the result lacks."""
+        figures = [name for name in self.figures if name not in record.result]
+        return [name for name in self.signals if name not in record.log] + figures
 
     def svg(self, record: WalkRecord) -> str:
         """Return the drawn plot as an SVG element."""
@@ -142,6 +146,14 @@ PLOTS = (
         _both("joints_state::positions"),
         plot_joints,
         is_wide=True,
+    ),
+    Plot(
+        "Torques of the legs",
+        "As commanded, at the rate of the log; a dashed red line is a limit that they come near to.",
+        TORQUE_SIGNALS,
+        plot_leg_torques,
+        is_special=True,
+        figures=("legs", "torque_limits"),
     ),
     Plot(
         "Computation time",

@@ -23,6 +23,7 @@ _TILES = (  # key of the result, label, unit, factor from SI, digits
     ("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
     ("real_time_factor", "real-time factor", "", 1.0, 1),
     ("qp_failures", "QP failures", "", 1.0, 0),
+    ("held_ticks", "held ticks", "", 1.0, 0),
     ("deadline_misses", "deadline misses", "", 1.0, 0),
 )
 _ERRORS = (

@@ -42,6 +42,7 @@ class WalkingLayers:
         config: What the layers were built from.
         mass: Of the robot, [kg].
         joint_limits: Lower and upper joint positions, [rad], each of shape (n,).
+        torque_limits: Of the joints, [N·m], shape (n,).
         torso_rotation: Reference of the torso when facing x, shape (3, 3).
         start_posture: Where walking begins.
         reference_lead: How far ahead of the measurement layer 3 wants its references, [s]: a command of motion is meant
@@ -71,6 +72,7 @@ class WalkingLayers:
         self.config = config
         self.mass = model.mass
         self.joint_limits = model.joint_limits()
+        self.torque_limits = model.torque_limits()
         self.reference_lead = 0.0 if config.walking.control is ControlMode.TORQUE else config.walking.period
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)

@@ -27,6 +27,11 @@ class WalkingReport:
         return self._machine.state
 
     @property
+    def is_balancing(self) -> bool:
+        """Whether the control loop runs."""
+        return self._machine.is_balancing
+
+    @property
     def reason(self) -> str:
         """Why it is there."""
         return self._machine.reason

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
+    ControlMode,
     FootContact,
     FootReference,
     Measurement,
@@ -26,6 +27,11 @@ Signals = dict[str, float | npt.ArrayLike]
 
 _AXES = ("x", "y", "z")
 _ANGLES = ("roll", "pitch", "yaw")
+_COMMANDED = {
+    ControlMode.POSITION: "positions",
+    ControlMode.VELOCITY: "velocities",
+    ControlMode.TORQUE: "torques",
+}  # while the loop runs all commands of a controller are alike
 
 
 def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
@@ -74,7 +80,7 @@ def _joints(log: WalkingLog, state: RobotState, measurement: Measurement) -> Sig
     return {
         "joints_state::positions::measured": state.joint_positions,
         "joints_state::positions::desired": log.desired_joint_positions,  # type: ignore[dict-item]
-        "joints_state::positions::command": log.command.values,
+        f"joints_state::{_COMMANDED[log.command.mode]}::command": log.command.values,
         "joints_state::velocities::measured": state.joint_velocities,
         "joints_state::velocities::desired": log.desired_joint_velocities,  # type: ignore[dict-item]
         "joints_state::torques::measured": measurement.joint_torques,
