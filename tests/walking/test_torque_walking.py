@@ -54,6 +54,17 @@ def test_on_soft_ground_icub_walks(ready):
         assert estimated[-1] == pytest.approx(truth[-1], rel=0.05)
 
 
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+def test_feet_stay_flat_on_ground_that_is_soft_for_them(ready, robot):
+    walk = ready(robot, TORQUE, "simulation.ground.kind=viscoelastic", "simulation.viscoelastic.stiffness=1e6")
+    assert walk.follow(VelocityCommand(0.1, duration=2.5), settle=0.5)
+    figures = score(walk.recorder.log)
+    assert figures["com_error_m"]["max"] < 0.003
+    assert np.degrees(figures["foot_tilt_rad"]) < 5.0
+    assert np.degrees(figures["max_tilt_rad"]) < 6.0
+    assert 0.01 < figures["sinkage_m"] < 0.05
+
+
 def test_torques_are_taken_over_from_position_servos_and_handed_back_without_a_jump(ready):
     walk = ready("icub_v2_7", TORQUE, settle=0.0)
     most = walk.setup.walking.torque_control.torque_rate * walk.setup.walking.walking.period
