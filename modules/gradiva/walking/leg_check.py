@@ -7,8 +7,6 @@ from gradiva.planner import LegMomentumConfig
 from gradiva.whole_body import SwingMomentum
 
 _TOLERANCE = 0.2  # [-] height and lean make 0.05; of lifting feet 0.4, so those gains are not compared
-    0.2  # [-] postures that differ in height and lean make 0.05; those of lifting feet, 0.4, and are not compared
-)
 
 
 def check_planned_legs(planned: LegMomentumConfig, legs: SwingMomentum) -> None:
