@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, SoleRectangle
 from gradiva.experiments.soft_footing import SoftFooting, check_footing, footing_note
 from gradiva.setup import load_setup
 
@@ -15,7 +15,7 @@ def on(stiffness, control="torque", **overrides):
 
 
 def test_the_numbers_are_those_of_springs_below_a_rectangle():
-    footing = SoftFooting(weight=300.0, com_height=0.5, stiffness=1e6, length=0.2, width=0.1)
+    footing = SoftFooting(weight=300.0, com_height=0.5, stiffness=1e6, sole=SoleRectangle((0.0, 0.2), (0.0, 0.1), 0.0))
     assert footing.sinkage == pytest.approx(0.015)
     assert footing.resistance == pytest.approx(1e6 * 0.2 * 0.1**3 / 12.0)
     assert footing.toppling == pytest.approx(150.0)
@@ -27,7 +27,7 @@ def test_the_softest_patch_and_the_true_mass_count():
     footing = SoftFooting.of(on(2e6, **patches, **{"simulation.plant.mass_scale": 1.1}))
     assert footing.stiffness == 5e5
     assert footing.weight == pytest.approx(1.1 * 33.06 * 9.81)
-    assert (footing.length, footing.width) == pytest.approx((0.16, 0.072))
+    assert (footing.sole.length, footing.sole.width) == pytest.approx((0.16, 0.072))
 
 
 @pytest.mark.parametrize("setup", [on(8e5), on(5e5), on(2e5, **THESIS_SOLE), on(2e6)], ids=str)

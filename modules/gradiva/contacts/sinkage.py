@@ -7,5 +7,4 @@ from gradiva.common import SoleRectangle
 
 def static_sinkage(load: float, sole: SoleRectangle, stiffness: float) -> float:
     """Return f / (A k), the depth at which a level sole carries ``load`` [N] on ground of stiffness k [N/m³], [m]."""
-    length, width = sole.x[1] - sole.x[0], sole.y[1] - sole.y[0]
-    return load / (length * width * stiffness)
+    return load / (sole.length * sole.width * stiffness)

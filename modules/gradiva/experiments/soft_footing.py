@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gradiva.common import ConfigError, ControlMode
+from gradiva.common import ConfigError, ControlMode, SoleRectangle
+from gradiva.contacts import static_sinkage
 from gradiva.setup import Setup
 from gradiva.simulation import GroundKind
 
@@ -26,7 +27,7 @@ class SoftFooting:
     m g                             ``weight``, [N]
     h                               ``com_height``, [m]
     k                               ``stiffness``, of the softest place, [N/m³]
-    l, w                            ``length`` and ``width`` of the sole, the longer first, [m]
+    l, w                            length and width of ``sole``, the longer first, [m]
     d, K, T, c                      the properties
     ==============================  ==========================================================
     """
@@ -34,30 +35,29 @@ class SoftFooting:
     weight: float
     com_height: float
     stiffness: float
-    length: float
-    width: float
+    sole: SoleRectangle
 
     @classmethod
     def of(cls, setup: Setup) -> SoftFooting:
         """Return the footing of a configuration, whatever kind of ground it chooses."""
-        sole, simulation = setup.robot.sole, setup.simulation
+        simulation = setup.simulation
         return cls(
             weight=setup.robot.mass * simulation.plant.mass_scale * simulation.ground.gravity,
             com_height=setup.walking.planner.com_height,
             stiffness=simulation.viscoelastic.softest,
-            length=max(sole.length, sole.width),
-            width=min(sole.length, sole.width),
+            sole=setup.robot.sole,
         )
 
     @property
     def sinkage(self) -> float:
         """How deep the foot sinks, [m]."""
-        return self.weight / (self.stiffness * self.length * self.width)
+        return static_sinkage(self.weight, self.sole, self.stiffness)
 
     @property
     def resistance(self) -> float:
         """Moment with which the ground resists the sole's rolling about its longer axis, [N·m/rad]."""
-        return self.stiffness * self.length * self.width**3 / 12.0
+        length, width = sorted((self.sole.length, self.sole.width), reverse=True)
+        return self.stiffness * length * width**3 / 12.0
 
     @property
     def toppling(self) -> float:
