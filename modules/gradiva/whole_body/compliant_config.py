@@ -76,8 +76,10 @@ class StandingFootConfig:
     """Of a foot that stands.
 
     Attributes:
-        attitude_weight: Of each (rad/s²)² that is missing to its orientation, on ground of the reference damping, [-]:
-            a sole turns as its moment changes, so it goes with the root of the weights of wrench rates.
+        attitude_weight: Of each (rad/s²)² that is missing to its orientation, on ground of the reference damping and
+            stiffness, [-]: a sole turns as its moment changes, so it goes with the root of the weights of wrench rates,
+            and tilts the less, the stiffer the ground.
+        reference_stiffness: [N/m³].
         unloaded_weight: Added to it, and given to its place, [-], where the foot carries next to nothing.
         unloaded_force: Normal force at which half of that is left, [N].
         stiffness: [1/s²].
@@ -85,6 +87,7 @@ class StandingFootConfig:
     """
 
     attitude_weight: float
+    reference_stiffness: float
     unloaded_weight: float
     unloaded_force: float
     stiffness: float
@@ -92,8 +95,9 @@ class StandingFootConfig:
 
     def __post_init__(self) -> None:
         refuse_negative(self)
-        if self.unloaded_force <= 0.0:
-            raise ConfigError(f"unloaded_force={self.unloaded_force}, must be positive")
+        for name in ("unloaded_force", "reference_stiffness"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,7 @@ class CompliantProblem(ProblemDraft):
         acceleration = self.unknowns.acceleration
         self.wrench_rates = {side: sole.wrench_rate(acceleration, period) for side, sole in self.soles.items()}
         self._rate_scale = self._scale_of_rates(config.reference_damping, period)
+        self._softness = cs.sqrt(self._rate_scale) * self._stiffness_ratio(config.standing_foot)
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in self.soles.items()}
         self.outputs |= {f"{side}_wrench": wrench for side, wrench in wrenches.items()}
         self._linear_momentum(config.linear_momentum)
@@ -82,6 +83,12 @@ class CompliantProblem(ProblemDraft):
         dampings = [contact.damping + 0.5 * period * contact.stiffness for contact in self.contacts.values()]
         reference = self.parameters.constant("reference_damping", reference_damping)
         return (reference / (0.5 * (dampings[0] + dampings[1]))) ** 2
+
+    def _stiffness_ratio(self, config: StandingFootConfig) -> cs.SX:
+        """Return the stiffness for which attitudes are weighed over this ground's, the mean of both feet's."""
+        left, right = (contact.stiffness for contact in self.contacts.values())
+        reference = self.parameters.constant("standing_foot.reference_stiffness", config.reference_stiffness)
+        return reference / (0.5 * (left + right))
 
     def _linear_momentum(self, config: LinearMomentumConfig) -> None:
         """m x⃛ = Σ ḟ, with the jerk k_d, k_p and k_i away from its reference."""
@@ -158,7 +165,7 @@ class CompliantProblem(ProblemDraft):
         angular = stiffness * rotation_error(frame, contact.rest_rotation) - damping * frame.twist[3:]
         reached = self._acceleration_of(frame)
         self.composer.cost(reached[:3] - linear, alone)
-        self.composer.cost(reached[3:] - angular, alone + loaded * cs.sqrt(self._rate_scale) * attitude)
+        self.composer.cost(reached[3:] - angular, alone + loaded * self._softness * attitude)
 
     def _acceleration_of(self, frame: SymbolicFrame) -> cs.SX:
         return tasks.frame_acceleration(frame, self.unknowns.acceleration)
