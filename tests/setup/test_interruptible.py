@@ -61,6 +61,16 @@ def test_a_program_that_takes_too_long_is_ended():
         run_tidily(["sleep", "60"], timeout=0.01)
 
 
+def test_an_interruption_is_not_hidden_by_a_program_that_ended_meanwhile(monkeypatch):
+    def interrupted(process, timeout):
+        process.wait()  # as Popen itself does for a moment when Ctrl-C comes
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_tidily(["true"], timeout=60.0)
+
+
 def test_the_handler_of_the_signal_is_put_back():
     with tidy_when_terminated():
         assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 
@@ -46,7 +46,8 @@ def run_tidily(command: Sequence[str], timeout: float) -> tuple[int, str]:
         try:
             _, errors = process.communicate(timeout=timeout)
         except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)  # compilers then remove their own files
+            with suppress(ProcessLookupError):  # it ended by itself meanwhile; that must not hide the interruption
+                os.killpg(process.pid, signal.SIGTERM)  # compilers then remove their own files
             raise
         return process.returncode, errors
 
