@@ -89,3 +89,13 @@ def test_a_height_that_varies_is_not_planned_for_legs():
 def test_negative_legs_are_refused():
     with pytest.raises(ConfigError, match=r"lateral=-0\.1: must not be negative"):
         config_of(leg_momentum={"lateral": -0.1})
+
+
+def test_lifting_legs_alone_are_refused():
+    with pytest.raises(ConfigError, match=r"forward_lift=0\.004, outward_lift=0\.0: .* set all four, or none"):
+        config_of(leg_momentum={"forward_lift": 0.004})
+
+
+def test_soles_that_rise_under_load_are_refused():
+    with pytest.raises(ConfigError, match=r"sinkage=-0\.01"):
+        config_of(sinkage=-0.01)

@@ -44,6 +44,11 @@ class LegMomentumConfig:
     def __post_init__(self) -> None:
         if not (self.forward >= 0.0 and self.lateral >= 0.0):
             raise ConfigError(f"forward={self.forward}, lateral={self.lateral}: must not be negative")
+        if not self.is_planned and (self.forward_lift or self.outward_lift):
+            raise ConfigError(
+                f"forward_lift={self.forward_lift}, outward_lift={self.outward_lift}: nothing is made of them while"
+                " forward and lateral are 0; set all four, or none"
+            )
 
     @property
     def is_planned(self) -> bool:

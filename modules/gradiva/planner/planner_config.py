@@ -114,7 +114,7 @@ class PlannerConfig:
         if self.com_height_amplitude != 0.0 and self.slowness != 0.0:
             raise ConfigError(
                 f"com_height_amplitude={self.com_height_amplitude} m: a plan of varying height knows neither legs nor"
-                " sinking soles; set it to 0, or leg_momentum and sinkage"
+                " sinking soles, and is planned with one of them, as on soft ground; set it to 0"
             )
 
     @property
@@ -150,10 +150,11 @@ class PlannerConfig:
             "last_step_share",
             "max_backward_speed",
             "max_lateral_speed",
+            "sinkage",
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
-            if name in ("landing_height", "com_height_amplitude", "sinkage") or not isinstance(value, float):
+            if name in ("landing_height", "com_height_amplitude") or not isinstance(value, float):
                 continue
             if not value > 0.0 and not (name in may_be_zero and value == 0.0):
                 raise ConfigError(f"{name}={value}, must be positive")

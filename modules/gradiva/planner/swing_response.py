@@ -5,7 +5,9 @@ whose legs have no mass, plus the solution :math:`d` of :math:`\dot d = \zeta (d
 
 .. math:: d = q + E e^{\zeta (t - t_e)}, \qquad q = -\sum_k \frac{\delta^{(k)}}{\zeta^k}
 
-:math:`\delta` is a cubic on either side of the apex of the swing, so :math:`q` is one as well.
+:math:`\delta` is a cubic on either side of the apex of the swing, so :math:`q` is one as well. :math:`d` is continuous;
+its rate jumps where the foot's acceleration does: at an apex off the middle of a minimum-acceleration swing. M is taken
+for the heading in the middle of the swing.
 """
 
 from __future__ import annotations
