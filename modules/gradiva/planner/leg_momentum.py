@@ -12,7 +12,8 @@ The linear inverted pendulum is a point; a robot has legs. With :math:`L` its an
 
 a pendulum that is slower than the point and that the swinging foot pushes: :math:`\dot\xi = \omega_e (\xi - z + M a)`.
 A plan that knows both keeps the ZMP where it should be; under one that does not, it moves by :math:`M a` and
-:math:`\kappa \ddot x`, on iCub by up to 30 mm and 8 mm. On ground that gives way the soles tilt as the ZMP moves.
+:math:`\kappa \ddot x`: on iCub v2.7 with steps of 0.15 m in 1.24 s by up to 40 mm and 7 mm. On
+ground that gives way the soles tilt as the ZMP moves.
 """
 
 from __future__ import annotations
