@@ -30,7 +30,7 @@ def test_the_softest_patch_and_the_true_mass_count():
     assert (footing.sole.length, footing.sole.width) == pytest.approx((0.16, 0.072))
 
 
-@pytest.mark.parametrize("setup", [on(8e5), on(5e5), on(2e5, **THESIS_SOLE), on(2e6)], ids=str)
+@pytest.mark.parametrize("setup", [on(8e5), on(5e5), on(3e5, **THESIS_SOLE), on(2e6)], ids=str)
 def test_ground_on_which_torque_control_was_seen_to_walk_is_not_refused(setup):
     check_footing(setup)
 

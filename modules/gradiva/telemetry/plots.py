@@ -81,7 +81,8 @@ PLOTS = (
     ),
     Plot(
         "Zero moment point",
-        "Solid measured, dashed commanded, within the extent of the loaded soles.",
+        "Solid measured, dashed that of the commanded pendulum, from which a swinging leg moves it away, within the"
+        " extent of the loaded soles.",
         _both("zmp"),
         plot_zmp,
     ),
