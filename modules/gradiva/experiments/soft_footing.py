@@ -10,7 +10,7 @@ from gradiva.contacts import static_sinkage
 from gradiva.setup import Setup
 from gradiva.simulation import GroundKind
 
-_DEEPEST = 0.2  # [-] of the CoM height; with the thesis' sole iCub v2.7 walks at 0.12 (3e5), steps at 0.18, falls at 0.24
+_DEEPEST = 0.2  # [-] of the CoM's height; on the thesis' sole iCub v2.7 walks at 0.12, steps at 0.18, falls at 0.24
 _LEAST_MARGIN = 0.8  # [-] of resisting over toppling; iCub v2.7 walks by position at 0.87, 1.0 and 1.2, falls at 0.72
 _TILTING = math.radians(1.0) / 1e-3  # [rad/m] from which on it is worth a word that soles roll
 
