@@ -58,6 +58,7 @@ class GainSchedule:
         self._blend_time = config.blend_time
         self._walking = walking
         self._standing = standing
+        self._blended: tuple[float, ZmpComGains] = 0.0, standing.blended(walking, 0.0)
         self.reset()
 
     def reset(self, *, is_walking: bool = False) -> None:
@@ -87,4 +88,6 @@ class GainSchedule:
         else:
             progress = minimum_jerk(self._elapsed / self._blend_time)[0]
             self._ratio = self._start + (target - self._start) * progress
-        return self._standing.blended(self._walking, self._ratio)
+        if self._blended[0] != self._ratio:
+            self._blended = self._ratio, self._standing.blended(self._walking, self._ratio)
+        return self._blended[1]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gradiva.common import ConfigError, NDArray
 from gradiva.simplified_model.zmp_com_gains import ZmpComGains
+
+Plane = TypeVar("Plane", float, NDArray)
+"""Vectors on the ground plane, shape (2,), or what they are along one of its axes."""
 
 _LARGEST_RATIO = 3.0  # [-] walking with K_CoM / K_ZMP above it fell on every robot in simulation
 
@@ -65,14 +69,14 @@ class ZmpComController:
 
     def velocity(
         self,
-        com_velocity_reference: NDArray,
-        com_position_reference: NDArray,
-        com_position: NDArray,
-        desired_zmp: NDArray,
-        measured_zmp: NDArray,
+        com_velocity_reference: Plane,
+        com_position_reference: Plane,
+        com_position: Plane,
+        desired_zmp: Plane,
+        measured_zmp: Plane,
         gains: ZmpComGains,
-    ) -> NDArray:
-        """Return the desired CoM velocity (world, [m/s]); all vectors are on the ground plane, shape (2,)."""
+    ) -> Plane:
+        """Return the desired CoM velocity (world, [m/s]), on the ground plane or along one of its axes."""
         return (
             com_velocity_reference
             - gains.zmp * (desired_zmp - measured_zmp)

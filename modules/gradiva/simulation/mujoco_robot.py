@@ -97,7 +97,7 @@ class MujocoRobot:
         self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
         self._step = 0
         self._fall: Fall | None = None
-        self._positive_work = np.zeros(self._joints)  # of each joint, over the time step
+        self._positive_work, self._no_power = np.zeros((2, self._joints))  # of each joint; work over the time step
         for push in config.pushes:
             self.push(push)
         for fault in config.faults:
@@ -245,7 +245,7 @@ class MujocoRobot:
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sum += self._wrenches
         power = torques * data.actuator_velocity
-        self._positive_work += np.maximum(power, 0.0, out=power)
+        self._positive_work += np.maximum(power, self._no_power, power)
         if self._config.sensors.delay > 0.0:
             self._samples.put(self._step, self._snapshot())
         if self._step % self._watch_steps == 0:

@@ -40,6 +40,7 @@ class BodyReferences:
         self._zmp_offset = zmp_offset
         self._swing_momentum = swing_momentum
         self._slowness = slowness
+        self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
 
     def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
         """Return the reference of layer 3.
@@ -48,7 +49,7 @@ class BodyReferences:
             plan: At the end of the coming period.
             desired: What layer 2 asks for until then.
         """
-        heading = so3.rotation_z(plan.heading)
+        torso_rotation, pelvis_rotation = self._trunk(plan.heading)
         force = self._pendulum_force(plan, desired)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
         left, right = self._foot_wrenches(plan, force, zmp)
@@ -66,14 +67,22 @@ class BodyReferences:
                 plan.left_foot.acceleration, plan.right_foot.acceleration, acceleration, plan.heading
             ),
             zmp=zmp,
-            torso_rotation=heading.dot(self._torso_rotation),
-            pelvis_rotation=heading.dot(self._start_posture.base_rotation),
+            torso_rotation=torso_rotation,
+            pelvis_rotation=pelvis_rotation,
             trunk_angular_velocity=_turn(plan.left_foot.twist, plan.right_foot.twist),
             trunk_angular_acceleration=_turn(plan.left_foot.acceleration, plan.right_foot.acceleration),
             posture=self._start_posture.joint_positions,
             left_foot_wrench=left,
             right_foot_wrench=right,
         )
+
+    def _trunk(self, heading: float) -> tuple[NDArray, NDArray]:
+        """Return the rotations of torso and pelvis; a robot that walks straight on keeps them."""
+        if self._faced is None or self._faced[0] != heading:
+            turn = so3.rotation_z(heading)
+            rotations = turn.dot(self._torso_rotation), turn.dot(self._start_posture.base_rotation)
+            self._faced = heading, *rotations
+        return self._faced[1:]
 
     def _pendulum_force(self, plan: WalkingReference, desired: DesiredPendulum) -> NDArray:
         square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradiva.common import NDArray, RobotState, WalkingReference, sealed
 from gradiva.contacts import SupportPolygon
-from gradiva.simplified_model import GainSchedule, ZmpComController
+from gradiva.simplified_model import GainSchedule, ZmpComController, ZmpComGains
 from gradiva.walking.dcm_law import DcmLaw, DcmSituation, Preview
 from gradiva.walking.pendulum_memory import PendulumMemory
 from gradiva.walking.safety import Finding
@@ -71,7 +71,7 @@ class ModelControl:
         self._dcm_law = dcm_law
         self._zmp_com = zmp_com
         self._gains = gains
-        self._com_position: NDArray | None = None
+        self._com_position: tuple[float, float] | None = None  # x, y
 
     @property
     def failures(self) -> int:
@@ -83,14 +83,15 @@ class ModelControl:
         """All that it remembers of the past ticks; None before the first."""
         if self._com_position is None:
             return None
-        return PendulumMemory(self._com_position, self._dcm_law.memory, self._gains.progress)
+        return PendulumMemory(np.array(self._com_position), self._dcm_law.memory, self._gains.progress)
 
     def resume(self, memory: PendulumMemory | None) -> None:
         """Go on from the ``memory`` of another one of the same configuration; None: begin again."""
         if memory is None:
             self.reset()
             return
-        self._com_position = memory.com_position
+        x, y = memory.com_position.tolist()
+        self._com_position = x, y
         self._dcm_law.resume(memory.law)
         self._gains.resume(memory.gains)
 
@@ -123,21 +124,32 @@ class ModelControl:
         """
         situation = DcmSituation(state.dcm_position, reference.dcm, polygon, preview, period)
         desired_zmp = self._dcm_law.zmp(situation)
-        wanted_zmp = desired_zmp + zmp_shift
-        velocity = self._zmp_com.velocity(
-            reference.com_velocity[:2],
-            reference.com_position[:2],
-            state.com_position[:2],
-            wanted_zmp,
-            wanted_zmp if measured_zmp is None else measured_zmp,
-            self._gains.update(reference.is_walking, period),
-        )
-        if self._com_position is None:
-            self._com_position = reference.com_position[:2].copy()
-        self._com_position = self._com_position + period * velocity
-        height, climb = float(reference.com_position[2]), float(reference.com_velocity[2])
+        gains = self._gains.update(reference.is_walking, period)
+        vx, vy = self._velocity(state, reference, desired_zmp + zmp_shift, measured_zmp, gains)
+        (x_r, y_r, height), (_, _, climb) = reference.com_position.tolist(), reference.com_velocity.tolist()
+        x, y = self._com_position or (x_r, y_r)
+        self._com_position = x, y = x + period * vx, y + period * vy
         return DesiredPendulum(
             zmp_position=desired_zmp,
-            com_position=sealed(np.array((*self._com_position.tolist(), height + period * climb))),
-            com_velocity=sealed(np.array((*velocity.tolist(), climb))),
+            com_position=sealed(np.array((x, y, height + period * climb))),
+            com_velocity=sealed(np.array((vx, vy, climb))),
         )
+
+    def _velocity(
+        self,
+        state: RobotState,
+        reference: WalkingReference,
+        wanted_zmp: NDArray,
+        measured_zmp: NDArray | None,
+        gains: ZmpComGains,
+    ) -> list[float]:
+        """Return the horizontal velocity of the CoM, x and y, [m/s]."""
+        axes = zip(
+            reference.com_velocity.tolist(),
+            reference.com_position.tolist(),
+            state.com_position.tolist(),
+            wanted_zmp.tolist(),
+            (wanted_zmp if measured_zmp is None else measured_zmp).tolist(),
+            strict=False,  # the ZMP has no height
+        )
+        return [self._zmp_com.velocity(*axis, gains) for axis in axes]

@@ -98,7 +98,7 @@ class ComposedProblem:
         After a tick without an answer it is held against what was asked then.
         """
         excess = np.maximum(self.quadratic_program.excess(self.solution), 0.0)
-        return {group.name: float(np.max(excess[group.span])) for group in self._groups}
+        return {group.name: float(excess[group.span].max()) for group in self._groups}
 
     def _exact_solution(self) -> NDArray:
         miss, residual = self._misses

@@ -80,6 +80,7 @@ class SwingMomentum:
             ).tolist()
             for side in Side
         }
+        self._shifted: tuple[WalkingReference | None, NDArray] = None, _NO_SHIFT
 
     def momentum(self, left: NDArray, right: NDArray, com: NDArray, heading: float) -> NDArray:
         """Return the angular momentum about the CoM of legs that move feet and CoM so (world, [N·m·s], shape (3,)).
@@ -101,7 +102,15 @@ class SwingMomentum:
         return np.stack((-of_y, of_x)) / self._weight
 
     def zmp_shift(self, reference: WalkingReference) -> NDArray:
-        """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,))."""
+        """Return by how much the swinging foot moves the ZMP (world, [m], shape (2,)).
+
+        Layers 2 and 3 both ask, of the same reference in torque control: it is computed once.
+        """
+        if reference is not self._shifted[0]:
+            self._shifted = reference, self._zmp_shift(reference)
+        return self._shifted[1]
+
+    def _zmp_shift(self, reference: WalkingReference) -> NDArray:
         for side, gains in self._gains.items():
             foot = reference.foot(side)
             if not foot.in_contact:

@@ -17,6 +17,14 @@ from gradiva.whole_body.rigid_problem import RigidProblem, RigidTorqueControlCon
 from gradiva.whole_body.torque_problem import TorqueProblem
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
+_WRENCH = {
+    side: tuple(
+        f"{side}_{name}" for name in ("measured_wrench", "wrench_age", "wrench_share", "last_regressor", "last_wrench")
+    )
+    for side in Side
+}
+_REMEMBERED = {side: (f"{side}_regressor", f"{side}_wrench") for side in Side}
+
 
 class TorqueController:
     """What both grounds have in common: the tick, and what is remembered of it.
@@ -146,9 +154,11 @@ class CompliantTorqueController(TorqueController):
         """See ``WholeBodyController.command``."""
         command = super().command(state, reference, period, relaxed)
         outputs = self.problem.outputs
-        standing = [side for side in Side if _stands(state, side)]
-        self._regressors = {side: outputs[f"{side}_regressor"].copy() for side in standing}
-        self._wrenches = {side: outputs[f"{side}_wrench"].copy() for side in standing}
+        self._regressors, self._wrenches = {}, {}
+        for side, (regressor, wrench) in _REMEMBERED.items():
+            if _stands(state, side):
+                self._regressors[side] = outputs[regressor].copy()
+                self._wrenches[side] = outputs[wrench].copy()
         return command
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
@@ -161,17 +171,12 @@ class CompliantTorqueController(TorqueController):
 
     def _wrench_values(self, side: Side, state: RobotState, period: float) -> Values:
         """Return the values that make the present wrench of a foot; see ``SoftSole``."""
-        values: Values = {f"{side}_measured_wrench": state.foot_wrench(side)}
-        last = self._wrenches.get(side)
-        if last is None:  # the foot did not stand: nothing is known of a change
-            values |= {f"{side}_wrench_age": 0.0, f"{side}_wrench_share": 1.0, f"{side}_last_regressor": 0.0}
-            return values
-        return values | {
-            f"{side}_wrench_age": self._wrench_age / period,
-            f"{side}_wrench_share": low_pass_share(self._wrench_time_constant, period),
-            f"{side}_last_wrench": last,
-            f"{side}_last_regressor": self._regressors[side],
-        }
+        measured, last = state.foot_wrench(side), self._wrenches.get(side)
+        if last is None:  # the foot did not stand: nothing is known of a change, and no last wrench counts
+            return dict(zip(_WRENCH[side], (measured, 0.0, 1.0, 0.0), strict=False))
+        share = low_pass_share(self._wrench_time_constant, period)
+        known = measured, self._wrench_age / period, share, self._regressors[side], last
+        return dict(zip(_WRENCH[side], known, strict=True))
 
 
 def _stands(state: RobotState, side: Side) -> bool:

@@ -38,4 +38,4 @@ class TorqueProblem(ComposedProblem):
         """Return ν̇, shape (6 + n,), and τ, [N·m], shape (n,), at the optimum; see `solve`."""
         solution, out = self.solve(values, relaxed), self.outputs
         acceleration = np.concatenate((solution[-6:], solution[: self._joints]))
-        return acceleration, out["torque_rows"] @ solution + out["torque_offset"]
+        return acceleration, out["torque_rows"].dot(solution) + out["torque_offset"]

@@ -49,8 +49,7 @@ class FallWatch:
             limit = np.degrees(config.max_tilt)
             text = f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {limit:.0f}°"
             found.append(Finding(SafetyKind.TILT, "", text))
-        x, y = (state.dcm_position - reference.dcm.position).tolist()
-        error = math.hypot(x, y)
+        error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
         if error > config.max_dcm_error:
             limit = 100 * config.max_dcm_error
             text = f"the DCM is {100 * error:.0f} cm off its reference, the limit is {limit:.0f} cm"

@@ -99,7 +99,8 @@ class JointWatch:
         )
         self._persistence = Persistence(np.repeat(durations, n))
         self._values = np.zeros(4 * n)
-        self._parts = [slice(part * n, (part + 1) * n) for part in range(4)]
+        self._parts = list(self._values.reshape(4, n))  # views
+        self._is_wrong, self._is_above = np.zeros((2, 4 * n), dtype=bool)
 
     def reset(self) -> None:
         """Forget the past."""
@@ -113,13 +114,15 @@ class JointWatch:
             told_positions: Where the joints were told to be by now, [rad], shape (n,).
             time: [s].
         """
-        values, (positions, velocities, torques, tracking) = self._values, self._parts
-        values[positions] = measurement.joint_positions
-        values[velocities] = measurement.joint_velocities
-        values[torques] = measurement.joint_torques
-        np.subtract(measurement.joint_positions, told_positions, out=values[tracking])
-        is_wrong = (values < self._lower) | (values > self._upper)
-        return [self._finding(index) for index in self._persistence.update(is_wrong, time)]
+        positions, velocities, torques, tracking = self._parts
+        positions[:] = measurement.joint_positions
+        velocities[:] = measurement.joint_velocities
+        torques[:] = measurement.joint_torques
+        np.subtract(positions, told_positions, tracking)
+        np.less(self._values, self._lower, self._is_wrong)
+        np.greater(self._values, self._upper, self._is_above)
+        np.logical_or(self._is_wrong, self._is_above, self._is_wrong)
+        return [self._finding(index) for index in self._persistence.update(self._is_wrong, time)]
 
     def _finding(self, index: int) -> Finding:
         part, joint = divmod(index, len(self._joints))

@@ -66,7 +66,7 @@ class SensorBridge:
             part.reset()
         self._last: Measurement | None = None
         self._last_reading = self._last_time = self._lag = 0.0
-        self._unread_motion = 0.0 * self._no_motion
+        self._unread_motion = self._no_motion
         self._is_blind = False
 
     @property
@@ -104,7 +104,8 @@ class SensorBridge:
         if (measurement.joint_positions.shape, measurement.contact_wrenches.shape) != self._shapes:
             return measurement, found  # the estimator refuses it by name
         silence, self._last_reading, self._lag = measurement.time - self._last_reading, measurement.time, age
-        motion, self._unread_motion = motion + self._unread_motion, self._no_motion
+        if self._unread_motion is not self._no_motion:
+            motion, self._unread_motion = motion + self._unread_motion, self._no_motion
         self._last, new = self._mended(measurement, motion, told_velocities, silence, time)
         return self._last, [*found, *new]
 
