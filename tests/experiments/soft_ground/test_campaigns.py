@@ -86,4 +86,4 @@ def test_quick_campaigns_are_short(tmp_path):
     assert [len(of_one) for of_one in rows] == [4, 5, 4]
     assert max(row["steps"] for of_one in rows for row in of_one) <= 3
     assert len({row["noise"] for row in rows[1]}) == 5
-    assert [(row["stiffness"], row["damping"]) for row in rows[2][:2]] == [(3e5, 1e4), (8e5, 10.0)]
+    assert [(row["stiffness"], row["damping"]) for row in rows[2][:2]] == [(3e5, 1e4), (8e5, 100.0)]

@@ -15,7 +15,7 @@ _WELL_DAMPED, _SOFT = 1e4, 8e5  # [N·s/m³], [N/m³]
 _PRIORS = (1.0 / 3.0, 3.0)  # [-] of the truth
 _UNKNOWN = (ViscoElasticParameters(2e6, 1e4), ViscoElasticParameters(8e5, 1e3))
 _STIFF_ENOUGH, _DAMPED_ENOUGH = 3e5, 300.0  # [N/m³], [N·s/m³] beyond these a limit is looked for
-_SOFTEST, _LEAST_DAMPED = 3e5, 10.0  # [N/m³], [N·s/m³] that have been walked on: what a quick run shows
+_SOFTEST, _LEAST_DAMPED = 3e5, 100.0  # [N/m³], [N·s/m³] that have been walked on: what a quick run shows
 _SOFTENS_AT = 5.0  # [s] under standing feet
 _STEPS, _QUICK_STEPS = 6, 2
 
