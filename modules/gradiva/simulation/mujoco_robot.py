@@ -245,7 +245,7 @@ class MujocoRobot:
         self._wrenches = self._ground.wrenches(data)
         self._wrench_sum += self._wrenches
         power = torques * data.actuator_velocity
-        self._positive_work += np.maximum(power, self._no_power, power)
+        self._positive_work += np.maximum(power, self._no_power, out=power)
         if self._config.sensors.delay > 0.0:
             self._samples.put(self._step, self._snapshot())
         if self._step % self._watch_steps == 0:
