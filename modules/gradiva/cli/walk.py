@@ -56,7 +56,10 @@ Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", met
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Pushes = Annotated[
     list[str] | None,
-    _what(text="Newtons in world and seconds; the walk starts at about 3 s.", metavar="LINK,FX,FY,FZ,START,DURATION"),
+    _what(
+        text="Newtons in world and seconds; the walk starts at about 3 s, on soft ground at 1 s.",
+        metavar="LINK,FX,FY,FZ,START,DURATION",
+    ),
 ]
 Noise = Annotated[bool, _what("--noise", text="Lay the noise preset over the simulation.")]
 Seed = Annotated[int, _what(text="Of all that is random.", min=0)]

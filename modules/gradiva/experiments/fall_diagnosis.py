@@ -13,6 +13,7 @@ from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
 _DEGREES = 180.0 / np.pi
+_TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
 
@@ -93,7 +94,7 @@ def _watched_of_sole(log: SignalLog, side: Side) -> list[WatchedQuantity]:
     if tilt not in log:
         return []
     return [
-        WatchedQuantity(f"{side} sole tilted by", log[tilt][:, 0], np.radians(12.0), "°", _DEGREES),
+        WatchedQuantity(f"{side} sole tilted by", log[tilt][:, 0], _TILTED_SOLE, "°", _DEGREES),
         WatchedQuantity(f"{side} sole sunk by", log[sinkage][:, 0], 0.10, "cm", 100.0),
     ]
 
