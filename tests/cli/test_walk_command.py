@@ -37,7 +37,7 @@ CONTRACT = {
     "safety_events": list,
     "tick_us": dict,
     "held_ticks": int,
-    "deadline_misses": int,
+    "deadline_misses": type(None),
     "real_time_factor": float,
     "report": str,
 }

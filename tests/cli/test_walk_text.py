@@ -1,10 +1,12 @@
 import math
+import re
 
 import pytest
 
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_text import describe_command, opening, outcome_line, result_table
 from gradiva.experiments import plan_from_start
+from gradiva.telemetry.report_page import tiles
 
 
 @pytest.mark.parametrize(
@@ -35,22 +37,42 @@ def test_rigid_ground_has_no_word():
     assert len(opening(request, plan_from_start(request.setup, request.command))) == 1
 
 
-@pytest.mark.parametrize(("ground", "is_told"), [("soft", True), ("rigid", False), ("penalty", False)])
-def test_how_the_soles_stood_is_told_of_soft_ground_alone(ground, is_told):
+def cells_of(**more):
     error = {"rms": 0.001, "max": 0.002}
     result = {
         **{f"{name}_error_m": error for name in ("com", "dcm", "zmp", "foot")},
         **dict.fromkeys(("distance_m", "duration_s", "mean_speed_mps", "peak_speed_mps", "real_time_factor"), 1.0),
-        **dict.fromkeys(("foot_slip_m", "odometry_drift_m", "max_tilt_rad", "goal_error_m"), None),
-        "final_pose": [0.0, 0.0, 0.0],
-        "qp_failures": 0,
+        **dict.fromkeys(("foot_slip_m", "odometry_drift_m", "goal_error_m", "deadline_misses"), None),
+        "max_tilt_rad": 0.1,
+        "final_pose": [0.0, -1e-4, -1e-3],
+        "qp_failures": 3,
         "tick_us": {"total": {"median": None, "p99": None}},
-        "ground": ground,
+        "ground": "rigid",
         "sinkage_m": 0.0123,
         "foot_tilt_rad": math.radians(7.0),
+        **more,
     }
-    cells = [cell for column in result_table(result).columns for cell in column.cells]
+    columns = [list(column.cells) for column in result_table(result).columns]
+    return result, dict([*zip(*columns[:2], strict=True), *zip(*columns[2:], strict=True)])
+
+
+@pytest.mark.parametrize(("ground", "is_told"), [("soft", True), ("rigid", False), ("penalty", False)])
+def test_how_the_soles_stood_is_told_of_soft_ground_alone(ground, is_told):
+    cells = cells_of(ground=ground)[1].values()
     assert ("12.3 mm" in cells, "7.0°" in cells) == (is_told, is_told)
+
+
+def test_terminal_and_report_use_the_same_words():
+    result, cells = cells_of(ground="soft")
+    labels = re.findall(r'class="label">(.*?)</div>', tiles(result))
+    assert len(labels) == 9
+    assert set(labels) <= cells.keys()
+    assert {"max tilt", "QP failures", "real-time factor"} <= set(labels)
+    assert "deadline misses" not in cells
+
+
+def test_zero_has_no_sign():
+    assert cells_of()[1]["final pose"] == "(0.00, 0.00) m, 0°"
 
 
 def test_a_reason_is_not_taken_for_markup():

@@ -6,10 +6,12 @@ from synthetic_walk import JOINTS, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
 from gradiva.telemetry import RunFolder, SignalLog, write_report
+from gradiva.telemetry.joint_plot import plot_joints
+from gradiva.telemetry.key_figures import number
 from gradiva.telemetry.plot_style import thin
 from gradiva.telemetry.plots import PLOTS
-from gradiva.telemetry.report_page import heading, number, tiles
-from gradiva.telemetry.time_plots import plot_drift
+from gradiva.telemetry.report_page import heading, tiles
+from gradiva.telemetry.time_plots import plot_attitude, plot_drift
 from gradiva.telemetry.walk_record import WalkRecord
 
 
@@ -126,6 +128,25 @@ def test_the_drift_is_that_of_the_odometry_where_the_log_has_it(log):
     np.testing.assert_allclose(shown, [20.0, -30.0, 1.0])
 
 
+def test_a_base_that_looks_backward_is_shown_in_the_direction_of_walking(log):
+    signals = {name: log[name] for name in log}
+    signals["left_foot::orientation::measured"] = np.tile([0.0, 0.0, 0.3], (len(log), 1))
+    backward = np.tile([0.02, -0.05, 0.4 - np.pi], (len(log), 1))
+    for attitude, expected in ((backward, [-0.02, 0.05, 0.4]), (-0.1 * backward, [-0.002, 0.005, 0.1 * np.pi - 0.04])):
+        signals["root_link::orientation::measured"] = attitude
+        figure = plot_attitude(WalkRecord(SignalLog.from_arrays(log.times, signals), JOINTS))
+        shown = [drawn.get_ydata()[-1] for axis in figure.axes for drawn in axis.lines]
+        np.testing.assert_allclose(np.radians(shown), expected, atol=1e-12)
+
+
+def test_red_bars_are_explained_where_they_are_drawn(log):
+    for margin, note in ((0.1, ""), (np.radians(1.0), "red: less than 3°")):
+        positions = log["joints_state::positions::measured"]
+        limits = positions.min(axis=0) - margin, positions.max(axis=0) + margin
+        figure = plot_joints(WalkRecord(log, JOINTS, joint_limits=limits))
+        assert figure.axes[0].get_title(loc="right") == note
+
+
 def test_a_run_without_log_is_refused_by_name(run):
     run.log_path.unlink()
     with pytest.raises(ConfigError, match="there is no log"):
@@ -141,6 +162,7 @@ def test_the_badge_tells_good_from_bad():
 def test_numbers_are_written_for_people():
     assert number(0.0215, 1e3, 1) == "21.5"
     assert number(-1204.0, 1.0, 0) == "−1\u202f204"
+    assert number(-0.004, 1.0, 2) == "0.00"
     assert number(None, 1.0, 0) == "–"
     assert tiles({"max_tilt_rad": np.pi / 180}).count("1.0") == 1
 

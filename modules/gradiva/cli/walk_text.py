@@ -1,9 +1,10 @@
-"""A walk in words: what will be done, how it went."""
+"""Describes a walk in words: the command before it, the outcome and the key figures after it."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from itertools import zip_longest
 from typing import Any
 
 from rich.markup import escape
@@ -12,6 +13,7 @@ from rich.table import Table
 from gradiva.experiments import GROUND_NAMES, WalkRequest, footing_note
 from gradiva.planner import WalkingPlan
 from gradiva.simulation import GroundKind
+from gradiva.telemetry.key_figures import ERRORS, KEY_FIGURES, number
 
 _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
 
@@ -46,61 +48,37 @@ def result_table(result: Mapping[str, Any]) -> Table:
     for _ in range(2):
         table.add_column(style="dim")
         table.add_column(justify="right")
-    cells = _figures(result)
-    for (name, value), (name_2, value_2) in zip(cells[::2], cells[1::2], strict=True):
-        table.add_row(name, value, name_2, value_2)
+    figures = _figures(result)
+    for left, right in zip_longest(figures[::2], figures[1::2], fillvalue=("", "")):
+        table.add_row(*left, *right)
     return table
 
 
 def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return label and value of the key figures, the tracking errors and the tick's duration."""
     x, y, yaw = result["final_pose"]
-    goal = result["goal_error_m"]
-    return [
-        ("distance", _metres(result["distance_m"])),
-        ("simulated", f"{result['duration_s']:.1f} s"),
-        ("mean speed", f"{result['mean_speed_mps']:.3f} m/s"),
-        ("peak speed", f"{result['peak_speed_mps']:.3f} m/s"),
-        ("ends at", f"({x:.2f}, {y:.2f}) m, {math.degrees(yaw):.0f}°"),
-        ("from the goal", "–" if goal is None else _millimetres(goal)),
-        ("DCM error rms, max", _pair(result["dcm_error_m"])),
-        ("CoM error rms, max", _pair(result["com_error_m"])),
-        ("ZMP error rms, max", _pair(result["zmp_error_m"])),
-        ("foot error rms, max", _pair(result["foot_error_m"])),
-        ("foot slip", _millimetres(result["foot_slip_m"])),
-        ("odometry drift", _millimetres(result["odometry_drift_m"])),
-        ("largest tilt", _degrees(result["max_tilt_rad"])),
-        ("failed optimisations", str(result["qp_failures"])),
-        *_soft_ground_figures(result),
-        ("tick median, p99", _tick(result["tick_us"]["total"])),
-        ("faster than real time", f"{result['real_time_factor']:.1f} ×"),
+    figures = [
+        (figure.label, f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
+        for figure in KEY_FIGURES
+        if figure.is_shown(result)
     ]
+    pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
+    errors = [(f"{name} error rms, max", _pair(result[key])) for key, name in ERRORS]
+    return [*figures, ("final pose", pose), *errors, ("tick time median, p99", _tick(result["tick_us"]["total"]))]
 
 
-def _soft_ground_figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
-    if result["ground"] != GROUND_NAMES[GroundKind.VISCOELASTIC]:
-        return []
-    return [
-        ("deepest sinkage", _millimetres(result["sinkage_m"])),
-        ("largest foot tilt", _degrees(result["foot_tilt_rad"])),
-    ]
+def _number(value: float, digits: int) -> str:
+    return number(value, 1.0, digits)
 
 
-def _metres(value: float) -> str:
-    return f"{value:.2f} m"
-
-
-def _millimetres(value: float | None) -> str:
-    return "–" if value is None else f"{1e3 * value:.1f} mm"
-
-
-def _degrees(value: float | None) -> str:
-    return "–" if value is None else f"{math.degrees(value):.1f}°"
+def _space(unit: str) -> str:
+    return "" if unit in ("", "°") else " "
 
 
 def _pair(error: Mapping[str, float | None]) -> str:
     if error["rms"] is None or error["max"] is None:
         return "–"
-    return f"{1e3 * error['rms']:.0f}, {1e3 * error['max']:.0f} mm"
+    return f"{number(error['rms'], 1e3, 0)}, {number(error['max'], 1e3, 0)} mm"
 
 
 def _tick(spread: Mapping[str, float | None]) -> str:

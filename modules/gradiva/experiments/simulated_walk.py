@@ -33,7 +33,6 @@ class SimulatedWalk:
         measurement: The last one.
         log: Of the last tick.
         fault_reasons: Why the controller gave up, each time.
-        deadline_misses: How many ticks of the control loop took longer than their period.
         held_ticks: How many brought no command of their own, so that the last one was held.
     """
 
@@ -68,7 +67,6 @@ class SimulatedWalk:
         self.robot = MujocoRobot(setup.robot, setup.simulation, start or layers.start_posture, seed, compiler)
         self.recorder = WalkingRecorder(setup.robot.joints)
         self.fault_reasons: list[str] = []
-        self.deadline_misses = 0
         self.held_ticks = 0
         self._observers = observers
         self.measurement: Measurement = self.robot.read()
@@ -104,14 +102,11 @@ class SimulatedWalk:
         return log
 
     def _record(self, log: WalkingLog) -> None:
-        laps = self.stopwatch.last
-        if log.desired is not None and laps["total"] > 1e6 * self.setup.walking.walking.period:
-            self.deadline_misses += 1
         if self.recorder.wants(log):
             truth, robot = self.robot.truth(), self.setup.robot
             more = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
             more |= torque_signals(log.command, self.layers.torque_limits, self.layers.whole_body)
-            self.recorder.record(log, self.measurement, truth, more, laps)
+            self.recorder.record(log, self.measurement, truth, more, self.stopwatch.last)
 
     def run(self, duration: float) -> bool:
         """Tick for ``duration`` [s]; return whether the robot still stands."""

@@ -174,7 +174,7 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
         "qp_failures": walk.controller.qp_failures + walk.controller.model_failures,
         "safety_events": [event.as_table() for event in walk.controller.safety_events],
         "held_ticks": walk.held_ticks,
-        "deadline_misses": walk.deadline_misses,
+        "deadline_misses": None,  # the simulation waits for the controller: there is no deadline
     }
 
 
@@ -187,7 +187,7 @@ def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]
     if failure == _INTERRUPTED:
         return "stopped", f"{_INTERRUPTED} at {walk.time:.2f} s"
     why = failure or walk.controller.reason
-    return "stopped", f"{why} at {walk.time:.2f} s{_diagnosis(walk)}"
+    return "stopped", f"{why}, at {walk.time:.2f} s{_diagnosis(walk)}"
 
 
 def _diagnosis(walk: SimulatedWalk) -> str:

@@ -26,7 +26,7 @@ class _Column:
         title: What and in which unit.
         values: Length of the bars, shape (n,).
         dark: Length of a darker bar inside, shape (n,), or None.
-        warning: Bars shorter than this are red.
+        warning: Bars shorter than this are red, which the title says where there are any.
     """
 
     title: str
@@ -47,6 +47,9 @@ class _Column:
             end = (float(length), row)
             axis.annotate(text, end, (4, 0), textcoords="offset points", color=MUTED, va="center_baseline")
         axis.set_title(self.title, pad=6.0)
+        if any(value < self.warning for value in self.values):
+            note = f"red: less than {self.warning:g}°"
+            axis.set_title(note, loc="right", color=WARNING, pad=6.0)
         axis.set_yticks(rows, names)
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_xlim(0.0, 1.15 * max(float(lengths.max(initial=0.0)), 1e-6))
@@ -56,7 +59,7 @@ class _Column:
 
 
 def plot_joints(record: WalkRecord) -> Figure:
-    """Draw one row a joint: margin to the limits, tracking error, and the greatest torque, where they are known."""
+    """Draw one row a joint: margin to the limits, tracking error, and the largest torque, where they are known."""
     columns = [column for column in (_margins(record), _errors(record), _torques(record)) if column]
     joints = len(columns[0].values)
     names = record.joints if len(record.joints) == joints else [f"joint {index}" for index in range(joints)]
@@ -83,7 +86,7 @@ def _errors(record: WalkRecord) -> _Column:
     measured = record.log["joints_state::positions::measured"]
     error = np.degrees(np.abs(measured - record.log["joints_state::positions::desired"]))
     root_mean_square = np.sqrt(np.nanmean(error**2, axis=0))
-    return _Column("tracking error, rms (dark) and greatest [deg]", np.nanmax(error, axis=0), root_mean_square)
+    return _Column("tracking error, rms (dark) and max [deg]", np.nanmax(error, axis=0), root_mean_square)
 
 
 def _torques(record: WalkRecord) -> _Column | None:
@@ -91,4 +94,4 @@ def _torques(record: WalkRecord) -> _Column | None:
         return None
     torques = np.abs(record.log["joints_state::torques::measured"])
     root_mean_square = np.sqrt(np.nanmean(torques**2, axis=0))
-    return _Column("torque, rms (dark) and greatest [N·m]", np.nanmax(torques, axis=0), root_mean_square)
+    return _Column("torque, rms (dark) and max [N·m]", np.nanmax(torques, axis=0), root_mean_square)

@@ -126,7 +126,8 @@ PLOTS = (
     ),
     Plot(
         "Attitude of the base",
-        "Estimated, in roll, pitch and yaw.",
+        "Estimated roll, pitch and yaw, seen in the direction of walking: where the x axis of the base points backward,"
+        " as that of iCub v2.7, the base frame is turned by 180° about its z axis.",
         ("root_link::orientation::measured",),
         plot_attitude,
     ),
@@ -143,7 +144,8 @@ PLOTS = (
     ),
     Plot(
         "Joints",
-        "Bars of the margin are red below 3°.",
+        "Left: how far each joint stayed from the nearer end of its range; a red bar is less than 3°, so close that the"
+        " limit may have held the joint back. Middle and right: a dark bar is the rms, the pale one the maximum.",
         _both("joints_state::positions"),
         plot_joints,
         is_wide=True,

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, Side
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, SUPPORT, ZMP, legend, line, panels, reference, shade
+from gradiva.telemetry.signal_log import SignalLog
 from gradiva.telemetry.walk_record import WalkRecord
 
 _AXES = {"roll": ZMP, "pitch": COM, "yaw": DCM}
@@ -93,13 +94,25 @@ def plot_forces(record: WalkRecord) -> Figure:
 
 
 def plot_attitude(record: WalkRecord) -> Figure:
-    """Draw the estimated orientation of the base."""
-    log, times = record.log, record.log.times
-    angles = np.degrees(np.unwrap(log["root_link::orientation::measured"], axis=0))
+    """Draw the estimated orientation of the base, yaw 0 where the robot walks along x."""
+    times = record.log.times
+    angles = np.degrees(np.unwrap(_forward_attitude(record.log), axis=0))
     figure, axes = panels(["roll and pitch [deg]", "yaw [deg]"], times, height=1.7)
     for column, (name, colour) in enumerate(_AXES.items()):
         line(axes[column // 2], times, angles[:, column], colour, name, width=1.0)
     return _finish(figure, axes, record)
+
+
+def _forward_attitude(log: SignalLog) -> NDArray:
+    """Return roll, pitch and yaw of the base, [rad], shape (T, 3); of a base that looks backward, turned by 180°.
+
+    Which way it looks is told by the feet: R(roll, pitch, yaw) Rz(180°) = R(-roll, -pitch, yaw + 180°).
+    """
+    attitude, heading = log["root_link::orientation::measured"], "left_foot::orientation::measured"
+    if heading not in log or np.cos(attitude[0, 2] - log[heading][0, 2]) >= 0.0:
+        return attitude
+    yaw = attitude[:, 2] + np.pi
+    return np.column_stack([-attitude[:, 0], -attitude[:, 1], np.arctan2(np.sin(yaw), np.cos(yaw))])
 
 
 def plot_drift(record: WalkRecord) -> Figure:
