@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradiva.middleware import yarp
+from gradiva.middleware import persistent_connections, yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
@@ -118,7 +118,7 @@ def test_a_look_that_fails_is_told_and_does_not_end_the_looking(monkeypatch, cap
         looks.append(arguments)
         raise RuntimeError("made up")
 
-    monkeypatch.setattr(yarp.Network, "isConnected", staticmethod(failing))
+    monkeypatch.setattr(persistent_connections, "carrier_between", failing)
     connections = PersistentConnections([("/from", "/to", "tcp")], period=0.01)
     connections.start()
     wait_until(lambda: len(looks) >= 2)

@@ -13,7 +13,7 @@ from gradiva.experiments.drilled_walk import DrilledWalk
 from gradiva.experiments.running_application import ApplicationFailed
 from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, SPEED, pairs
 from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask
+from gradiva.middleware.asking import ask, carrier_between
 from gradiva.setup import Setup
 
 STALL = 0.3  # [s] of simulated time
@@ -247,8 +247,7 @@ def _planner(walk: DrilledWalk) -> dict[str, int]:
 
 
 def _is_planner_connected() -> bool:
-    ends = _PLANNER_CONNECTIONS
-    return all(yarp.Network.isConnected(source, destination, "", True) for source, destination in ends)
+    return all(carrier_between(*ends) for ends in _PLANNER_CONNECTIONS)
 
 
 def _model_control(walk: DrilledWalk) -> dict[str, int]:

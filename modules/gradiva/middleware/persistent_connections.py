@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gradiva.middleware import yarp
+from gradiva.middleware.asking import carrier_between, is_there
 
 HEALTHY_PERIOD = 2.0  # [s] between two looks at a connection that was there the last time
 
@@ -117,7 +118,7 @@ class _PersistentConnection:
         former = self.status
         source, destination, carrier = former.source, former.destination, former.carrier
         made = former.times_made
-        is_connected = yarp.Network.isConnected(source, destination, "", True)
+        is_connected = carrier_between(source, destination) != ""
         if not is_connected and yarp.Network.connect(source, destination, carrier, True):
             is_connected, made = True, made + 1
             _LOGGER.info("connected %s to %s%s", source, destination, " again" if made > 1 else "")
@@ -132,6 +133,6 @@ class _PersistentConnection:
     def _complain(self) -> None:
         """Tell, once, of a connection that is refused; one whose ports are not there is merely waited for."""
         source, destination = self.status.source, self.status.destination
-        if yarp.Network.exists(source) and yarp.Network.exists(destination):
+        if is_there(source) and is_there(destination):
             line = "%s and %s are there, but are not connected by '%s'; it is tried again: is that a carrier of both?"
             _LOGGER.warning(line, source, destination, self.status.carrier)

@@ -102,7 +102,7 @@ class GradivaModule(yarp.RFModule):
 
     def port_name(self, suffix: str) -> str:
         """Return the full name of one of the module's own ports."""
-        return str(self.getName(suffix))
+        return str(self.getName(f"/{suffix}" if suffix else ""))
 
     # -- what YARP calls ---------------------------------------------------------------------------------------
 

@@ -141,7 +141,7 @@ def test_interaction_modes_gains_and_limits_are_read_back(simulator):
         interaction = leg.driver.viewIInteractionMode()
         assert interaction.setInteractionMode(0, yarp.VOCAB_IM_COMPLIANT)
         pids = yarp.PidVector(1)
-        assert leg.driver.viewIPidControl().getPid(yarp.VOCAB_PIDTYPE_POSITION, 3, pids)
+        assert leg.driver.viewIPidControl().getPid(yarp.encode("pos"), 3, pids)
         assert pids[0].kp == pytest.approx(np.radians(1000.0))
         lower, upper = yarp.DVector(1), yarp.DVector(1)
         assert leg.driver.viewIControlLimits().getLimits(3, lower, upper)

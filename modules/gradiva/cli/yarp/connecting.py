@@ -6,6 +6,7 @@ from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.middleware import yarp
+from gradiva.middleware.asking import carrier_between, is_there
 
 
 def connect(source: str, destination: str, carrier: str) -> int:
@@ -41,7 +42,7 @@ def disconnect(source: str, destination: str) -> int:
     check_port_name(destination)
     with network_session():
         living_contact(source)
-        if not yarp.Network.isConnected(source, destination, "", True):
+        if not carrier_between(source, destination):
             raise ToolFailure(f"{source} is not connected to {destination}")
         if not yarp.Network.disconnect(source, destination, "", True):
             raise ToolFailure(f"{source} does not let go of {destination}")
@@ -54,7 +55,7 @@ def exists(port: str) -> int:
     check_port_name(port)
     with network_session():
         contact = living_contact(port)
-        if not yarp.Network.exists(port, True, True):
+        if not is_there(port):
             raise ToolFailure(f"{contact.getHost()}:{contact.getPort()} answers, but not as a port called {port}")
     say(f"{port} is at {contact.toURI()}")
     return 0

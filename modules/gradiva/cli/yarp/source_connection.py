@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradiva.cli.yarp.connecting import connect_or_fail
 from gradiva.cli.yarp.failures import failure_text, say
 from gradiva.cli.yarp.port_search import is_alive
-from gradiva.middleware import yarp
+from gradiva.middleware.asking import carrier_between
 from gradiva.middleware.errors import MiddlewareError
 
 
@@ -27,7 +27,8 @@ class SourceConnection:
 
     def _kept(self) -> str:
         """Return what there is to tell."""
-        if yarp.Network.isConnected(self._source, self._destination, self._carrier, True):
+        present = carrier_between(self._source, self._destination)
+        if present and self._carrier in ("", present):
             return f"connected from {self._source}"
         if not is_alive(self._source):
             return f"waiting for {self._source}"

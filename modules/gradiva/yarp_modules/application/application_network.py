@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask
+from gradiva.middleware.asking import ask, is_there, registered_names
 from gradiva.middleware.bottles import as_items
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.yarp_modules.command_reply import is_ok, word
 
-_ANSWER_PATIENCE = 2.0  # [s]
+_ANSWER_TIMEOUT = 2.0  # [s]
 _GLANCE = 0.5  # [s] for what is asked every second
 
 
@@ -19,16 +19,16 @@ class ApplicationNetwork:
 
     def has(self, port: str) -> bool:
         """Tell whether a port is registered and answers."""
-        return bool(yarp.Network.exists(port, True))
+        return is_there(port)
 
     def replies(self, port: str, request: str, reply: str) -> bool:
         """Tell whether a port answers ``request``, and by ``reply`` if that is not empty."""
-        answer = ask(port, yarp.Bottle(request), _ANSWER_PATIENCE)
+        answer = ask(port, yarp.Bottle(request), _ANSWER_TIMEOUT)
         return answer is not None and (not reply or answer.toString() == yarp.Bottle(reply).toString())
 
     def quit(self, prefix: str) -> bool:
         """Tell the module at ``prefix`` to quit; False if there is no answer."""
-        return ask(f"{prefix}/rpc", yarp.Bottle("quit"), _ANSWER_PATIENCE) is not None
+        return ask(f"{prefix}/rpc", yarp.Bottle("quit"), _ANSWER_TIMEOUT) is not None
 
     def health(self, prefix: str) -> dict[str, Element]:
         """Return what the module at ``prefix`` tells of itself; empty if it does not."""
@@ -40,22 +40,11 @@ class ApplicationNetwork:
 
     def names(self) -> frozenset[str]:
         """Return the names of all ports that are registered."""
-        reply, style = yarp.Bottle(), yarp.ContactStyle()
-        style.quiet, style.timeout = True, _ANSWER_PATIENCE
-        if not yarp.Network.writeToNameServer(yarp.Bottle("bot list"), reply, style):
-            return frozenset()
-        return frozenset(_names_of(as_items(reply)))
+        return registered_names()
 
     def forget_dead(self, names: Iterable[str]) -> list[str]:
         """Unregister those of ``names`` that do not answer; return which."""
-        dead = [name for name in names if not yarp.Network.exists(name, True)]
+        dead = [name for name in names if not is_there(name)]
         for name in dead:
             yarp.Network.unregisterName(name)
         return dead
-
-
-def _names_of(items: list[Element]) -> Iterable[str]:
-    """Yield the names in the name server's list: ``(port (name /x) (ip …) …)``."""
-    for item in items:
-        pairs = item[1:] if isinstance(item, list) else []
-        yield from (str(pair[1]) for pair in pairs if isinstance(pair, list) and len(pair) == 2 and pair[0] == "name")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradiva.common.finding import FAIL, OK, WARN, Finding
-from gradiva.middleware import yarp
+from gradiva.middleware.asking import is_there
 from gradiva.robot_model import Environment, RobotPorts
 from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
 from gradiva.yarp_modules.bring_up.message_rates import MessageRate, measured_rates
@@ -19,7 +19,7 @@ def check_ports(ports: RobotPorts, environment: Environment, required: Sequence[
     boards = [ports.full_name(environment, part) for part in ports.boards]
     of_boards = [f"{board}{end}" for board in boards for end in ("/rpc:i", "/command:i", "/stateExt:o")]
     wanted = list(dict.fromkeys([*required, *of_boards]))
-    missing = [port for port in wanted if not yarp.Network.exists(port)]
+    missing = [port for port in wanted if not is_there(port)]
     findings = [Finding(OK, f"{len(wanted) - len(missing)} of {len(wanted)} ports of the robot are there")]
     for device, ends in _by_device(missing).items():
         is_required = any(f"{device}/{end}" in required for end in ends)
