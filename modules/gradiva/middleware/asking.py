@@ -1,8 +1,8 @@
 """Questions to ports and to the name server, without a port of one's own, in forms that both bindings answer.
 
 The real bindings answer some usual questions otherwise than one would think: `isConnected` means tcp unless the carrier
-is passed, `writeToNameServer` never returns for ``bot`` commands, and a question that is not answered in time comes back
-as done, with an empty reply. So the suite asks by these functions alone, each within a time limit.
+is passed, `writeToNameServer` never returns for ``bot`` commands, and a question that is not answered in time is True
+with an empty reply. So the suite asks by these functions alone, each within a time limit.
 """
 
 from __future__ import annotations
