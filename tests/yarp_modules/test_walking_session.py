@@ -12,6 +12,7 @@ from gradiva.walking import WalkingState
 from gradiva.yarp_modules.command_reply import is_ok
 from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word
 from gradiva.yarp_modules.planning_worker import PlanningWorker
+from tests.patience import wait_until
 from tests.yarp_modules.walking_double import OK, WalkingDouble
 
 pytestmark = pytest.mark.walk
@@ -135,3 +136,56 @@ def test_commands_of_other_threads_are_answered_by_the_tick_and_status_without_i
         double.run(0.01)
     thread.join(1.0)
     assert replies[0][1] == "cannot start while configured: prepare the robot first"
+
+
+@pytest.fixture(scope="module")
+def double() -> WalkingDouble:
+    return WalkingDouble()
+
+
+@pytest.fixture
+def standing(double) -> WalkingDouble:
+    """Hand out a robot that is being prepared, whatever the test before has done to it."""
+    double.run(0.02)
+    assert double.ask("prepareRobot") == OK
+    return double
+
+
+@pytest.mark.parametrize("end", ["read", "write"])
+@pytest.mark.parametrize("error", [RobotInterfaceError("no sample"), KeyError("l_knee"), ZeroDivisionError()])
+def test_whatever_the_robot_raises_an_emergency_stop_is_carried_out_in_the_same_tick(standing, monkeypatch, end, error):
+    def fail(*arguments):
+        raise error
+
+    monkeypatch.setattr(standing.robot, end, fail)
+    replies, state = [], standing.controller.state
+    asking = threading.Thread(target=lambda: replies.append(standing.session.answer(["emergencyStop"])))
+    asking.start()
+    wait_until(lambda: standing.session._requests._waiting, "the stop is asked for")
+    standing.session.tick(standing.robot.time)
+    asking.join(5.0)
+    assert state is WalkingState.PREPARING
+    assert is_ok(replies[0])
+    assert standing.controller.state is WalkingState.FAULT
+    standing.session.tick(standing.robot.time)  # a command that is obeyed ends the former notice
+    assert standing.session.status.notice.startswith(f"cannot {end if end == 'read' else 'command'} the robot: ")
+
+
+def test_a_command_that_fails_unexpectedly_is_answered_and_those_behind_it_are_carried_out(standing, monkeypatch):
+    carry_out = standing.coordinator.carry_out
+
+    def stumble(command, *arguments):
+        if command.word is Word.START:
+            raise KeyError("plan")
+        carry_out(command, *arguments)
+
+    monkeypatch.setattr(standing.coordinator, "carry_out", stumble)
+    replies = {}
+    for word in ("startWalking", "emergencyStop"):
+        threading.Thread(target=lambda word=word: replies.update({word: standing.session.answer([word])})).start()
+    wait_until(lambda: len(standing.session._requests._waiting) == 2, "both are asked for")
+    standing.session.tick(standing.robot.time)
+    wait_until(lambda: len(replies) == 2, "both answers")
+    assert replies["startWalking"][1] == "KeyError: 'plan'"
+    assert is_ok(replies["emergencyStop"])
+    assert standing.controller.state is WalkingState.FAULT

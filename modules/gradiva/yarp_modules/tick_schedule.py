@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from gradiva.middleware import yarp
 
+_EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _LOOK = 0.02  # [s] between two looks at whether the module stops
 _POLL = 0.0002  # [s] between two looks at a simulated clock, at least
 _POLLED_SHARE = 0.3  # of the simulated time that is left: who simulates three times as fast as real is not overslept
@@ -51,8 +52,17 @@ class TickSchedule:
 
 
 def present_time() -> float:
-    """Return the time of cycles, [s]: of the simulated clock, else of the machine's that nobody sets."""
+    """Return the time of cycles, [s]: of the simulated clock, else of the machine's monotonic one."""
     return float(yarp.now()) if yarp.isNetworkClock() else time.monotonic()
+
+
+def control_time() -> float:
+    """Return the time of control and of samples, [s]: of the simulated clock, else a steady one.
+
+    The steady clock agrees with the wall clock when the process starts, so that logs can be compared with others, and
+    is monotonic from then on: it does not follow when the wall clock is set (NTP, an operator), as ``yarp.now()`` does.
+    """
+    return float(yarp.now()) if yarp.isNetworkClock() else _EPOCH + time.monotonic()
 
 
 def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from gradiva.common import RobotInterface
-from gradiva.middleware import yarp
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, cache_folder
@@ -30,6 +29,7 @@ from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
 from gradiva.yarp_modules.robot_awaited import RobotAwaited
 from gradiva.yarp_modules.sample_watch import SampleWatch
 from gradiva.yarp_modules.sensor_rate import check_sensor_rate
+from gradiva.yarp_modules.tick_schedule import control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import WalkingSession
 
@@ -127,10 +127,13 @@ class WalkingModule(GradivaModule):
         if not self.options.lockstep or self._session is None:
             return super().wait_for_tick()
         self.lateness = 0.0
-        if self._has_new_sample():
-            return 0
-        self._session.serve(float(yarp.now()))
-        return None
+        is_new = False
+        try:
+            is_new = self._has_new_sample()
+        finally:  # whatever the robot raises, commands are carried out
+            if not is_new:
+                self._session.serve(control_time())
+        return 0 if is_new else None
 
     def time_left(self) -> float:
         """Return how much time there is until the next tick, [s]; in lockstep the simulator waits."""
@@ -200,7 +203,7 @@ class WalkingModule(GradivaModule):
         return False
 
     def _tick_time(self) -> float:
-        return self._samples.time if self.options.lockstep and self._session is not None else float(yarp.now())
+        return self._samples.time if self.options.lockstep and self._session is not None else control_time()
 
     def _more_status(self) -> list[Element]:
         base: list[Element] = [*self._ports.robot_base]

@@ -67,9 +67,9 @@ class WalkingPorts:
             numbers = port.take()
             if numbers is not None:
                 take(numbers)
-        except WalkingError as error:
+        except Exception as error:  # no message may keep the tick from serving the commands over RPC
             self.refused += 1
-            self._complaints.warning("refused a message: %s", error)
+            self._complaints.warning("refused a message: %s", error, trace=not isinstance(error, WalkingError))
 
     def _take_base(self, numbers: list[float]) -> None:
         self.robot_base = tuple(numbers[:_POSE])

@@ -26,8 +26,9 @@ _WARNING_PERIOD = 2.0  # [s]
 class WalkingSession:
     """Ticks one robot; commands may come from any thread and are carried out between two ticks.
 
-    Until it is prepared for the first time the motors are left alone: they may be somebody else's. A robot that
-    cannot be read or written is a failed tick for the controller's safety, never the end.
+    Until it is prepared for the first time the motors are left alone: another program may use them. A robot that
+    cannot be read or written is a failed tick for the controller's safety, never the end: whatever its `read` or
+    `write` raises, commands over RPC and the emergency stop are carried out in the same tick.
 
     Attributes:
         controller: The walking controller.
@@ -81,7 +82,7 @@ class WalkingSession:
         """
         self._guarded("read the robot", self._take_sample)
         self.serve(time)
-        self.coordinator.update(time)
+        self._guarded("follow the goals", lambda: self.coordinator.update(time))
         log = None
         if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
             command, log = self.controller.step(self.measurement, time)
@@ -100,9 +101,9 @@ class WalkingSession:
     def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
         try:
             self.coordinator.carry_out(asked.request, self._time, asked.answer)
-        except Exception as error:  # who asked is told at once, the module in its own way
-            asked.answer(fail(f"{type(error).__name__}: {error}"))
-            raise
+        except Exception as error:  # the commands behind it are carried out all the same, an emergency stop among them
+            asked.answer(fail(_text_of(error)))
+            self._report(f"carry out {asked.request.word}", error)
 
     def _take_sample(self) -> None:
         """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""
@@ -123,11 +124,16 @@ class WalkingSession:
             raise
 
     def _guarded(self, what: str, action: Callable[[], None]) -> None:
+        """Run ``action``; where it raises anything, log it and go on with the tick."""
         try:
             action()
-        except WalkingError as error:
-            self._trouble.warning("cannot %s: %s", what, error)
-            self.coordinator.notice = f"cannot {what}: {error}"
+        except Exception as error:
+            self._report(what, error)
+
+    def _report(self, what: str, error: Exception) -> None:
+        """Log an exception that is being handled, rate limited, and keep it as the notice of the status."""
+        self._trouble.warning("cannot %s: %s", what, _text_of(error), trace=not isinstance(error, WalkingError))
+        self.coordinator.notice = f"cannot {what}: {_text_of(error)}"
 
     def _present_status(self, log: WalkingLog | None) -> WalkingStatus:
         if self.measurement is None:
@@ -153,6 +159,10 @@ class WalkingSession:
         if line != self._told:
             self._told = line
             _LOGGER.info("%s", line)
+
+
+def _text_of(error: Exception) -> str:
+    return str(error) if isinstance(error, WalkingError) else f"{type(error).__name__}: {error}"
 
 
 def _pose(log: WalkingLog) -> PlanarPose | None:

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ControlMode, JointCommand, RobotInterfaceError
-from gradiva.middleware import yarp
 from gradiva.middleware.analog_sensors import SensorClass
 from gradiva.middleware.control_board import ControlMode as BoardMode
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
+from gradiva.yarp_modules.tick_schedule import control_time
 from tests.patience import wait_until
 from tests.yarp_modules.robot.conftest import reach
 from tests.yarp_modules.robot.fake_robot import ground_at
@@ -37,7 +37,7 @@ def test_encoders_come_in_radians_and_in_the_order_of_the_description(fake, robo
     measurement = robot.read()
     np.testing.assert_allclose(measurement.joint_velocities, 0.0)
     assert measurement.joint_torques.shape == (23,)
-    assert 0.0 <= yarp.now() - measurement.time < 0.5
+    assert 0.0 <= control_time() - measurement.time < 0.5
 
 
 def test_the_ground_wrench_is_turned_to_the_sole_and_lacks_the_weight_of_the_foot(fake, robot):
@@ -158,7 +158,7 @@ def test_a_mute_imu_is_late_by_name_and_reads_nan(fake, robot):
 
 def test_a_board_that_is_gone_leaves_an_old_sample_and_its_name(fake, robot):
     fake.stop("left_leg")
-    wait_until(lambda: yarp.now() - robot.read().time > 0.2, "an old sample")
+    wait_until(lambda: control_time() - robot.read().time > 0.2, "an old sample")
     assert robot.late == ("encoders of /icubSim/left_leg",)
 
 
@@ -168,6 +168,13 @@ def test_what_restarts_is_reached_again(fake, robot, server):
     wait_until(lambda: robot.read() is not None and robot.late != (), "something late")
     fake.start(server)
     wait_until(lambda: robot.read() is not None and robot.late == (), "all sources again", 10.0)
+
+
+def test_boards_without_any_sample_are_a_named_error_though_all_sources_have_spoken(robot, monkeypatch):
+    monkeypatch.setattr(robot, "_last", None)
+    monkeypatch.setattr(robot._joints, "read", lambda now: None)
+    with pytest.raises(RobotInterfaceError, match="no sample yet of encoders of /icubSim/torso, encoders of"):
+        robot.read()
 
 
 def test_a_robot_that_is_not_there_is_refused_with_the_missing_ports(fake):

@@ -18,6 +18,7 @@ from gradiva.yarp_modules.config_files import setup_of
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
+from gradiva.yarp_modules.tick_schedule import control_time
 
 _PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
 _FLUSH_PERIOD = 1.0  # [s] a crash loses at most that
@@ -128,7 +129,7 @@ class LoggerModule(GradivaModule):
 
     def _record(self, sample: VectorsSample) -> None:
         if sample.time is None:
-            sample = replace(sample, time=time.time())
+            sample = replace(sample, time=control_time())  # steady: a wall clock that is set would end the run
         if self._recorder.is_restart(sample):
             self._forget_source("the source was restarted")
         if self._names_version != sample.version:

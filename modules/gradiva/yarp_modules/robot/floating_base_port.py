@@ -12,6 +12,7 @@ from gradiva.middleware.bottles import as_items
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.yarp_modules.robot.contact_wrenches import open_port
 from gradiva.yarp_modules.robot.remote_imu import rotation_of
+from gradiva.yarp_modules.tick_schedule import control_time
 
 _NUMBERS = 18  # position, roll pitch yaw, linear and angular velocity, linear and angular acceleration
 
@@ -72,5 +73,5 @@ class FloatingBasePort:
 
     def _base(self, numbers: NDArray) -> FloatingBase:
         stamp = yarp.Stamp()
-        time = stamp.getTime() if self._port.getEnvelope(stamp) and stamp.isValid() else float(yarp.now())
+        time = stamp.getTime() if self._port.getEnvelope(stamp) and stamp.isValid() else control_time()
         return FloatingBase(time, numbers[:3], rotation_of(numbers[3:6]), numbers[6:12])

@@ -30,6 +30,7 @@ from gradiva.yarp_modules.robot.remote_imu import NO_ATTITUDE, RemoteImu
 from gradiva.yarp_modules.robot.remote_joints import JointSample, RemoteJoints
 from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
 from gradiva.yarp_modules.robot.source_clock import SourceClock
+from gradiva.yarp_modules.tick_schedule import control_time
 
 _LOGGER = logging.getLogger("gradiva.robot")
 _GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
@@ -132,12 +133,13 @@ class YarpRobot:
         Raises:
             RobotInterfaceError: Not every source has spoken yet.
         """
-        now = float(yarp.now())
+        now = control_time()
         sample = self._joints.read(now) or self._last
         wrenches = self._wrenches.read(self._clocks[self._boards : -1], now)
         imu = self._imu.read(self._clocks[-1], now)
         self._note_late(now)
-        if sample is None or (silent := self._silent()):
+        silent = self._silent()
+        if sample is None or silent:
             raise RobotInterfaceError(f"no sample yet of {', '.join(silent or self._sources[: self._boards])}")
         self._last = sample
         wrenches[[clock.is_late(now) for clock in self._clocks[self._boards : -1]]] = np.nan
@@ -162,7 +164,7 @@ class YarpRobot:
         """
         if command.values.shape != (len(self._joints.joints),) or not np.isfinite(command.values).all():
             raise RobotInterfaceError(f"a command must be {len(self._joints.joints)} finite numbers: {command.values}")
-        now = float(yarp.now())
+        now = control_time()
         self._modes.engage(command.mode, now)
         self._last_command = command
         self._joints.stream(self._modes.admitted(command))
@@ -186,11 +188,11 @@ class YarpRobot:
         That is ordered before the first set-point, so that in lockstep the simulator waits for it.
         """
         self._modes.rearm()
-        self._modes.engage(ControlMode.POSITION, float(yarp.now()))
+        self._modes.engage(ControlMode.POSITION, control_time())
 
     def sample_time(self) -> float:
         """Return of when there are samples of all sources, [s]; −∞ before. A cheap look, for lockstep."""
-        now = float(yarp.now())
+        now = control_time()
         self._last = self._joints.read(now) or self._last
         self._wrenches.read(self._clocks[self._boards : -1], now)
         self._imu.read(self._clocks[-1], now)
