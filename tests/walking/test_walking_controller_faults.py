@@ -65,6 +65,7 @@ def test_an_emergency_stop_freezes_the_joints_in_position_mode_and_prepare_recov
     assert command.mode is ControlMode.POSITION
     held = last.values if control == "position" else measurement.joint_positions
     np.testing.assert_array_equal(command.values, held)
+    walk.robot.advance(0.01)
     np.testing.assert_array_equal(walk.controller.step(walk.robot.read(), walk.time)[0].values, held)
     assert [event.kind for event in walk.controller.safety_events] == [SafetyKind.EMERGENCY_STOP]
     walk.controller.prepare()

@@ -1,7 +1,8 @@
 """The ground floor: errors, configuration, arrays, rotations, and the types that travel between layers."""
 
-from gradiva.common.arrays import NDArray, freeze_arrays, readonly, sealed, unchecked
+from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly, sealed, unchecked
 from gradiva.common.configuration import from_table, merge
+from gradiva.common.control_clock import ClockJump, ControlClock, ControlClockConfig
 from gradiva.common.dcm_preview import DcmPreview
 from gradiva.common.dcm_reference import DcmReference
 from gradiva.common.errors import (
@@ -34,7 +35,10 @@ from gradiva.common.walking_reference import WalkingReference
 __all__ = [
     "GRAVITY",
     "BaseMeasurement",
+    "ClockJump",
     "ConfigError",
+    "ControlClock",
+    "ControlClockConfig",
     "ControlMode",
     "DcmPreview",
     "DcmReference",
@@ -60,6 +64,7 @@ __all__ = [
     "TwoFeet",
     "WalkingError",
     "WalkingReference",
+    "altered",
     "freeze_arrays",
     "from_table",
     "low_pass_share",

@@ -8,7 +8,7 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
+from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
 from gradiva.walking.walking_config import GroundModel, SimplifiedModel, TickConfig, TorqueControlConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers
@@ -36,6 +36,7 @@ __all__ = [
     "WalkingLog",
     "WalkingState",
     "answered",
+    "clock_finding",
     "element_names",
     "standing_at",
     "walking_signals",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from gradiva.common import (
+    ControlClock,
     ControlMode,
     EstimationError,
     JointCommand,
@@ -18,6 +19,7 @@ from gradiva.common import (
     StateError,
     WalkingError,
     WalkingReference,
+    altered,
 )
 from gradiva.planner import Command
 from gradiva.walking.held_command import HeldCommand
@@ -26,7 +28,7 @@ from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
-from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind
+from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
 from gradiva.walking.standing_start import StandingStart
 from gradiva.walking.torque_ramp import TorqueRamp
 from gradiva.walking.walking_layers import WalkingLayers
@@ -74,6 +76,7 @@ class WalkingController(WalkingReport):
         self._held = HeldCommand(layers.robot.per_joint("stiffness"))
         self._torques = TorqueRamp(layers.config.torque_control.torque_rate)
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
+        self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
         self._time = 0.0
 
     # -- what can be asked -------------------------------------------------------------------------------------
@@ -159,18 +162,27 @@ class WalkingController(WalkingReport):
 
         Args:
             measurement: The newest sample of all sensors.
-            time: Of the control clock, [s].
+            time: Of any clock, [s]: control time goes on beside it without a jump (`ControlClock`), and stands in the
+                log. The measurement's time is on the same clock.
         """
-        self._time = time
+        time = self._time = self._clock.update(time)
+        if self._clock.jump is not None:
+            self._obey(self._layers.safety.note([clock_finding(self._clock.jump)], time))
         if self._standing is not None:
             self._begin_balance(time, self._standing)
         try:
+            measurement = self._stamped(measurement)
             log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
             self._layers.safety.succeeded()
         except (WalkingError, ValueError) as error:  # nothing that a tick meets may end the process
             log = self._failed(measurement, time, error)
         self._held.last = log.command
         return log.command, log
+
+    def _stamped(self, measurement: Measurement) -> Measurement:
+        """Return the measurement with its time on the control clock."""
+        time = self._clock.stamp(measurement.time)
+        return measurement if time == measurement.time else altered(measurement, time=time)
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)

@@ -2,7 +2,7 @@
 
 from gradiva.walking.safety.joint_watch import JointBounds
 from gradiva.walking.safety.safety_config import SafetyConfig
-from gradiva.walking.safety.safety_event import Finding, Response, SafetyEvent, SafetyKind
+from gradiva.walking.safety.safety_event import Finding, Response, SafetyEvent, SafetyKind, clock_finding
 from gradiva.walking.safety.safety_supervisor import SafetySupervisor, ToldMotion
 
 __all__ = [
@@ -14,4 +14,5 @@ __all__ = [
     "SafetyKind",
     "SafetySupervisor",
     "ToldMotion",
+    "clock_finding",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, ControlClockConfig
 from gradiva.walking.safety.failure_policy import FailurePolicyConfig
 from gradiva.walking.safety.fall_watch import FallWatchConfig
 from gradiva.walking.safety.foot_watch import FootWatchConfig
@@ -38,6 +38,7 @@ class ResponsesConfig:
     sensor_frozen: Response
     stale_measurement: Response
     stale_reference: Response
+    clock_jump: Response
     control_mode: Response
     relaxed: Response
 
@@ -58,6 +59,7 @@ class SafetyConfig:
         fall: A robot that cannot be caught.
         sensors: Readings that cannot be believed.
         reference: A planner that stopped.
+        clock: How far control time goes on in one tick.
         failures: Ticks without measurement or solution.
     """
 
@@ -68,6 +70,7 @@ class SafetyConfig:
     fall: FallWatchConfig
     sensors: SensorBridgeConfig
     reference: ReferenceWatchConfig
+    clock: ControlClockConfig
     failures: FailurePolicyConfig
 
     def __post_init__(self) -> None:

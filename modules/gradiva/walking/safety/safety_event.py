@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from gradiva.common import ClockJump
+
 
 class SafetyKind(StrEnum):
     """What can go wrong; ``config/safety.toml`` gives each its response under the same name."""
@@ -26,6 +28,7 @@ class SafetyKind(StrEnum):
     SENSOR_FROZEN = "sensor_frozen"
     STALE_MEASUREMENT = "stale_measurement"
     STALE_REFERENCE = "stale_reference"
+    CLOCK_JUMP = "clock_jump"
     CONTROL_MODE = "control_mode"
     RELAXED = "relaxed"
     NO_SOLUTION = "no_solution"
@@ -65,6 +68,11 @@ class Finding:
     kind: SafetyKind
     subject: str
     text: str
+
+
+def clock_finding(jump: ClockJump) -> Finding:
+    """Return that the clock jumped, which control time did not follow."""
+    return Finding(SafetyKind.CLOCK_JUMP, jump.direction, f"{jump}; control time goes on by one period")
 
 
 @dataclass(frozen=True, slots=True)

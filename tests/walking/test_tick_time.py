@@ -1,0 +1,51 @@
+"""Walks whose clock jumps, stops, or gives no number."""
+
+import math
+
+import numpy as np
+import pytest
+
+from gradiva.planner import VelocityCommand
+from gradiva.walking import Response, SafetyKind, WalkingState
+
+pytestmark = pytest.mark.walk
+TICKS = 240
+
+
+def true_time(tick, time):
+    return time
+
+
+def troubled_time(tick, time):
+    """Return what a clock says that is set on by half a second and back, stands still, and gives no number."""
+    if tick in range(215, 220):
+        return math.nan
+    return 3.5 if tick in range(200, 206) else time + 0.5 * (tick in range(160, 180)) - 1e6 * (tick >= 230)
+
+
+def commands(walk, clock, stamps):
+    """Walk with the controller's time by ``clock`` and the samples' time by ``stamps``; return all commands."""
+    walk.controller.walk(VelocityCommand(0.25))
+    sent = []
+    for tick in range(TICKS):
+        measurement = walk.robot.read()
+        object.__setattr__(measurement, "time", stamps(tick, measurement.time))
+        command, _ = walk.controller.step(measurement, clock(tick, walk.time))
+        walk.robot.write(command)
+        walk.robot.advance(walk.setup.walking.walking.period)
+        sent.append(command.values)
+    return np.array(sent)
+
+
+def test_a_clock_in_trouble_is_an_event_and_the_robot_walks_on_as_if_nothing_had_been(ready):
+    undisturbed = commands(ready("icub_v2_7"), true_time, true_time)
+    for stamps in (true_time, lambda tick, time: time + 0.5 * (tick in range(160, 180)) - 1e6 * (tick >= 230)):
+        walk = ready("icub_v2_7")
+        np.testing.assert_allclose(
+            commands(walk, troubled_time, stamps), undisturbed, atol=0.005
+        )  # a landing may be one tick off
+        events = walk.controller.safety_events
+        assert {event.subject for event in events} == {"forward", "backward", "not finite"}
+        assert {(event.kind, event.response) for event in events} == {(SafetyKind.CLOCK_JUMP, Response.WARN)}
+        assert events[0].text.startswith("the clock jumped by +0.500 s")
+        assert walk.controller.state is WalkingState.WALKING
