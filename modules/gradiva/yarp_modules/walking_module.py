@@ -106,7 +106,10 @@ class WalkingModule(GradivaModule):
         """Open the ports and begin to look for the robot."""
         self._ports.open()
         self.open_layers()
-        self._robot = YarpRobot(self.setup.robot, self.options.environment, self._robot_io, self.port_name(""))
+        options = self.options
+        self._robot = YarpRobot(
+            self.setup.robot, options.environment, self._robot_io, self.port_name(""), options.lockstep
+        )
         self._awaited = RobotAwaited(self._robot, self._take_robot)
         self._awaited.start()
 

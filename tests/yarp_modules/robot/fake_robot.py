@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ WIDE = (-180.0, 180.0)  # [deg]
 
 
 class NamedBoard(IntegratingBoard):
-    """A board with the axes of the robot, which may refuse modes."""
+    """A board with the axes of the robot, which may refuse modes, or hang when it is ordered one."""
 
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(len(names))
@@ -43,12 +44,15 @@ class NamedBoard(IntegratingBoard):
         self.modes = [ControlMode.POSITION] * size
         self.commands.clear()
         self.refused: set[str] = set()
+        self.answers = threading.Event()  # not set: orders of control modes hang until it is
+        self.answers.set()
 
     def call_axes(self, *names: str) -> None:
         """Give the axes other names."""
         self._names = names
 
     def set_control_modes(self, joints: Joints, modes: Sequence[ControlMode]) -> None:
+        self.answers.wait()
         allowed = [place for place, joint in enumerate(joints) if self._names[joint] not in self.refused]
         super().set_control_modes(tuple(joints[i] for i in allowed), [modes[i] for i in allowed])
 

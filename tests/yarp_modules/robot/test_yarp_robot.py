@@ -122,6 +122,28 @@ def test_rearming_switches_the_joints_before_the_first_command(fake, robot):
     drive(robot, np.full(23, 0.1))
 
 
+def test_a_freeze_out_of_torque_control_does_not_wait_for_a_board_that_hangs(fake, connect):
+    robot = connect("mode_timeout=0.2")
+    drive(robot, np.zeros(23), ControlMode.TORQUE)
+    hung, others = fake.boards["left_leg"], [board for part, board in fake.boards.items() if part != "left_leg"]
+    hung.answers.clear()
+    robot.write(command(np.full(23, 0.1)))  # returns, though the board answers only at the end of this test
+
+    def is_frozen(board):
+        return BoardMode.TORQUE not in board.modes
+
+    wait_until(lambda: all(map(is_frozen, others)), "the healthy boards are frozen")
+    with pytest.raises(ControlModeLost, match=r"did not get in mode position direct \(l_hip_pitch: ") as lost:
+        wait_until(lambda: robot.write(command(np.full(23, 0.1))), "the board that hangs is named")
+    assert set(lost.value.joints) == {
+        joint for joint in fake.description.joints if fake.ports.board_of(joint) == "left_leg"
+    }
+    wait_until(lambda: np.allclose(others[-1].position, np.rad2deg(0.1)), "the others follow their set-points")
+    assert not is_frozen(hung)
+    hung.answers.set()
+    wait_until(lambda: is_frozen(hung), "the board that answers again is frozen as well")
+
+
 def test_after_rearming_the_joint_is_switched_again(fake, robot):
     drive(robot, np.zeros(23))
     fake.set_mode("r_hip_roll", BoardMode.IDLE)

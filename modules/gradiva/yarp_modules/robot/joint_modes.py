@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from gradiva.common import ControlMode, JointCommand, RobotInterfaceError
 from gradiva.middleware import yarp
+from gradiva.yarp_modules.robot.board_orders import BoardOrders
 from gradiva.yarp_modules.robot.remote_joints import required
 
 _LOGGER = logging.getLogger("gradiva.robot")
@@ -58,20 +59,27 @@ class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sente
 class JointModes:
     """Switches all joints to the mode of the commands and verifies it by what the boards report.
 
-    Switching waits for nobody: the boards acknowledge the order, then every tick looks at what they report, for in
-    lockstep a simulator waits for the command of this tick. Until all joints are there, `admitted` lets nothing pass
-    but what holds them. A joint that leaves the mode later is lost until `rearm`.
+    No tick waits for a switch: the boards are ordered side by side in threads of their own, and every tick looks at
+    what they report. A board that hangs keeps no other one from switching. Until all joints are there, `admitted` lets
+    nothing pass but what holds them. A joint that leaves the mode later is lost until `rearm`.
     """
 
-    def __init__(self, joints: Sequence[str], timeout: float, velocity_acceleration: float) -> None:
+    def __init__(
+        self, joints: Sequence[str], orders: BoardOrders, timeout: float, velocity_acceleration: float, waits: bool
+    ) -> None:
         """Know nothing of the robot yet.
 
         Args:
             joints: In the order of the description.
+            orders: To their boards.
             timeout: In which all of them have to report the mode, [s].
             velocity_acceleration: Of the boards' ramps in velocity mode, [deg/s²].
+            waits: Whether the boards' answers are awaited, as in lockstep, where the simulator waits for this process
+                and runs are alike.
         """
         self._joints = joints
+        self._orders = orders
+        self._waits = waits
         self._timeout = timeout
         self._velocity_acceleration = velocity_acceleration
         self._reported = yarp.IVector(len(joints))
@@ -106,15 +114,21 @@ class JointModes:
             return
         self.rearm()
         self._mode, self._requested_at, self._is_waiting = mode, now, True
-        self._make_stiff()
-        if mode is ControlMode.VELOCITY:
-            accelerations = yarp.DVector(len(self._joints), self._velocity_acceleration)
-            self._velocity.setRefAccelerations(accelerations)
-        self.order(_VOCABS[mode])
+        compliant = self._compliant()
+
+        def order(joint: int) -> bool:
+            is_agreed = joint not in compliant or self._make_stiff(joint)
+            if mode is ControlMode.VELOCITY:
+                is_agreed &= bool(self._velocity.setRefAcceleration(joint, self._velocity_acceleration))
+            return bool(self._modes.setControlMode(joint, _VOCABS[mode])) and is_agreed
+
+        self._orders.give(order)
+        if self._waits:
+            self._orders.wait(self._timeout)
 
     def admitted(self, command: JointCommand) -> JointCommand:
         """Return the command, or what holds the joints while not all of them are in its mode."""
-        if self._is_waiting and not self._astray():
+        if self._is_waiting and self._astray() == {}:
             _LOGGER.info("all joints are in mode %s", MODE_NAMES[_VOCABS[command.mode]])
             self._is_waiting, self._hold = False, None
         if self._is_waiting and self._hold is None:
@@ -129,27 +143,26 @@ class JointModes:
         """
         if self._lost:
             raise self._error("are not")
+        if self._is_waiting and now - self._requested_at <= self._timeout:
+            return
         astray = self._astray()
-        if not astray or (self._is_waiting and now - self._requested_at <= self._timeout):
+        if astray is None and self._is_waiting:
+            astray = self._without_answer()
+        if not astray:
             return
         self._lost = astray
         raise self._error("did not get" if self._is_waiting else "are no longer")
-
-    def order(self, vocab: int) -> bool:
-        """Order a mode of all joints; False, and a line, where a board refuses."""
-        is_agreed = bool(self._modes.setControlModes(yarp.IVector([vocab] * len(self._joints))))
-        if not is_agreed:
-            _LOGGER.warning("not all boards agreed to mode %s", MODE_NAMES.get(vocab, str(vocab)))
-        return is_agreed
 
     def reported(self) -> list[int] | None:
         """Return the modes that the boards reported last; None where one is silent."""
         return list(self._reported) if self._modes.getControlModes(self._reported) else None
 
-    def _astray(self) -> dict[str, str]:
-        """Return joints that report another mode; none where a board is silent: its encoders are late, too."""
-        if self._mode is None or (reported := self.reported()) is None:
+    def _astray(self) -> dict[str, str] | None:
+        """Return joints that report another mode; None where a board is silent: its encoders are late, too."""
+        if self._mode is None:
             return {}
+        if (reported := self.reported()) is None:
+            return None
         wanted = _VOCABS[self._mode]
         if reported.count(wanted) == len(reported):  # as in nearly every tick
             return {}
@@ -161,15 +174,22 @@ class JointModes:
         text = f"joints {how} in mode {MODE_NAMES[_VOCABS[self._mode]]} ({told}); mend that, then prepareRobot"
         return ControlModeLost(text, self._lost)
 
-    def _make_stiff(self) -> None:
+    def _without_answer(self) -> dict[str, str]:
+        """Return the joints of silent boards that have not answered the order."""
+        silent = [joint for board in self._orders.pending() for joint in self._orders.joints_of(board)]
+        return {self._joints[joint]: "its board does not answer" for joint in silent}
+
+    def _compliant(self) -> set[int]:
+        """Return the joints that do not report to be stiff."""
+        reported, joints = yarp.IVector(len(self._joints)), range(len(self._joints))
         if self._interaction is None:
-            return
-        reported = yarp.IVector(len(self._joints))
-        stiff = yarp.VOCAB_IM_STIFF
-        if self._interaction.getInteractionModes(reported) and all(mode == stiff for mode in reported):
-            return
-        if not self._interaction.setInteractionModes(yarp.IVector([stiff] * len(self._joints))):
-            _LOGGER.warning("not all boards agreed to interaction mode stiff")
+            return set()
+        if not self._interaction.getInteractionModes(reported):
+            return set(joints)
+        return {joint for joint in joints if reported[joint] != yarp.VOCAB_IM_STIFF}
+
+    def _make_stiff(self, joint: int) -> bool:
+        return self._interaction is not None and bool(self._interaction.setInteractionMode(joint, yarp.VOCAB_IM_STIFF))
 
 
 def mode_name(vocab: int) -> str:

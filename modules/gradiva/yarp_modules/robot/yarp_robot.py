@@ -20,6 +20,7 @@ from gradiva.middleware import yarp
 from gradiva.middleware.seldom import Seldom
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.board_limits import Limits, differences, read_limits
+from gradiva.yarp_modules.robot.board_orders import BoardOrders
 from gradiva.yarp_modules.robot.contact_wrenches import contact_wrenches
 from gradiva.yarp_modules.robot.floating_base_port import FloatingBase, FloatingBasePort
 from gradiva.yarp_modules.robot.joint_modes import JointModes
@@ -49,7 +50,12 @@ class YarpRobot:
     """
 
     def __init__(
-        self, description: RobotDescription, environment: Environment, config: RobotIoConfig, local: str
+        self,
+        description: RobotDescription,
+        environment: Environment,
+        config: RobotIoConfig,
+        local: str,
+        lockstep: bool = False,
     ) -> None:
         """Prepare; `open` reaches the robot.
 
@@ -58,6 +64,7 @@ class YarpRobot:
             environment: Which of its prefixes.
             config: Connections, ages and time limits.
             local: Beginning of the names of our own ports, such as ``/walking``.
+            lockstep: Whether the robot's simulator waits for us, so that we may wait for it.
 
         Raises:
             ConfigError: The robot has no ports.
@@ -76,20 +83,25 @@ class YarpRobot:
         )
         base = FloatingBasePort(description.ports.full_name(environment, description.ports.floating_base))
         self._base = base if config.floating_base else None
-        self._make_joints(description.joints, description.ports, environment)
+        self._make_joints(description.joints, description.ports, environment, lockstep)
         self._last: JointSample | None = None
         self._last_command: JointCommand | None = None
         self._lateness = Seldom(_LOGGER)
         self._late: tuple[str, ...] = ()
 
-    def _make_joints(self, joints: Sequence[str], ports: RobotPorts, environment: Environment) -> None:
+    def _make_joints(self, joints: Sequence[str], ports: RobotPorts, environment: Environment, lockstep: bool) -> None:
         boards = [ports.full_name(environment, ports.board_of(joint)) for joint in joints]
         names = tuple(dict.fromkeys(boards))
         self._sources = [*(f"encoders of {name}" for name in names), *self._wrenches.names, self._imu.name]
         self._clocks = [SourceClock(self._config.max_age, yarp.isNetworkClock()) for _ in self._sources]
         self._boards = len(names)
         self._joints = RemoteJoints(joints, boards, self._clocks[: self._boards])
-        self._modes = JointModes(joints, self._config.mode_timeout, self._config.velocity_acceleration)
+        indices = {name: [joint for joint, board in enumerate(boards) if board == name] for name in names}
+        self._orders = BoardOrders(indices)
+        config = self._config
+        self._modes = JointModes(
+            joints, self._orders, config.mode_timeout, config.velocity_acceleration, waits=lockstep
+        )
 
     # -- beginning and end -------------------------------------------------------------------------------------
 
@@ -185,7 +197,8 @@ class YarpRobot:
     def rearm(self) -> None:
         """Switch all joints to position direct anew, in which they hold; to be called when the robot is prepared.
 
-        That is ordered before the first set-point, so that in lockstep the simulator waits for it.
+        That is ordered before the first set-point, so that in lockstep the simulator waits for it; otherwise the boards
+        carry it out beside the tick.
         """
         self._modes.rearm()
         self._modes.engage(ControlMode.POSITION, control_time())
@@ -238,13 +251,14 @@ class YarpRobot:
             _LOGGER.warning("the robot is gone: nobody can be told to hold it")
             return
         positions = None if self._last is None else self._last.positions
-        hold_in_position_mode(self._joints.driver, self._modes, last, positions, self._config.release_speed)
+        hold_in_position_mode(self._joints.driver, self._orders, last, positions, self._config.release_speed)
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
         patience = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
         self._joints.open(local, config.carrier)
         self._modes.open(self._joints.driver)
+        self._orders.open()
         self._wrenches.open(local, config.carrier, patience)
         self._imu.open(local, config.carrier, patience)
         if self._base is not None:
@@ -257,7 +271,10 @@ class YarpRobot:
             self._base.close()
         self._imu.close()
         self._wrenches.close()
-        self._joints.close()
+        if self._orders.close():
+            self._joints.close()
+        else:  # a device must not be closed while one of its calls is under way
+            _LOGGER.warning("%s hang: their connections stay open", ", ".join(self._orders.pending()))
 
     def _await_first_samples(self) -> None:
         deadline = machine_time.monotonic() + self._config.first_sample_timeout
