@@ -83,7 +83,7 @@ def test_on_soft_ground_an_impossible_foot_is_told_by_its_name_and_neared_where_
         controller.command(before, sunk_reference(right_foot=lifted), PERIOD)
     np.testing.assert_array_equal(controller.desired_velocity, np.zeros(29))
     controller.command(before, sunk_reference(right_foot=lifted), PERIOD, relaxed=True)
-    missed = controller.problem.missed()
+    missed = controller.problem.violations()
     assert 10.0 < missed["right swinging foot"] < 1e4
     assert missed["base dynamics"] < 1e-6
 

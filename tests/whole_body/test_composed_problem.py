@@ -4,7 +4,7 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from gradiva.common import NoSolutionFound
+from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.robot_model import interpreted
 from gradiva.whole_body import SolverName
 from gradiva.whole_body.composed_problem import ComposedProblem
@@ -19,7 +19,7 @@ class Toy:
     def __init__(self):
         self.x, self.parameters = cs.SX.sym("x", 3), Parameters()
         self.composer = QpComposer(self.x, bounded=2)
-        self.composer.cost(self.x - self.parameters.symbol("wanted", 3), cs.SX(1.0))
+        self.composer.cost("place", self.x - self.parameters.symbol("wanted", 3), cs.SX(1.0))
         self.composer.limit("sum", cs.sum1(self.x), cs.SX(-1e4), cs.SX(1e4), Priority.HARD, 1.0)
 
     def problem(self, solver=SolverName.DAQP):
@@ -48,25 +48,25 @@ def test_a_hard_bound_holds_in_every_tick(toy, solver):
 
 
 @pytest.mark.parametrize("solver", list(SolverName))
-def test_a_soft_bound_costs_its_price_in_every_tick(toy, solver):
+def test_a_soft_bound_costs_its_slack_weight_in_every_tick(toy, solver):
     toy.composer.bound("first", 0, cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, 3.0)
     problem = toy.problem(solver)
     for wanted, optimum in ((3.0, 1.5), (3.0, 1.5), (5.0, 2.0), (0.5, 0.5), (-3.0, -1.5), (3.0, 1.5)):
         assert problem.solve({"wanted": [wanted, 0.0, 0.0]})[0] == pytest.approx(optimum, abs=1e-5)
-        assert problem.missed()["first"] == pytest.approx(max(abs(optimum) - 1.0, 0.0), abs=1e-5)
+        assert problem.violations()["first"] == pytest.approx(max(abs(optimum) - 1.0, 0.0), abs=1e-5)
 
 
-def contradicted(toy, *, soft_price=1.0):
+def contradicted(toy, *, soft_slack_weight=1.0):
     """Hard: first + second = 0, and each of them 4 or 6; a soft limit of the third is missed by far."""
     toy.composer.law("law", toy.x[0] + toy.x[1])
     toy.composer.task("first", toy.x[0] - toy.parameters.symbol("at"), Priority.HARD, cs.SX(1.0), 1.0)
     toy.composer.task("second", toy.x[1] - toy.parameters.symbols["at"], Priority.HARD, cs.SX(1.0), 10.0)
-    toy.composer.limit("third", toy.x[2], cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, soft_price)
+    toy.composer.limit("third", toy.x[2], cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, soft_slack_weight)
     return toy.problem()
 
 
 def test_what_contradicts_is_told_by_the_hard_task_that_would_cost_most(toy):
-    problem = contradicted(toy, soft_price=1e3)
+    problem = contradicted(toy, soft_slack_weight=1e3)
     with pytest.raises(NoSolutionFound, match=r"toy: .* the hardest to meet is 'first'") as caught:
         problem.solve({"wanted": [0.0, 0.0, 1e3], "at": 4.0})
     assert caught.value.task == "first"
@@ -88,7 +88,7 @@ def test_where_nothing_that_is_hard_would_cost_anything_nobody_is_blamed(toy, mo
 def test_a_tick_without_an_answer_leaves_the_last_solution(toy):
     problem = contradicted(toy)
     before = problem.solve({"wanted": [0.0, 0.0, 3.0], "at": 0.0})
-    assert problem.missed()["third"] == pytest.approx(1.0, abs=1e-5)
+    assert problem.violations()["third"] == pytest.approx(1.0, abs=1e-5)
     with pytest.raises(NoSolutionFound):
         problem.solve({"wanted": [0.0, 0.0, 9.0], "at": 4.0})
     np.testing.assert_array_equal(problem.solution, before)
@@ -99,7 +99,7 @@ def test_relaxed_it_comes_as_near_as_the_laws_allow(toy):
     solution = problem.solve({"wanted": [0.0, 0.0, 0.0], "at": 4.0}, relaxed=True)
     assert solution[0] + solution[1] == pytest.approx(0.0, abs=1e-8)
     assert solution[1] == pytest.approx(36.0 / 13.0, abs=1e-5)  # d/dy y² + ½ (y + 4)² + 5 (y - 4)² = 0
-    assert problem.missed()["first"] == pytest.approx(4.0 + 36.0 / 13.0, abs=1e-5)
+    assert problem.violations()["first"] == pytest.approx(4.0 + 36.0 / 13.0, abs=1e-5)
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
@@ -123,3 +123,23 @@ def test_after_a_reset_it_answers_to_the_last_digit_as_it_did_at_first(toy, solv
     problem.solve({"wanted": [-7.0, 0.3, -0.2]})
     problem.reset()
     assert problem.solve({"wanted": [0.9, 0.3, -0.2]}).tolist() == first.tolist()
+
+
+def test_a_guess_is_held_against_the_optimum_in_units_of_the_gradient_however_heavy_a_limit_is(toy):
+    toy.composer.bound("first", 0, cs.SX(-1.0), cs.SX(1.0), Priority.SOFT, 1e6)
+    problem = toy.problem()
+    for wanted in (1.5, 1.0 - 1e-3, 1.0 + 1e-3, 1.5):  # a limit that stays guessed active pulls by 1e-9 of itself only
+        optimum = wanted if wanted < 1.0 else (wanted + 1e6) / (1.0 + 1e6)
+        assert problem.solve({"wanted": [wanted, 0.0, 0.0]})[0] == pytest.approx(optimum, abs=1e-5)
+
+
+def test_a_parameter_that_was_never_set_is_an_error_of_the_first_tick_that_names_it_and_its_tasks(toy):
+    toy.composer.task("first", toy.x[0] - toy.parameters.symbol("height"), Priority.HARD, cs.SX(1.0), 1.0)
+    toy.composer.bound("second", 1, cs.SX(-1.0), toy.parameters.symbol("reach"), Priority.SOFT, 1.0)
+    problem = toy.problem()
+    with pytest.raises(ConfigError, match=r"toy: .* 'height' \(of first\), 'reach' \(of second\)"):
+        problem.solve({"wanted": [1.0, 2.0, 3.0]})
+    with pytest.raises(ConfigError, match=r"no value of 'reach' \(of second\);"):
+        problem.solve({"height": 0.5})
+    assert problem.solve({"reach": 1.5})[:2] == pytest.approx([0.5, 1.75], abs=1e-5)
+    assert problem.solve({"reach": 1.0})[1] == pytest.approx(1.5, abs=1e-5)  # the others keep their values

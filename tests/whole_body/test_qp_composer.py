@@ -19,7 +19,7 @@ def solved(composer, variables, solver=SolverName.DAQP, **inputs):
         outputs["rows"].reshape((-1, 2)),
         outputs["lower"],
         outputs["upper"],
-        composer.prices(),
+        composer.slack_weights(),
         composer.pattern(),
     )
     return make_solver(solver, "toy", problem).solve()
@@ -30,7 +30,7 @@ def two():
     """Two variables, of which the first may have bounds, that want to be (3, 4)."""
     variables = cs.SX.sym("x", 2)
     composer = QpComposer(variables, bounded=1)
-    composer.cost(variables - cs.DM([3.0, 4.0]), cs.SX(1.0))
+    composer.cost("place", variables - cs.DM([3.0, 4.0]), cs.SX(1.0))
     return variables, composer
 
 
@@ -44,7 +44,7 @@ def test_a_hard_task_is_met_and_a_soft_one_weighed(two):
     composer.task("sum", variables[0] + variables[1] - 1.0, Priority.HARD, cs.SX(1.0), 1.0)
     np.testing.assert_allclose(solved(composer, variables), [0.0, 1.0], atol=1e-5)
     other = QpComposer(variables, bounded=1)
-    other.cost(variables[0] - 3.0, cs.SX(1.0))
+    other.cost("first", variables[0] - 3.0, cs.SX(1.0))
     other.task("first", variables[0], Priority.SOFT, cs.SX(2.0), 2.0)
     assert solved(other, variables)[0] == pytest.approx(1.0, abs=1e-5)
 
@@ -66,7 +66,7 @@ def test_a_task_counts_while_it_is_active(two, activity, expected):
 
 
 @pytest.mark.parametrize("solver", list(SolverName))
-def test_a_soft_limit_costs_half_its_price_times_the_square_of_what_is_missed(two, solver):
+def test_a_soft_limit_costs_half_its_slack_weight_times_the_squared_violation(two, solver):
     variables, composer = two
     composer.limit("second", variables[1], cs.SX(-UNBOUNDED), cs.SX(1.0), Priority.SOFT, 2.0)
     composer.bound("first", 0, cs.SX(-UNBOUNDED), cs.SX(0.0), Priority.SOFT, 8.0)
@@ -81,8 +81,8 @@ def test_constraints_know_where_they_are_and_what_they_cost(two):
     composer.task("task", variables[1], Priority.HARD, cs.SX(1.0), 7.0)
     spans = {group.name: (group.span.start, group.span.stop) for group in composer.groups}
     assert spans == {"law": (1, 2), "limit": (2, 4), "task": (4, 5)}
-    np.testing.assert_array_equal(composer.prices(), [np.inf, np.inf, 5.0, 5.0, np.inf])
-    np.testing.assert_array_equal(composer.relaxed_prices(), [np.inf, np.inf, 5.0, 5.0, 7.0])
+    np.testing.assert_array_equal(composer.slack_weights(), [np.inf, np.inf, 5.0, 5.0, np.inf])
+    np.testing.assert_array_equal(composer.relaxed_slack_weights(), [np.inf, np.inf, 5.0, 5.0, 7.0])
 
 
 def test_only_the_first_variables_have_bounds(two):

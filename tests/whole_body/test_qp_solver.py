@@ -48,9 +48,9 @@ def test_the_violation_is_that_of_the_worst_constraint():
 
 
 @pytest.mark.parametrize("solver", list(SolverName))
-def test_a_constraint_with_a_price_may_be_missed(solver):
+def test_a_soft_constraint_may_be_violated(solver):
     program = problem()
-    program.prices = np.array([np.inf, 6.0])
+    program.slack_weights = np.array([np.inf, 6.0])
     program.lower[:] = program.upper[:] = [1.0, 0.0]
     # x0 = 1; d/dx1 (x1 - 1)² + 3 (1 + x1)² = 0
     np.testing.assert_allclose(make_solver(solver, "toy", program).solve(), [1.0, -0.5], atol=1e-6)
@@ -58,11 +58,11 @@ def test_a_constraint_with_a_price_may_be_missed(solver):
     np.testing.assert_allclose(program.excess(np.array([1.0, -0.5])), [0.0, 0.5])
 
 
-@pytest.mark.parametrize("prices", [None, np.full(4, np.inf), np.array([np.inf, np.inf, np.inf, 1.0])])
+@pytest.mark.parametrize("slack_weights", [None, np.full(4, np.inf), np.array([np.inf, np.inf, np.inf, 1.0])])
 @pytest.mark.parametrize("solver", list(SolverName))
-def test_equalities_that_contradict_each_other_from_the_first_tick_on_are_told_and_forgotten(solver, prices):
+def test_equalities_that_contradict_each_other_from_the_first_tick_on_are_told_and_forgotten(solver, slack_weights):
     program = problem()
-    program.rows, program.prices = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), prices
+    program.rows, program.slack_weights = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), slack_weights
     program.lower, program.upper = np.array([-9.0, 2.0, 3.0, -9.0]), np.array([9.0, 2.0, 3.0, 9.0])
     toy = make_solver(solver, "toy", program)
     for _ in range(2):
@@ -84,11 +84,11 @@ def test_a_limit_may_become_an_equality_and_back(solver):
     np.testing.assert_allclose(toy.solve(), [1.0, 1.0], atol=1e-6)
 
 
-def test_other_prices_leave_the_data_shared():
+def test_other_slack_weights_leave_the_data_shared():
     program = problem()
     relaxed = program.relaxed(np.array([1.0, 1.0]))
     assert relaxed.hessian is program.hessian
-    assert program.prices is None
+    assert program.slack_weights is None
 
 
 @pytest.mark.parametrize("solver", list(SolverName))

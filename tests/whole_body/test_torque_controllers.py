@@ -228,7 +228,7 @@ def test_relaxed_the_robot_comes_as_near_as_it_can():
     wanted = reference(com_acceleration=np.array([0.0, 0.0, 200.0]))
     torques = controller.command(before, wanted, PERIOD, relaxed=True).values
     assert np.all(np.abs(torques) <= model_of(ROBOT).torque_limits() + 0.5)
-    assert controller.problem.missed()["centre of mass"] > 100.0
+    assert controller.problem.violations()["centre of mass"] > 100.0
     assert com_of(accelerations(controller, before))[2] > 1.0
 
 
@@ -243,7 +243,7 @@ def test_relaxed_a_problem_that_has_a_solution_keeps_it():
 
 def test_what_soft_limits_are_missed_by_is_told(rigid):
     rigid.command(state(), reference(com_acceleration=np.array([0.0, 60.0, 0.0])), PERIOD)
-    missed = rigid.problem.missed()
+    missed = rigid.problem.violations()
     assert max(missed["left foot's wrench"], missed["right foot's wrench"], missed["joint torques"]) > 1e-4
     assert missed["base dynamics"] < 1e-6
 

@@ -21,7 +21,7 @@ def torque_signals(command: JointCommand, limits: NDArray, whole_body: WholeBody
     if command.mode is not ControlMode.TORQUE or not isinstance(whole_body, TorqueController):
         return {}
     saturated = np.count_nonzero(np.abs(command.values) > limits - _AT_THE_LIMIT)
-    missed = whole_body.problem.missed()
+    missed = whole_body.problem.violations()
     return {
         "torque_control::saturated_joints": float(saturated),
         **{f"torque_control::missed::{_signal_name(group)}": miss for group, miss in missed.items()},

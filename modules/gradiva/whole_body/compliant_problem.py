@@ -141,8 +141,8 @@ class CompliantProblem(ProblemDraft):
             moment_weight=config.wrench_rate.moment_weight,
         )
         wanted = bandwidth * (tasks.expected_wrench(self.feet[side], foot) - wrench)
-        self.composer.cost(rate[:3] - wanted[:3], foot.is_loaded * self._rate_scale * force)
-        self.composer.cost(rate[3:] - wanted[3:], foot.is_loaded * self._rate_scale * moment)
+        self.composer.cost(f"{side} force rate", rate[:3] - wanted[:3], foot.is_loaded * self._rate_scale * force)
+        self.composer.cost(f"{side} moment rate", rate[3:] - wanted[3:], foot.is_loaded * self._rate_scale * moment)
         (horizon,) = self._constants(f"{side}_cone", horizon=config.cone_horizon)
         self.cone(side, wrench + horizon * rate, config.wrench_cone)
 
@@ -164,15 +164,16 @@ class CompliantProblem(ProblemDraft):
         linear = stiffness * missing - damping * frame.twist[:3]
         angular = stiffness * rotation_error(frame, contact.rest_rotation) - damping * frame.twist[3:]
         reached = self._acceleration_of(frame)
-        self.composer.cost(reached[:3] - linear, alone)
-        self.composer.cost(reached[3:] - angular, alone + loaded * self._softness * attitude)
+        self.composer.cost(f"{side} standing foot", reached[:3] - linear, alone)
+        self.composer.cost(f"{side} standing foot", reached[3:] - angular, alone + loaded * self._softness * attitude)
 
     def _acceleration_of(self, frame: SymbolicFrame) -> cs.SX:
         return tasks.frame_acceleration(frame, self.unknowns.acceleration)
 
     def _cost(self, name: str, residual: cs.SX, weight: float) -> None:
         """Ask for rates of wrenches."""
-        self.composer.cost(residual, self._rate_scale * self.parameters.constant(f"{name}.weight", weight))
+        weights = self._rate_scale * self.parameters.constant(f"{name}.weight", weight)
+        self.composer.cost(name.replace("_", " "), residual, weights)
 
     def _constants(self, name: str, **values: float) -> list[cs.SX]:
         return [self.parameters.constant(f"{name}.{key}", value) for key, value in values.items()]

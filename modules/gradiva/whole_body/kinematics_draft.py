@@ -13,7 +13,7 @@ from gradiva.whole_body.qp_composer import QpComposer
 from gradiva.whole_body.task_config import Priority
 from gradiva.whole_body.tasks import Task, angular_momentum_task, com_task, posture_task, se3_task, so3_task
 
-_RELAXED_PRICE = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
+_RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
 class KinematicsDraft:
@@ -68,7 +68,7 @@ class KinematicsDraft:
         right = se3_task(dynamics, description.right_foot_frame, "right_foot", linear, angular)
         com = com_task(dynamics, com_gain)
         for name, task in (("left foot", left), ("right foot", right), ("centre of mass", com)):
-            self.composer.task(name, self._missing(task), Priority.HARD, cs.SX(1.0), _RELAXED_PRICE)
+            self.composer.task(name, self._missing(task), Priority.HARD, cs.SX(1.0), _RELAXED_SLACK_WEIGHT)
         feet = [share for foot in (left, right) for share in (foot.target[:3] / linear, foot.target[3:] / angular)]
         return cs.vertcat(*feet, com.target / com_gain)
 
@@ -79,18 +79,20 @@ class KinematicsDraft:
         velocity = self.parameters.symbol("trunk_angular_velocity", 3)
         torso = so3_task(dynamics, description.torso_frame, "torso", velocity, gain)
         pelvis = so3_task(dynamics, description.base_link, "pelvis", velocity, gain)
-        self.composer.cost(self._missing(torso), self.parameters.constant("torso_weight", config.torso_weight))
-        self.composer.cost(self._missing(pelvis), self.parameters.constant("pelvis_weight", config.pelvis_weight))
+        self.composer.cost("torso", self._missing(torso), self.parameters.constant("torso_weight", config.torso_weight))
+        self.composer.cost(
+            "pelvis", self._missing(pelvis), self.parameters.constant("pelvis_weight", config.pelvis_weight)
+        )
 
     def _joints(self, config: InverseKinematicsConfig) -> None:
         """Angular momentum and posture."""
         dynamics, constant = self._dynamics, self.parameters.constant
         momentum_weights = constant("angular_momentum_weights", np.array(config.angular_momentum_weights))
-        self.composer.cost(self._missing(angular_momentum_task(dynamics)), momentum_weights)
+        self.composer.cost("angular momentum", self._missing(angular_momentum_task(dynamics)), momentum_weights)
         posture = posture_task(dynamics, constant("posture_gain", config.posture_gain))
         table = "[inverse_kinematics.posture_weights]"
         weights = dynamics.model.description.spread(config.posture_weights, table)
-        self.composer.cost(self._missing(posture), constant("posture_weights", weights))
+        self.composer.cost("posture", self._missing(posture), constant("posture_weights", weights))
 
     def _missing(self, task: Task) -> cs.SX:
         """Return what is missing to a task, and take its references in."""

@@ -89,7 +89,7 @@ class ProblemDraft:
         weights = self.parameters.constant("posture.weights", description.spread(config.weights, "[posture.weights]"))
         missing = self.references.posture - self.dynamics.joint_positions
         wanted = spring * missing - damper * self.dynamics.joint_velocities
-        self.composer.cost(self.unknowns.acceleration[6:] - wanted, weights)
+        self.composer.cost("posture", self.unknowns.acceleration[6:] - wanted, weights)
 
     def joint_limits(self, config: JointLimitConfig) -> None:
         """Keep the joints within their positions."""

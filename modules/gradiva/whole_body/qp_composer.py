@@ -1,8 +1,8 @@
 r"""Composes what is asked of a problem's variables into H, g, A and bounds, in the solver's order.
 
 Every demand is an expression that is affine in the variables. As a cost it is
-:math:`\tfrac12 \| r(x) \|^2_\Lambda`, as a constraint :math:`l \le r(x) \le u`. A constraint may have a price: then it
-may be missed, and each square of what is missing costs half of it.
+:math:`\tfrac12 \| r(x) \|^2_\Lambda`, as a constraint :math:`l \le r(x) \le u`. A soft constraint
+may be violated: each square of its violation costs half its slack weight.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ class ConstraintGroup:
     Attributes:
         name: For people.
         span: Where they are among all constraints: bounds of variables first, then rows.
-        price: Of a violation's square where it may or has to be missed, [-].
+        slack_weight: Of a violation's square where it is soft or relaxed, [-].
         priority: Hard or soft; dynamics are hard and never relaxed.
-        is_law: Whether it is a law of nature.
+        is_law: Whether it is a dynamics constraint, which nothing relaxes.
     """
 
     name: str
     span: slice
-    price: float
+    slack_weight: float
     priority: Priority
     is_law: bool
 
@@ -81,9 +81,11 @@ class QpComposer:
         self.groups: list[ConstraintGroup] = []
         self.equalities: list[Equality] = []
         self.freedom = cs.SX.ones(size)
+        self._demands: list[tuple[str, cs.SX]] = []
 
-    def cost(self, residual: cs.SX, weight: cs.SX) -> None:
+    def cost(self, name: str, residual: cs.SX, weight: cs.SX) -> None:
         """Ask softly for a residual of zero; ``weight`` is a number, or one an entry, [-]."""
+        self._demands.append((name, cs.vertcat(residual, weight)))
         rows, offset = affine(residual, self._variables)
         weighted = cs.diag(weight * cs.SX.ones(residual.numel())) @ rows
         self._hessian += weighted.T @ rows
@@ -94,30 +96,45 @@ class QpComposer:
         self._equal(name, residual, 1.0, 0.0, is_law=True)
 
     def task(
-        self, name: str, residual: cs.SX, priority: Priority, weight: cs.SX, price: float, activity: cs.SX | float = 1.0
+        self,
+        name: str,
+        residual: cs.SX,
+        priority: Priority,
+        weight: cs.SX,
+        slack_weight: float,
+        activity: cs.SX | float = 1.0,
     ) -> None:
         """Ask for a residual of zero, as binding as configured.
 
         Args:
             name: For people.
-            residual: What is missing.
+            residual: Affine in the variables.
             priority: Hard or soft; nothing happens when off.
             weight: When soft; a number, or one an entry.
-            price: The same as a number, where a hard task has to be missed.
+            slack_weight: The same as a number, of a hard task that is relaxed.
             activity: 1 or 0; at 0 the task is not asked for.
         """
         if priority is Priority.SOFT:
-            self.cost(residual, activity * weight)
+            self.cost(name, residual, activity * weight)
         elif priority is Priority.HARD:
-            self._equal(name, residual, activity, price)
+            self._equal(name, residual, activity, slack_weight)
 
-    def limit(self, name: str, value: cs.SX, lower: cs.SX, upper: cs.SX, priority: Priority, price: float) -> None:
+    def limit(
+        self, name: str, value: cs.SX, lower: cs.SX, upper: cs.SX, priority: Priority, slack_weight: float
+    ) -> None:
         """Keep values between bounds, as binding as configured."""
         if priority is not Priority.OFF:
-            self._constrain(name, value, lower, upper, priority, price)
+            self._constrain(name, value, lower, upper, priority, slack_weight)
 
     def bound(
-        self, name: str, first: int, lower: cs.SX, upper: cs.SX, priority: Priority, price: float, is_law: bool = False
+        self,
+        name: str,
+        first: int,
+        lower: cs.SX,
+        upper: cs.SX,
+        priority: Priority,
+        slack_weight: float,
+        is_law: bool = False,
     ) -> None:
         """Keep the variables from ``first`` on between bounds, as binding as configured."""
         if priority is Priority.OFF:
@@ -125,10 +142,11 @@ class QpComposer:
         span = slice(first, first + lower.numel())
         assert span.stop <= self._bounded, f"{name}: only {self._bounded} variables may have bounds"
         self._lower[span], self._upper[span] = lower, upper
-        self.groups.append(ConstraintGroup(name, span, price, priority, is_law))
+        self._demands.append((name, cs.vertcat(lower, upper)))
+        self.groups.append(ConstraintGroup(name, span, slack_weight, priority, is_law))
 
     def fix(self, name: str, first: int, count: int, activity: cs.SX) -> None:
-        """Keep ``count`` variables from ``first`` on at zero while ``activity`` is 1, as a law of nature."""
+        """Keep ``count`` variables from ``first`` on at zero while ``activity`` is 1, as a dynamics constraint."""
         reach = UNBOUNDED * (1.0 - activity) * cs.SX.ones(count)
         self.bound(name, first, -reach, reach, Priority.HARD, 0.0, is_law=True)
         self.freedom[first : first + count] = 1.0 - activity
@@ -144,6 +162,10 @@ class QpComposer:
             "upper": self._upper,
         }
 
+    def demands_on(self, symbol: cs.SX) -> list[str]:
+        """Return the names of the costs and constraints that depend on a symbol, each once."""
+        return list(dict.fromkeys(name for name, value in self._demands if cs.depends_on(value, symbol)))
+
     def bounded_rows(self) -> cs.SX:
         """Return the rows of the variables that may have bounds, (bounded, n)."""
         return cs.SX.eye(self._variables.numel())[: self._bounded, :]
@@ -154,27 +176,31 @@ class QpComposer:
         pattern[self._rows.sparsity().get_triplet()] = True
         return pattern
 
-    def prices(self) -> NDArray:
-        """Return the price of each constraint, infinite for hard ones, shape (bounded + rows,)."""
-        prices = np.full(self._lower.numel(), np.inf)
+    def slack_weights(self) -> NDArray:
+        """Return the slack weight of each constraint, infinite for hard ones, shape (bounded + rows,)."""
+        slack_weights = np.full(self._lower.numel(), np.inf)
         for group in self.groups:
             if group.priority is Priority.SOFT:
-                prices[group.span] = group.price
-        return prices
+                slack_weights[group.span] = group.slack_weight
+        return slack_weights
 
-    def relaxed_prices(self) -> NDArray:
-        """Return the same with every constraint for sale that is no law of nature."""
-        prices = np.full(self._lower.numel(), np.inf)
+    def relaxed_slack_weights(self) -> NDArray:
+        """Return the same with every constraint relaxable that is no dynamics constraint."""
+        slack_weights = np.full(self._lower.numel(), np.inf)
         for group in self.groups:
             if not group.is_law:
-                prices[group.span] = group.price
-        return prices
+                slack_weights[group.span] = group.slack_weight
+        return slack_weights
 
-    def _equal(self, name: str, residual: cs.SX, activity: cs.SX | float, price: float, is_law: bool = False) -> None:
+    def _equal(
+        self, name: str, residual: cs.SX, activity: cs.SX | float, slack_weight: float, is_law: bool = False
+    ) -> None:
         rows, offset = affine(residual, self._variables)
         self.equalities.append(Equality(rows, offset, activity))
         slack = UNBOUNDED * (1.0 - activity)
-        self._constrain(name, residual, -slack * cs.SX.ones(residual.numel()), slack, Priority.HARD, price, is_law)
+        self._constrain(
+            name, residual, -slack * cs.SX.ones(residual.numel()), slack, Priority.HARD, slack_weight, is_law
+        )
 
     def _constrain(
         self,
@@ -183,15 +209,16 @@ class QpComposer:
         lower: cs.SX,
         upper: cs.SX | float,
         priority: Priority,
-        price: float,
+        slack_weight: float,
         is_law: bool = False,
     ) -> None:
         rows, offset = affine(value, self._variables)
+        self._demands.append((name, cs.vertcat(value, lower, upper)))
         first = self._lower.numel()
         self._rows = cs.vertcat(self._rows, rows)
         self._lower = cs.vertcat(self._lower, lower - offset)
         self._upper = cs.vertcat(self._upper, upper - offset)
-        self.groups.append(ConstraintGroup(name, slice(first, self._lower.numel()), price, priority, is_law))
+        self.groups.append(ConstraintGroup(name, slice(first, self._lower.numel()), slack_weight, priority, is_law))
 
 
 def affine(expression: cs.SX, variables: cs.SX) -> tuple[cs.SX, cs.SX]:

@@ -1,8 +1,8 @@
 r"""Quadratic programs in one form, behind one interface.
 
 Variables: :math:`x`. Objective: :math:`\tfrac12 x^\top H x + g^\top x`. Constraints: bounds on the first variables,
-then rows, :math:`l \le (x, A x) \le u`; where both bounds are the same it is an equality. A constraint with a price may
-be missed: each square of what is missing costs half of it.
+then rows, :math:`l \le (x, A x) \le u`; where both bounds are the same it is an equality. A constraint with a finite
+slack weight may be violated: each square of its violation costs half of that weight.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class QuadraticProgram:
         rows: A, (m, n).
         lower: Bounds of the first variables, then of the rows.
         upper: The same; equal bounds make an equality.
-        prices: Of each constraint's missed square, infinite where it must not be missed; None: all must be met.
+        slack_weights: Of each constraint's squared violation, infinite where it is hard; None: all are.
         pattern: Which entries of A are ever used, (m, n); None: all.
     """
 
@@ -64,7 +64,7 @@ class QuadraticProgram:
     rows: NDArray
     lower: NDArray
     upper: NDArray
-    prices: NDArray | None = None
+    slack_weights: NDArray | None = None
     pattern: npt.NDArray[np.bool_] | None = None
 
     @property
@@ -72,24 +72,24 @@ class QuadraticProgram:
         """How many variables, from the first, have bounds."""
         return len(self.lower) - len(self.rows)
 
-    def relaxed(self, prices: NDArray) -> QuadraticProgram:
-        """Return the problem on the same data with other prices."""
-        return replace(self, prices=prices)
+    def relaxed(self, slack_weights: NDArray) -> QuadraticProgram:
+        """Return the problem on the same data with other slack weights."""
+        return replace(self, slack_weights=slack_weights)
 
     def values(self, solution: NDArray) -> NDArray:
         """Return what is constrained: the bounded variables, then the rows, (bounded + m,)."""
         return np.concatenate((solution[: self.bounded_variables], self.rows @ solution))
 
     def excess(self, solution: NDArray) -> NDArray:
-        """Return by how much ``solution`` misses each constraint, (bounded + m,); negative where there is room."""
+        """Return by how much ``solution`` violates each constraint, (bounded + m,); negative where there is room."""
         values = self.values(solution)
         return np.maximum(self.lower - values, values - self.upper)
 
     def violation(self, solution: NDArray) -> float:
-        """Return by how much ``solution`` misses its worst constraint, those with a price not counted."""
+        """Return by how much ``solution`` violates its worst hard constraint."""
         excess = self.excess(solution)
-        if self.prices is not None:
-            excess = excess[np.isinf(self.prices)]
+        if self.slack_weights is not None:
+            excess = excess[np.isinf(self.slack_weights)]
         return float(np.max(excess, initial=0.0))
 
 
@@ -113,9 +113,9 @@ class DaqpSolver:
         self._problem = problem
         self._model: daqp.Model | None = None
         count = len(problem.lower)
-        prices = np.full(count, np.inf) if problem.prices is None else problem.prices
-        self._kind = np.where(np.isfinite(prices), _DAQP_SOFT, 0).astype(np.int32)
-        self._softness = np.where(np.isfinite(prices), 1.0 / prices, 1.0)
+        slack_weights = np.full(count, np.inf) if problem.slack_weights is None else problem.slack_weights
+        self._kind = np.where(np.isfinite(slack_weights), _DAQP_SOFT, 0).astype(np.int32)
+        self._softness = np.where(np.isfinite(slack_weights), 1.0 / slack_weights, 1.0)
 
     def solve(self) -> NDArray:
         """See ``QpSolver.solve``."""
@@ -136,7 +136,7 @@ class DaqpSolver:
         flag, _ = model.setup(p.hessian, p.gradient, p.rows, p.upper, p.lower, sense)
         self._refuse(flag)  # of equalities that contradict each other there is no model, and to use it ends the process
         model.settings = {"primal_tol": _DAQP_TOLERANCE, "iter_limit": _DAQP_ITERATIONS}
-        if p.prices is not None:
+        if p.slack_weights is not None:
             model.soft_weights(self._softness, self._softness)
         return model
 
@@ -148,7 +148,7 @@ class DaqpSolver:
 class OsqpSolver:
     """The operator splitting method, for large, sparse problems: to a tight tolerance, then polished to the optimum.
 
-    What may be missed gets a variable for what is missing, counted so that each square of it costs a half.
+    Each soft constraint gets a slack variable, scaled so that its square costs a half.
     """
 
     def __init__(self, name: str, problem: QuadraticProgram, tolerance: float = 1e-7) -> None:
@@ -215,12 +215,12 @@ class OsqpSolver:
 
 
 def _slack_columns(problem: QuadraticProgram) -> scipy.sparse.csc_matrix:
-    """One column a constraint with a price: what a missed unit of cost is worth in it."""
-    prices = np.full(len(problem.lower), np.inf) if problem.prices is None else problem.prices
-    for_sale = np.flatnonzero(np.isfinite(prices))
-    worth = 1.0 / np.sqrt(prices[for_sale])
-    shape = (len(prices), len(for_sale))
-    return scipy.sparse.csc_matrix((worth, (for_sale, np.arange(len(for_sale)))), shape)
+    """Return one column a soft constraint: the violation that costs a half."""
+    slack_weights = np.full(len(problem.lower), np.inf) if problem.slack_weights is None else problem.slack_weights
+    soft = np.flatnonzero(np.isfinite(slack_weights))
+    worth = 1.0 / np.sqrt(slack_weights[soft])
+    shape = (len(slack_weights), len(soft))
+    return scipy.sparse.csc_matrix((worth, (soft, np.arange(len(soft)))), shape)
 
 
 def make_solver(solver: SolverName, name: str, problem: QuadraticProgram) -> QpSolver:

@@ -137,10 +137,10 @@ class RigidProblem(ProblemDraft):
         weight = self.parameters.constant("wrench_weight", config.wrench_weight)
         for side, foot in self.references.feet.items():
             expected = foot.is_loaded * tasks.expected_wrench(self.feet[side], foot)
-            self.composer.cost(self.unknowns.wrenches[side] - expected, weight)
+            self.composer.cost(f"{side} wrench", self.unknowns.wrenches[side] - expected, weight)
         if config.torque_weight > 0.0:
             weight = self.parameters.constant("torque_weight", config.torque_weight)
-            self.composer.cost(self.unknowns.torques, weight)
+            self.composer.cost("torques", self.unknowns.torques, weight)
 
     def _ground(self, side: Side) -> None:
         """Nothing pushes a foot without load."""

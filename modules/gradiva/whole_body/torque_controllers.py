@@ -173,7 +173,7 @@ class CompliantTorqueController(TorqueController):
         """Return the values that make the present wrench of a foot; see ``SoftSole``."""
         measured, last = state.foot_wrench(side), self._wrenches.get(side)
         if last is None:  # the foot did not stand: nothing is known of a change, and no last wrench counts
-            return dict(zip(_WRENCH[side], (measured, 0.0, 1.0, 0.0), strict=False))
+            return dict(zip(_WRENCH[side], (measured, 0.0, 1.0, 0.0, 0.0), strict=True))
         share = low_pass_share(self._wrench_time_constant, period)
         known = measured, self._wrench_age / period, share, self._regressors[side], last
         return dict(zip(_WRENCH[side], known, strict=True))
