@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from gradiva.middleware.clock_message import ClockMessage
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware.clock_message import ClockMessage, is_ticking
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from tests.patience import PATIENCE
 
 
 @pytest.mark.parametrize("family", list(WireFamily))
@@ -17,3 +22,25 @@ def test_the_bytes_are_those_of_seconds_and_nanoseconds(family):
 def test_a_time_is_told_to_the_nearest_nanosecond():
     assert ClockMessage(0.1 + 0.2).to_items() == [0, 300_000_000]
     assert ClockMessage(0.9999999999).to_wire_text() == "1 0"
+
+
+def test_a_clock_is_followed_only_once_it_ticks(own_name_server):
+    yarp.Network.init()
+    assert not is_ticking("/clock", 0.01)  # nobody is there
+    clock, stopped = yarp.BufferedPortBottle(), threading.Event()
+    assert clock.open("/clock")
+    assert not is_ticking("/clock", 0.01)  # it stands still
+
+    def tick() -> None:
+        while not stopped.wait(0.005):
+            fill_bottle(clock.prepare(), ClockMessage(1.5).to_items())
+            clock.write()
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    try:
+        assert is_ticking("/clock", PATIENCE)
+    finally:
+        stopped.set()
+        thread.join()
+        clock.close()

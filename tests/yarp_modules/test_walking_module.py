@@ -93,7 +93,7 @@ def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
     logger = VectorsCollectionClient("/walking-coordinator/logger", "/test/logger")
     logger.open()
     assert is_ok(ask("setGoal (0.15 0.0)"))
-    sample = logger.read()
+    sample = logger.read(PATIENCE)
     assert len(sample.vectors["dcm::position::measured"]) == 2
     assert len(sample.vectors["joints_state::positions::measured"]) == 23
     assert logger.element_names()["com::position::desired"] == ["x", "y", "z"]

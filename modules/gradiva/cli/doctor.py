@@ -69,8 +69,10 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
 def _follow_clock(place: Place) -> None:
     """Use the clock of a simulation that has one: a slow simulation then is slow, but its samples are not old."""
     from gradiva.middleware import yarp
+    from gradiva.middleware.asking import is_there
+    from gradiva.middleware.clock_message import is_ticking
 
-    if place is Place.SIMULATION and yarp.Network.exists(_CLOCK):
+    if place is Place.SIMULATION and is_there(_CLOCK) and is_ticking(_CLOCK, _CLOCK_PATIENCE):
         yarp.useNetworkClock(_CLOCK)
         deadline = time.monotonic() + _CLOCK_PATIENCE
         while not yarp.isValid() and time.monotonic() < deadline:

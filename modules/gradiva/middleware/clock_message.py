@@ -1,15 +1,18 @@
-"""The message of a simulated clock, sent once a physics step."""
+"""The message of a simulated clock, sent once a physics step, and whether a clock sends it."""
 
 from __future__ import annotations
 
 import struct
+import time
 
+from gradiva.middleware import yarp
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import to_text
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 
 _NANO = 1_000_000_000
+_LOOK = 0.01  # [s]
 _HEAD = encode_list([0, 0])[:8]  # of a list of two int32, the same in both families
 _pack = struct.Struct("<8sii").pack
 
@@ -35,3 +38,23 @@ class ClockMessage:
     def to_wire_text(self) -> str:
         """Return the line for a text connection."""
         return to_text(self.to_items())
+
+
+def is_ticking(clock: str, timeout: float) -> bool:
+    """Return whether a clock's port sends a time within ``timeout`` [s].
+
+    To be asked before `useNetworkClock`, which holds the interpreter of the real bindings until the first time comes.
+    """
+    port = yarp.BufferedPortBottle()
+    try:
+        if not (port.open("...") and yarp.Network.connect(clock, port.where().getName(), "tcp", True)):
+            return False
+        deadline = time.monotonic() + timeout
+        while port.read(False) is None:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_LOOK)
+        return True
+    finally:
+        port.interrupt()
+        port.close()

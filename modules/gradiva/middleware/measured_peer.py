@@ -16,6 +16,7 @@ from gradiva.middleware import yarp
 
 DOUBLES = 100  # [-] in a message
 _WARM_UP = 200  # [calls] that do not count
+_REPLY_TIMEOUT = 10.0  # [s]
 
 Findings = dict[str, Any]
 
@@ -44,6 +45,7 @@ def echo(name: str) -> Findings:
 def call(name: str, carrier: str, calls: str) -> Findings:
     """Time round trips to port ``name``."""
     port = yarp.RpcClient()
+    port.asPort().setTimeout(_REPLY_TIMEOUT)
     _open(port, f"{name}/caller/{carrier}")
     _connect(port.getName(), name, carrier)
     request, reply = _message(0), yarp.Bottle()

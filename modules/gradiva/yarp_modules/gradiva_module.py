@@ -8,6 +8,7 @@ from typing import ClassVar, TypeVar
 
 from gradiva.common import WalkingError
 from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware.asking import is_there
 from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.seldom import Seldom
@@ -176,9 +177,9 @@ class GradivaModule(yarp.RFModule):
     # ----------------------------------------------------------------------------------------------------------
 
     def _refuse_a_twin(self) -> None:
-        """Pass when nobody answers under our name: YARP would let us take it over, motors and all."""
+        """Pass when nobody answers under our name; another twin's ports could be free, its motors are not."""
         name = self.port_name("rpc")
-        if yarp.Network.exists(name):
+        if is_there(name):
             raise MiddlewareError(f"port {name} answers already: is this module running?")
 
     def _open(self, port: yarp.Port | yarp.BufferedPortBottle, suffix: str) -> None:

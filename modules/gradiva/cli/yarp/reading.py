@@ -18,6 +18,7 @@ from gradiva.middleware import yarp
 _CONNECTION_PERIOD = 0.5  # [s] a query and an administrative question each; between looks at the connection
 _REPORT_PERIOD = 1.0  # [s]
 _CLOSING = 2.0  # [s] for the reading thread
+_LOOK = 0.001  # [s] between two looks for messages: a read that waits holds the interpreter of the real bindings
 
 Sink = Callable[[yarp.Bottle, yarp.Bottle], None]  # of a message and its envelope
 
@@ -91,7 +92,7 @@ class _Reading:
         self._sink = sink
         self._left = count
         self._failure: BaseException | None = None
-        self._done = threading.Event()
+        self._done, self._stopped = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="gradiva-yarp-read", daemon=True)
 
     def __enter__(self) -> _Reading:
@@ -99,7 +100,7 @@ class _Reading:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._port.interrupt()
+        self._stopped.set()
         self._thread.join(_CLOSING)
 
     def wait(self, duration: float) -> bool:
@@ -112,9 +113,11 @@ class _Reading:
     def _run(self) -> None:
         try:
             while self._left is None or self._left > 0:
-                message = self._port.read(True)
+                message = self._port.read(False)
                 if message is None:
-                    break
+                    if self._stopped.wait(_LOOK):
+                        break
+                    continue
                 envelope = yarp.Bottle()
                 self._port.getEnvelope(envelope)
                 self._sink(message, envelope)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
 
 from gradiva.middleware import yarp
@@ -15,6 +16,7 @@ from gradiva.middleware.vectors_collection.vectors_message import names_from_ite
 _log = logging.getLogger("gradiva.yarp")
 
 _ANSWER_PATIENCE = 2.0  # [s] a source that hangs must not keep its logger from ending
+_LOOK = 0.001  # [s] between two looks for a message: a read that waits holds the interpreter of the real bindings
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +100,11 @@ class VectorsCollectionClient:
         self._version = version
         return dict(self._names)
 
-    def read(self, should_wait: bool = True) -> VectorsSample | None:
-        """Return the oldest message that was not read; None without one, or when closed."""
-        message = self._port.read(should_wait)
+    def read(self, timeout: float = 0.0) -> VectorsSample | None:
+        """Return the oldest message that was not read; None if none comes within ``timeout`` [s]."""
+        deadline = time.monotonic() + timeout
+        while (message := self._port.read(False)) is None and time.monotonic() < deadline:
+            time.sleep(_LOOK)
         if message is None:
             return None
         stamp = yarp.Stamp()

@@ -10,6 +10,7 @@ from gradiva.middleware import MiddlewareError, yarp
 from gradiva.middleware.bottles import as_bottle, as_items
 from gradiva.middleware.embedded.wire.elements import Element
 
+_REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands when the joypad ends
 
 Tell = Callable[[str, list[Element] | None], None]
@@ -28,6 +29,7 @@ class CoordinatorClient:
         self.name = name
         self._tell = tell
         self._port = yarp.RpcClient()
+        self._port.asPort().setTimeout(_REPLY_TIMEOUT)
         self._commands: SimpleQueue[str | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 

@@ -92,7 +92,7 @@ class LoggerModule(GradivaModule):
         while self._orders:
             self._obey(self._orders.pop(0))
         self._look_at_connection()
-        while (sample := self._client.read(False)) is not None:
+        while (sample := self._client.read()) is not None:
             self._arrival = time.monotonic()
             if self._is_recording:
                 self._record(sample)

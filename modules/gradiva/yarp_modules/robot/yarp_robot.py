@@ -17,6 +17,7 @@ from gradiva.common import (
     RobotInterfaceError,
 )
 from gradiva.middleware import yarp
+from gradiva.middleware.asking import is_there
 from gradiva.middleware.seldom import Seldom
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.board_limits import Limits, differences, read_limits
@@ -111,7 +112,7 @@ class YarpRobot:
 
     def missing_ports(self) -> list[str]:
         """Return those of `required_ports` that are not there; a question to each of them."""
-        return [port for port in self.required_ports() if not yarp.Network.exists(port)]
+        return [port for port in self.required_ports() if not is_there(port)]
 
     def open(self) -> None:
         """Reach the robot and wait until every sensor has spoken.
@@ -247,7 +248,7 @@ class YarpRobot:
     # ----------------------------------------------------------------------------------------------------------
 
     def _let_go(self, last: JointCommand) -> None:
-        if not any(yarp.Network.exists(f"{name}/rpc:i") for name in self._joints.board_names):
+        if not any(is_there(f"{name}/rpc:i") for name in self._joints.board_names):
             _LOGGER.warning("the robot is gone: nobody can be told to hold it")
             return
         positions = None if self._last is None else self._last.positions
