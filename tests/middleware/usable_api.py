@@ -389,9 +389,8 @@ class _SourceCheck:
 
     def _check_call(self, call: ast.Call, scope: _Scope) -> None:
         function = call.func
-        if isinstance(function, ast.Name) and function.id == "len" and call.args:
-            if "Vector" in self._kinds(call.args[0], scope):
-                self._complain(call, "len() of a Vector is a TypeError: size()")
+        if _called_name(call) == "len" and call.args and "Vector" in self._kinds(call.args[0], scope):
+            self._complain(call, "len() of a Vector is a TypeError: size()")
         if not isinstance(function, ast.Attribute):
             return
         if _is_of_yarp(function):
