@@ -11,7 +11,7 @@ LIMITS = np.array([10.0, 20.0, 30.0])
 
 
 class Problem:
-    def missed(self):
+    def violations(self):
         return {"joint torques": 0.5, "left foot's wrench": 0.0}
 
 
