@@ -6,7 +6,7 @@ import pytest
 
 from gradiva.cli.walk import walk
 
-OF_THE_RESULT = {"view", "record", "out", "json_to"}  # what is done with it
+OF_THE_RESULT = {"view", "record", "film_size", "camera", "out", "json_to"}  # what is done with it
 ELSEWHERE = ["--robot", "talos", "--goal", "1,0.5", "--duration", "30"]
 
 WORDS = {

@@ -67,6 +67,10 @@ WRONG = {
     "json is a folder": (["--json", "."], "cannot write .: Is a directory"),
     "film of another kind": (["--record", "film.avi"], "expected a file that ends in .mp4"),
     "film in no folder": (["--record", "nowhere/film.mp4"], "cannot write nowhere/film.mp4"),
+    "film size of words": (["--record", "f.mp4", "--film-size", "big"], "--film-size big: expected WIDTHxHEIGHT"),
+    "film of odd width": (["--record", "f.mp4", "--film-size", "641x480"], "even numbers from 64 to 4096"),
+    "unknown camera": (["--record", "f.mp4", "--camera", "sied"], "unknown --camera 'sied'; did you mean 'side'?"),
+    "camera without film": (["--camera", "side"], "--camera is for a film: add --record FILE.mp4"),
     "unknown option": (["--sped", "1"], "No such option: --sped"),
     "an argument too many": (["forward"], "forward"),
 }

@@ -6,19 +6,19 @@ import imageio.v2 as imageio
 import numpy as np
 import pytest
 
-from gradiva.common import ModelError, RobotPosture, so3
+from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import load_robot
-from gradiva.simulation.film import film, snapshot
+from gradiva.simulation.film import Camera, FilmFormat, film, snapshot
 from gradiva.simulation.mesh import Mesh, find_mesh, read_stl, thin_out
 
 from .standing import moved, standing_posture
 
-SIZE = {"width": 160, "height": 128}
+FORM = FilmFormat(width=160, height=128, rate=10.0)
 
 
 def draw(description: RobotDescription, posture: RobotPosture, path: Path) -> np.ndarray:
-    snapshot(description, posture, path, **SIZE)
+    snapshot(description, posture, path, FORM)
     return imageio.imread(path).astype(float)
 
 
@@ -47,12 +47,36 @@ def test_the_film_has_a_frame_for_each_instant_and_shows_the_motion(icub: RobotD
     positions = posture.base_position + np.outer(times - 2.0, [0.0, 0.3, 0.0])
     rotations = [so3.rotation_z(0.5 * (time - 2.0)) @ posture.base_rotation for time in times]
     joints = np.tile(posture.joint_positions, (11, 1))
-    path = tmp_path / "walk.mp4"
-    film(icub, times, positions, rotations, joints, path, fps=10.0, **SIZE)
+    path, counts = tmp_path / "walk.mp4", []
+    film(icub, times, positions, rotations, joints, path, FORM, lambda *count: counts.append(count))
     frames = [frame.astype(float) for frame in imageio.get_reader(path)]
     assert len(frames) == 11
     assert frames[0].shape == (128, 160, 3)
     assert np.abs(frames[0] - frames[-1]).mean() > 3.0
+    assert counts == [(done, 11) for done in range(1, 12)]
+    assert min(frame[-20:, :40].max() for frame in frames) > 240.0  # the clock, white on the floor
+
+
+@pytest.mark.parametrize("camera", [Camera.SIDE, Camera.FIXED])
+def test_the_camera_keeps_the_robot_in_the_picture(icub: RobotDescription, tmp_path: Path, camera: Camera) -> None:
+    posture = standing_posture(icub)
+    times, form = np.array([1.0, 3.0]), FilmFormat(width=256, height=144, camera=camera, rate=1.0)
+    positions = posture.base_position + np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    same = np.tile(posture.base_rotation, (2, 1, 1)), np.tile(posture.joint_positions, (2, 1))
+    film(icub, times, positions, *same, tmp_path / "walk.mp4", form)
+    frames = [frame.astype(float) for frame in imageio.get_reader(tmp_path / "walk.mp4")]
+    assert [frame.shape for frame in frames] == [(144, 256, 3)] * 3
+    moved_in_picture = np.abs(frames[0] - frames[-1]).max(axis=2).mean(axis=0)  # by column
+    if camera is Camera.FIXED:
+        assert min(moved_in_picture[:110].max(), moved_in_picture[146:].max()) > 15.0
+    else:  # a metre is four tiles: robot and floor look as before, the clock alone differs
+        assert moved_in_picture[80:].max() < 15.0
+
+
+@pytest.mark.parametrize("size", [(641, 480), (640, 32), (8192, 480)])
+def test_sizes_that_no_film_has_are_refused(size: tuple[int, int]) -> None:
+    with pytest.raises(ConfigError, match="even numbers from 64 to 4096"):
+        FilmFormat(*size)
 
 
 def test_arrays_of_different_lengths_are_refused(icub: RobotDescription, tmp_path: Path) -> None:

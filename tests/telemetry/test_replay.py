@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from synthetic_walk import JOINTS, walk_log, walk_result
 
-from gradiva.common import ConfigError, so3
+from gradiva.common import ConfigError, Side, so3
 from gradiva.setup import load_robot
 from gradiva.telemetry import RobotView, SignalLog, save_replay_page
 from gradiva.telemetry.motion import Motion, rotations_from_rpy
@@ -43,6 +43,25 @@ def test_points_keep_their_place_under_the_robot(robot):
     np.testing.assert_allclose(
         motion.points["dcm"] - motion.base_positions[:, :2], logged - estimated[:, :2], atol=1e-12
     )
+
+
+def test_the_replay_keeps_the_clock_of_the_log_and_the_forces(robot):
+    whole = walk_log(2.0)
+    late = SignalLog.from_arrays(whole.times + 5.67, {name: whole[name] for name in whole})
+    motion = Motion.read(WalkRecord(late, JOINTS), robot, rate=10.0)
+    np.testing.assert_allclose(motion.times, 5.67 + 0.1 * np.arange(20), atol=1e-12)
+    np.testing.assert_array_equal(motion.forces[Side.LEFT], whole["left_foot::linear_force::measured"][::10])
+    view = RobotView(robot, port=0)
+    try:
+        player = Replay(view, motion)
+        assert (player.slider.min, player.slider.value) == (5.67, 5.67)
+        player.show(6.27)
+        assert view.server.scene.get_handle_by_name("/world/clock").text == "6.27 s"
+        player.playing.value = True
+        player.advance(60.0)
+        assert player.slider.value == 5.67
+    finally:
+        view.close()
 
 
 def test_joints_come_in_the_order_of_the_robot(robot):

@@ -106,6 +106,20 @@ def test_the_view_puts_the_links_where_the_kinematics_says(robot, view):
     assert not scene.get_handle_by_name("/world/dcm").visible
 
 
+def test_the_view_shows_ground_forces_and_the_time(robot, view):
+    position, weight = np.array([0.3, 0.1, 0.6]), robot.mass * 9.81
+    sole, force = np.array([0.3, 0.18, 0.0]), np.array([0.0, 0.1 * weight, weight])
+    view.show(position, np.eye(3), robot.posture, forces={Side.LEFT: (sole, force)}, time=6.14)
+    handle = view.server.scene.get_handle_by_name
+    left, right, clock = (handle(f"/world/{name}") for name in ("left_foot_force", "right_foot_force", "clock"))
+    assert (left.visible, right.visible, clock.visible, clock.text) == (True, False, True, "6.14 s")
+    ((tail, tip),) = left.points
+    np.testing.assert_allclose(tip, sole, atol=1e-6)
+    np.testing.assert_allclose(tip - tail, 0.6 * robot.com_height * force / weight, atol=1e-6)
+    view.show(position, np.eye(3), robot.posture, forces={Side.LEFT: (sole, 0.001 * force)})
+    assert (left.visible, clock.visible) == (False, False)
+
+
 def test_the_scene_follows_the_robot(robot, view):
     view.show(np.array([5.0, -2.0, 0.6]), np.eye(3), robot.posture)
     np.testing.assert_allclose(view.server.scene.get_handle_by_name("/world").position, [-5.0, 2.0, 0.0])

@@ -1,4 +1,4 @@
-"""The robot in the browser while it walks."""
+"""Shows the robot in the browser while it walks, and the replay when it has walked."""
 
 from __future__ import annotations
 
@@ -11,16 +11,21 @@ from gradiva.common import Side
 from gradiva.experiments import SimulatedWalk
 from gradiva.planner import WalkingPlan
 from gradiva.robot_model import RobotDescription
-from gradiva.telemetry import Footprint, RobotView
+from gradiva.telemetry import Footprint, RobotView, SignalLog, footprints
+from gradiva.telemetry.motion import Motion
+from gradiva.telemetry.replay import Replay
+from gradiva.telemetry.walk_record import WalkRecord
 
 _FRAME = 1.0 / 30.0  # [s]
-_PATIENCE = 20.0  # [s] the walk waits so long for somebody to look
+_OPENING = 20.0  # [s] that the walk waits for the page to be opened
+_RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
 
 
 class LiveView:
     """Shows the simulated robot about thirty times a second and keeps the simulation to real time.
 
-    Use it in a ``with`` statement; called after each tick.
+    Use it in a ``with`` statement; called after each tick. When the walk has ended, `replay` turns the page into
+    its replay.
     """
 
     def __init__(self, robot: RobotDescription, plan: WalkingPlan, start: float, console: Console) -> None:
@@ -38,8 +43,8 @@ class LiveView:
     def __enter__(self) -> LiveView:
         self._view = RobotView(self._robot)
         self._view.footprints(planned_footprints(self._plan))
-        self._console.print(f"view    {self._view.url} (the walk waits {_PATIENCE:.0f} s for the page to be opened)")
-        self._wait_for_somebody()
+        self._console.print(f"view    {self._view.url} (the walk waits {_OPENING:.0f} s for the page to be opened)")
+        self._wait_for_page(_OPENING)
         self._wall_start = time.monotonic()
         return self
 
@@ -54,17 +59,33 @@ class LiveView:
         truth, state = walk.robot.truth(), walk.log.robot_state if walk.log else None
         points = {"com": truth.com_position}
         if state is not None:
-            shift = (truth.base_position - state.base_position)[:2]  # the drift is not theirs to show
+            shift = (truth.base_position - state.base_position)[:2]  # the points keep their place under the robot
             points |= {"dcm": state.dcm_position + shift, "zmp": state.zmp_position + shift}
-        self._view.show(truth.base_position, truth.base_rotation, truth.joint_positions, points)
+        forces = {side: (truth.foot_position(side), truth.foot_wrench(side)[:3]) for side in Side}
+        pose = truth.base_position, truth.base_rotation, truth.joint_positions
+        self._view.show(*pose, points, forces, walk.time)
         ahead = (walk.time - self._start) - (time.monotonic() - self._wall_start)
         if ahead > 0.0:
             time.sleep(ahead)
 
-    def _wait_for_somebody(self) -> None:
-        end = time.monotonic() + _PATIENCE
+    def replay(self, log: SignalLog) -> None:
+        """Replay the walk on the same page until it is closed, or Ctrl-C; at once at an end where none is open."""
+        if not len(log) or not self._wait_for_page(0.0):
+            return
+        self._view.footprints(footprints(log))
+        player = Replay(self._view, Motion.read(WalkRecord(log, self._robot.joints), self._robot, 1.0 / _FRAME))
+        self._console.print(f"replay  {self._view.url}: the page replays the walk until you close it or press Ctrl-C")
+        try:
+            player.play(lambda: self._wait_for_page(_RELOADING))
+        except KeyboardInterrupt:
+            self._console.print()
+
+    def _wait_for_page(self, timeout: float) -> bool:
+        """Wait until a page is open; tell whether one is after ``timeout`` [s]."""
+        end = time.monotonic() + timeout
         while not self._view.server.get_clients() and time.monotonic() < end:
             time.sleep(0.1)
+        return bool(self._view.server.get_clients())
 
 
 def planned_footprints(plan: WalkingPlan) -> list[Footprint]:

@@ -64,8 +64,19 @@ Pushes = Annotated[
 Noise = Annotated[bool, _what("--noise", text="Lay the noise preset over the simulation.")]
 Seed = Annotated[int, _what(text="Of all that is random.", min=0)]
 
-View = Annotated[bool, _result("--view", text="Show the robot in the browser, in real time.")]
+View = Annotated[
+    bool, _result("--view", text="Show the robot in the browser in real time, then replay the walk there.")
+]
 Record = Annotated[str | None, _result(text="Film the walk.", metavar="FILE.mp4")]
+FilmSize = Annotated[str | None, _result(text="Of the film, in pixels; 640x480 by default.", metavar="WIDTHxHEIGHT")]
+CameraName = Annotated[
+    str | None,
+    _result(
+        "--camera",
+        text="Of the film: diagonal (default), front, side, back and top follow the robot, fixed sees the whole way.",
+        metavar="VIEW",
+    ),
+]
 Out = Annotated[str, _result(text="Where runs are kept.", metavar="DIR")]
 Json = Annotated[str | None, _result("--json", text="Write the result; - is standard output.", metavar="FILE")]
 
@@ -90,6 +101,8 @@ def walk(
     seed: Seed = 0,
     view: View = False,
     record: Record = None,
+    film_size: FilmSize = None,
+    camera: CameraName = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
@@ -100,7 +113,7 @@ def walk(
     """
     with leaving_at_once():
         from gradiva.cli.walk_options import WalkOptions
-        from gradiva.cli.walk_session import walk_session
+        from gradiva.cli.walk_session import ResultOptions, walk_session
 
     options = WalkOptions(
         robot=robot,
@@ -121,4 +134,4 @@ def walk(
         noise=noise,
         seed=seed,
     )
-    return walk_session(options, out, json_to, record, view)
+    return walk_session(options, ResultOptions(out, json_to, record, film_size, camera, view))

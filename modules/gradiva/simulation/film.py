@@ -1,8 +1,10 @@
-"""Films and pictures of a recorded motion."""
+"""Draws films and pictures of a recorded motion."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,66 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, RobotPosture, so3
+from gradiva.common import ConfigError, NDArray, RobotPosture, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.offscreen import OffscreenRenderer
 from gradiva.simulation.scene import build_scene
 from gradiva.simulation.spec_tools import quaternion
 
-_AZIMUTH, _ELEVATION = 135.0, -12.0  # [deg] from ahead and beside the robot, slightly above
 _DISTANCE = 3.2  # [robot's start heights of the base]
 _LOOK_AT = 0.97  # [start heights of the base] where the picture is centred
 _FOLLOWING = 1.0  # [s] over which the camera averages the robot's way, so that it does not sway
+
+
+_SIZES = (64, 4096)  # [pixels] least and greatest edge of a picture
+_VIEW_WIDTH = 0.7  # [-] height that is seen, per distance of the camera (its field of view is 45°)
+
+
+class Camera(StrEnum):
+    """Where the camera stands, seen from a robot that starts walking to x; all but ``fixed`` follow the robot."""
+
+    DIAGONAL = "diagonal"
+    FRONT = "front"
+    SIDE = "side"
+    BACK = "back"
+    TOP = "top"
+    FIXED = "fixed"
+
+
+_LOOKS = {  # [deg] azimuth and elevation of the direction in which the camera looks
+    Camera.DIAGONAL: (135.0, -12.0),
+    Camera.FRONT: (180.0, -8.0),
+    Camera.SIDE: (90.0, -8.0),
+    Camera.BACK: (0.0, -12.0),
+    Camera.TOP: (90.0, -89.0),
+    Camera.FIXED: (135.0, -12.0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FilmFormat:
+    """Size, camera and frame rate of a film.
+
+    Attributes:
+        width: [pixels], even.
+        height: [pixels], even.
+        camera: Where it stands.
+        rate: Frames per second of the robot's time, [Hz].
+    """
+
+    width: int = 640
+    height: int = 480
+    camera: Camera = Camera.DIAGONAL
+    rate: float = 30.0
+
+    def __post_init__(self) -> None:
+        least, greatest = _SIZES
+        for edge in (self.width, self.height):
+            if not least <= edge <= greatest or edge % 2:
+                raise ConfigError(
+                    f"film of {self.width}x{self.height} pixels: width and height must be even numbers"
+                    f" from {least} to {greatest}, as H.264 films have"
+                )
 
 
 def film(
@@ -30,13 +82,10 @@ def film(
     base_rotations: npt.ArrayLike,
     joint_positions: npt.ArrayLike,
     path: Path,
-    width: int = 640,
-    height: int = 480,
-    fps: float = 30.0,
-    azimuth: float = _AZIMUTH,
+    form: FilmFormat | None = None,
     on_frame: Callable[[int, int], None] = lambda done, total: None,
 ) -> None:
-    """Write a film of a motion; the camera follows the robot.
+    """Write a film of a motion, with the time of ``times`` in each picture.
 
     Args:
         description: Of the robot.
@@ -45,10 +94,7 @@ def film(
         base_rotations: World, shape (t, 3, 3).
         joint_positions: In the description's order, [rad], shape (t, n).
         path: Of the film, ``.mp4``.
-        width: [pixels], a multiple of 16.
-        height: [pixels], a multiple of 16.
-        fps: Frames per second of the robot's time.
-        azimuth: From where the camera looks, in world, [deg]; 180 is from ahead of a robot that walks to x.
+        form: Size, camera and frame rate.
         on_frame: Called after each frame with how many are done and how many there will be.
 
     Raises:
@@ -56,26 +102,20 @@ def film(
         WalkingError: This machine cannot draw.
         ValueError: The arrays do not fit together.
     """
+    form = form or FilmFormat()
     motion = _Motion(times, base_positions, base_rotations, joint_positions)
-    frames = np.arange(motion.times[0], motion.times[-1] + 1e-9, 1.0 / fps)
-    targets = _smooth(motion, frames)
-    writer: Any = imageio.get_writer(path, fps=fps, codec="libx264", quality=7, macro_block_size=16)
-    with writer, _Studio(description, width, height, azimuth) as studio:
+    frames = np.arange(motion.times[0], motion.times[-1] + 1e-9, 1.0 / form.rate)
+    targets, extent = _targets(motion, frames, form.camera)
+    writer: Any = imageio.get_writer(path, fps=form.rate, codec="libx264", quality=7, macro_block_size=2)
+    with writer, _Studio(description, form, extent) as studio:
         for done, (time, target) in enumerate(zip(frames, targets, strict=True), start=1):
-            writer.append_data(studio.picture(motion.at(time), target))
+            writer.append_data(studio.picture(motion.at(time), target, f"{time:.2f} s"))
             on_frame(done, len(frames))
 
 
-def snapshot(
-    description: RobotDescription,
-    posture: RobotPosture,
-    path: Path,
-    width: int = 640,
-    height: int = 480,
-    azimuth: float = _AZIMUTH,
-) -> None:
+def snapshot(description: RobotDescription, posture: RobotPosture, path: Path, form: FilmFormat | None = None) -> None:
     """Write a picture (``.png``) of a robot in a posture; arguments and errors as of ``film``."""
-    with _Studio(description, width, height, azimuth) as studio:
+    with _Studio(description, form or FilmFormat()) as studio:
         imageio.imwrite(path, studio.picture(posture, posture.base_position))
 
 
@@ -115,26 +155,28 @@ class _Motion:
 class _Studio:
     """A scene with its renderer and camera."""
 
-    def __init__(self, description: RobotDescription, width: int, height: int, azimuth: float) -> None:
-        self._model = build_scene(description, width, height)
+    def __init__(self, description: RobotDescription, form: FilmFormat, extent: float = 0.0) -> None:
+        """Open the scene; ``extent`` [m] of the way is seen beside the robot."""
+        self._model = build_scene(description, form.width, form.height)
         self._data = mujoco.MjData(self._model)
         self._joints = _addresses(self._model, description.joints)
         self._camera = mujoco.MjvCamera()
-        self._camera.azimuth, self._camera.elevation = azimuth, _ELEVATION
+        self._camera.azimuth, self._camera.elevation = _LOOKS[form.camera]
+        self._extent = extent * form.height / form.width
         self._height = 0.0
-        self._renderer = OffscreenRenderer(self._model, width, height)
+        self._renderer = OffscreenRenderer(self._model, form.width, form.height)
 
-    def picture(self, posture: RobotPosture, target: NDArray) -> npt.NDArray[np.uint8]:
-        """Draw a posture, looking at ``target`` (world, [m])."""
+    def picture(self, posture: RobotPosture, target: NDArray, text: str = "") -> npt.NDArray[np.uint8]:
+        """Draw a posture, looking at ``target`` (world, [m]), with a text in the corner."""
         self._data.qpos[:3] = posture.base_position
         self._data.qpos[3:7] = quaternion(posture.base_rotation)
         self._data.qpos[self._joints] = posture.joint_positions
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
         self._height = self._height or float(posture.base_position[2])
-        self._camera.distance = _DISTANCE * self._height
+        self._camera.distance = _DISTANCE * self._height + self._extent / _VIEW_WIDTH
         self._camera.lookat[:] = [target[0], target[1], _LOOK_AT * self._height]
-        return self._renderer.render(self._data, self._camera)
+        return self._renderer.render(self._data, self._camera, text)
 
     def __enter__(self) -> _Studio:
         return self
@@ -149,6 +191,14 @@ def _addresses(model: mujoco.MjModel, joints: Sequence[str]) -> npt.NDArray[np.i
 
 def _blend(samples: NDArray, later: int, ratio: float) -> NDArray:
     return (1.0 - ratio) * samples[later - 1] + ratio * samples[later]
+
+
+def _targets(motion: _Motion, frames: NDArray, camera: Camera) -> tuple[NDArray, float]:
+    """Return where the camera looks, shape (frames, 3), and how wide a way it has to see, [m]."""
+    if camera is not Camera.FIXED:
+        return _smooth(motion, frames), 0.0
+    low, high = motion.base_positions.min(axis=0), motion.base_positions.max(axis=0)
+    return np.tile(0.5 * (low + high), (len(frames), 1)), float(np.hypot(*(high - low)[:2]))
 
 
 def _smooth(motion: _Motion, frames: NDArray) -> NDArray:

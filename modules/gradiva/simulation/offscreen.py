@@ -34,11 +34,14 @@ class OffscreenRenderer:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._pixels = np.empty((height, width, 3), dtype=np.uint8)
 
-    def render(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> npt.NDArray[np.uint8]:
-        """Return the picture, red, green and blue, shape (height, width, 3)."""
+    def render(self, data: mujoco.MjData, camera: mujoco.MjvCamera, text: str = "") -> npt.NDArray[np.uint8]:
+        """Return the picture, red, green and blue, shape (height, width, 3), with a text in its lower left corner."""
         self._gl.make_current()
         mujoco.mjv_updateScene(self._model, data, self._option, None, camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
         mujoco.mjr_render(self._rectangle, self._scene, self._context)
+        if text:
+            place = mujoco.mjtGridPos.mjGRID_BOTTOMLEFT
+            mujoco.mjr_overlay(mujoco.mjtFont.mjFONT_NORMAL, place, self._rectangle, text, "", self._context)
         mujoco.mjr_readPixels(self._pixels, None, self._rectangle, self._context)
         return self._pixels[::-1].copy()
 

@@ -1,4 +1,4 @@
-"""What a robot did, picture by picture."""
+"""Reads the motion of a robot from a log, picture by picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, nearest_name
+from gradiva.common import ConfigError, NDArray, Side, nearest_name
 from gradiva.robot_model import RobotDescription
 from gradiva.telemetry.signal_log import SignalLog
 from gradiva.telemetry.walk_record import WalkRecord
@@ -18,7 +18,13 @@ _ESTIMATE = (
     "root_link::orientation::measured",
     "joints_state::positions::measured",
 )
-_POINTS = {"com": "com::position::measured", "dcm": "dcm::position::measured", "zmp": "zmp::measured"}
+_POINTS = {  # signal and its size
+    "com": ("com::position::measured", 3),
+    "dcm": ("dcm::position::measured", 2),
+    "zmp": ("zmp::measured", 2),
+}
+_SOLES = {side: f"{side}_foot::position::measured" for side in Side}
+_FORCES = {side: f"{side}_foot::linear_force::measured" for side in Side}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,11 +32,13 @@ class Motion:
     """Configurations of a robot at equal intervals, and the points that it balances with.
 
     Attributes:
-        times: Since the beginning, [s], shape (T,).
+        times: On the clock of the log, [s], shape (T,).
         base_positions: World, [m], shape (T, 3).
         base_rotations: Shape (T, 3, 3).
         joint_positions: [rad], shape (T, n), in the order of the robot's description.
         points: Any of ``com`` (T, 3), ``dcm`` and ``zmp`` (T, 2): world, [m].
+        soles: Origins of the sole frames, where they are logged, world, [m], shape (T, 3) each.
+        forces: Of the ground on each foot, where they are logged, world, [N], shape (T, 3) each.
     """
 
     times: NDArray
@@ -38,6 +46,8 @@ class Motion:
     base_rotations: NDArray
     joint_positions: NDArray
     points: dict[str, NDArray]
+    soles: dict[Side, NDArray]
+    forces: dict[Side, NDArray]
 
     @classmethod
     def read(cls, record: WalkRecord, description: RobotDescription, rate: float = 30.0) -> Motion:
@@ -58,12 +68,20 @@ class Motion:
         for name in names:
             if name not in log:
                 raise ConfigError(f"the log has no {name}: nothing to replay")
-        times = np.arange(0.0, log.times[-1] - log.times[0] + 1e-9, 1.0 / rate)
-        halfway = 0.5 * (log.times[1:] + log.times[:-1]) - log.times[0]
-        rows = np.searchsorted(halfway, times)
+        times = np.arange(log.times[0], log.times[-1] + 1e-9, 1.0 / rate)
+        rows = np.searchsorted(0.5 * (log.times[1:] + log.times[:-1]), times)
         position, orientation, joints = (log[name][rows] for name in names)
         order = _order_of_joints(record.joints, description.joints, joints.shape[1])
-        return cls(times, position, rotations_from_rpy(orientation), joints[:, order], _points(log, rows, position))
+        drift = _drift(log, rows, position)
+        return cls(
+            times=times,
+            base_positions=position,
+            base_rotations=rotations_from_rpy(orientation),
+            joint_positions=joints[:, order],
+            points={key: log[name][rows] + drift[:, :size] for key, (name, size) in _POINTS.items() if name in log},
+            soles={side: log[name][rows] + drift for side, name in _SOLES.items() if name in log},
+            forces={side: log[name][rows] for side, name in _FORCES.items() if name in log},
+        )
 
 
 def rotations_from_rpy(rpy: NDArray) -> NDArray:
@@ -84,13 +102,12 @@ def rotations_from_rpy(rpy: NDArray) -> NDArray:
     return np.moveaxis(np.array(rows), -1, 0)
 
 
-def _points(log: SignalLog, rows: npt.NDArray[np.intp], base: NDArray) -> dict[str, NDArray]:
-    """Return the estimated points, moved along with the base: the drift is not theirs to show."""
-    points = {key: log[name][rows].copy() for key, name in _POINTS.items() if name in log}
+def _drift(log: SignalLog, rows: npt.NDArray[np.intp], base: NDArray) -> NDArray:
+    """Return what moves estimated points along with the shown base, horizontal, [m], shape (T, 3)."""
+    drift = np.zeros_like(base)
     if _ESTIMATE[0] in log:
-        for samples in points.values():
-            samples[:, :2] += (base - log[_ESTIMATE[0]][rows])[:, :2]
-    return points
+        drift[:, :2] = (base - log[_ESTIMATE[0]][rows])[:, :2]
+    return drift
 
 
 def _order_of_joints(logged: tuple[str, ...], wanted: tuple[str, ...], columns: int) -> list[int]:

@@ -1,8 +1,9 @@
-"""A finished run, shown again."""
+"""Replays a finished run in the browser."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -19,42 +20,58 @@ _SPEEDS = {"0.1 ×": 0.1, "0.25 ×": 0.25, "0.5 ×": 0.5, "1 ×": 1.0, "2 ×": 2
 
 
 class Replay:
-    """A motion with a slider of time, a switch that plays it, and a choice of speeds."""
+    """A motion with a slider of time, a switch that plays it, and a choice of speeds.
+
+    The slider shows the clock of the log: the same time as on the plots and in the outcome.
+    """
 
     def __init__(self, view: RobotView, motion: Motion) -> None:
         self._view, self._motion = view, motion
+        self._start = float(motion.times[0])
         gui = view.server.gui
-        end = max(float(motion.times[-1]), 1.0 / _PICTURE_RATE)
-        self.slider = gui.add_slider("Time [s]", 0.0, end, 0.01, 0.0)
+        end = max(float(motion.times[-1]), self._start + 1.0 / _PICTURE_RATE)
+        self.slider = gui.add_slider("Time [s]", self._start, end, 0.01, self._start)
         self.playing = gui.add_checkbox("Play", True)
         self.speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1 ×")
         self._shown = -1
-        self.show(0.0)
+        self.show(self._start)
 
     def advance(self, duration: float) -> None:
         """Show what comes ``duration`` [s] later at the chosen speed; begins again after the end."""
         moment = float(self.slider.value)
         if self.playing.value:
             moment += duration * _SPEEDS[self.speed.value]
-            moment = 0.0 if moment > self._motion.times[-1] else moment
+            moment = self._start if moment > self._motion.times[-1] else moment
             self.slider.value = moment  # type: ignore[misc]  # viser declares the setter dynamically
         self.show(moment)
 
     def show(self, moment: float) -> None:
-        """Show the robot as it was at a time [s] since the beginning."""
+        """Show the robot as it was at a time [s] of the log."""
         picture = min(int(np.searchsorted(self._motion.times, moment - 1e-9)), len(self._motion.times) - 1)
         if picture != self._shown:
             self._shown = picture
             show_picture(self._view, self._motion, picture)
 
+    def play(self, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """Play while ``is_wanted`` holds, in real time."""
+        last = time.monotonic()
+        while is_wanted():
+            time.sleep(1.0 / _PICTURE_RATE)
+            now = time.monotonic()
+            self.advance(now - last)
+            last = now
+
 
 def show_picture(view: RobotView, motion: Motion, picture: int) -> None:
     """Show one picture of a motion."""
+    feet = motion.forces.keys() & motion.soles.keys()
     view.show(
         motion.base_positions[picture],
         motion.base_rotations[picture],
         motion.joint_positions[picture],
         {name: samples[picture] for name, samples in motion.points.items()},
+        {side: (motion.soles[side][picture], motion.forces[side][picture]) for side in feet},
+        float(motion.times[picture]),
     )
 
 
@@ -73,12 +90,7 @@ def replay(run: RunFolder, description: RobotDescription, port: int = DEFAULT_PO
     view.announce()
     print("Ctrl-C ends the replay.")
     try:
-        last = time.monotonic()
-        while True:
-            time.sleep(1.0 / _PICTURE_RATE)
-            now = time.monotonic()
-            player.advance(now - last)
-            last = now
+        player.play()
     except KeyboardInterrupt:
         print()
     finally:

@@ -1,8 +1,9 @@
-"""The robot in the browser."""
+"""Shows the robot in the browser."""
 
 from __future__ import annotations
 
 import io
+import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
@@ -12,7 +13,7 @@ import numpy.typing as npt
 import viser
 import viser.transforms
 
-from gradiva.common import NDArray
+from gradiva.common import NDArray, Side
 from gradiva.robot_model import RobotDescription
 from gradiva.telemetry.footprint import Footprint
 from gradiva.telemetry.link_poses import LinkPoses
@@ -25,14 +26,19 @@ Colour = tuple[float, float, float]
 BodyMeshes = dict[tuple[str, Colour], tuple[NDArray, npt.NDArray[np.int64]]]
 
 _POINTS = {"com": COM, "dcm": DCM, "zmp": ZMP}
-_POINT_RADIUS = 0.012  # m
+_POINT_RADIUS = 0.02  # m
+_OPACITY = 0.5  # [-] of the transparent robot
+_GRAVITY = 9.81  # [m/s²]
+_WEIGHT_LENGTH = 0.6  # [CoM heights] length of the arrow of a force as large as the weight
+_SHAFT_RADIUS, _HEAD_RADIUS, _HEAD_LENGTH = 0.006, 0.014, 0.035  # [m] of an arrow
+_CLOCK_HEIGHT = 2.1  # [CoM heights] above the ground: over the head
 _LIFT = 0.004  # m, footprints lie above the floor, not in it
 _FOLLOW_SHARE = 0.06  # of the way to the robot that the scene moves at each picture: smooths the sway away
 _FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
 
 
 class RobotView:
-    """A robot, its footprints and the points that it balances with, shown by a server of this process.
+    """A robot, its footprints, CoM, DCM and ZMP, the ground forces and the time, shown by a server of this process.
 
     The scene moves under the robot, so that the robot stays in the middle of the picture wherever it walks;
     a switch on the page stops that.
@@ -53,14 +59,22 @@ class RobotView:
         self._links = LinkPoses(description)
         meshes = self._body_meshes()
         self._wanted_port = port
+        logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # browsers open connections that they drop
         with redirect_stdout(io.StringIO()):  # viser greets, whatever one asks of it
             self.server = viser.ViserServer(host=host, port=port, label=description.title, verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
+        self.server.gui.add_html(_LEGEND)
         self._follows = self.server.gui.add_checkbox("Follow the robot", True)
+        self._is_transparent = self.server.gui.add_checkbox("See through it", True)
         self._middle = np.zeros(2)
         self._world = self.server.scene.add_frame("/world", show_axes=False)
+        self._meshes: list[viser.MeshHandle] = []
         self._frames = self._add_robot(meshes)
+        self._make_transparent()
+        self._is_transparent.on_update(lambda _: self._make_transparent())
         self._points = self._add_points()
+        self._arrows = self._add_arrows()
+        self._clock = self.server.scene.add_label("/world/clock", "", anchor="bottom-center", visible=False)
         self._footprints: list[viser.MeshHandle] = []
         self._ground_height = 0.0
         self._floor = self._add_floor()
@@ -77,6 +91,8 @@ class RobotView:
         base_rotation: NDArray,
         joint_positions: NDArray,
         points: Mapping[str, NDArray] | None = None,
+        forces: Mapping[Side, tuple[NDArray, NDArray]] | None = None,
+        time: float | None = None,
     ) -> None:
         """Show the robot in one configuration.
 
@@ -85,6 +101,8 @@ class RobotView:
             base_rotation: Shape (3, 3).
             joint_positions: [rad], shape (n,), in the order of the description.
             points: Any of ``com``, ``dcm`` and ``zmp``: world, [m], shape (2,) on the ground or (3,).
+            forces: Of the ground on each foot: where [m], and the force [N], world, shape (3,) each.
+            time: On the clock of the log, [s]; stands above the robot.
         """
         poses = self._links.poses(base_position, base_rotation, joint_positions)
         stacked = np.stack([poses[body] for body in self._frames])
@@ -93,12 +111,9 @@ class RobotView:
             self._follow(base_position[:2])
             for handle, pose, quaternion in zip(self._frames.values(), stacked, quaternions, strict=True):
                 handle.position, handle.wxyz = pose[:3, 3], quaternion
-            for name, ball in self._points.items():
-                point = (points or {}).get(name)
-                ball.visible = point is not None and bool(np.isfinite(point).all())
-                if point is not None and ball.visible:
-                    on_ground = np.append(point[:2], self._ground_height + _POINT_RADIUS)
-                    ball.position = on_ground if len(point) == 2 else point
+            self._show_points(points or {})
+            self._show_forces(forces or {})
+            self._show_time(base_position, time)
 
     def footprints(self, footprints: Sequence[Footprint]) -> None:
         """Show soles instead of those shown before; the floor moves to the height of the lowest."""
@@ -121,6 +136,30 @@ class RobotView:
         busy = f" (port {self._wanted_port} is in use)" if is_elsewhere else ""
         print(f"{self._description.title} is shown at {self.url}{busy}")
 
+    def _show_points(self, points: Mapping[str, NDArray]) -> None:
+        for name, ball in self._points.items():
+            point = points.get(name)
+            ball.visible = point is not None and bool(np.isfinite(point).all())
+            if point is not None and ball.visible:
+                on_ground = np.append(point[:2], self._ground_height + _POINT_RADIUS)
+                ball.position = on_ground if len(point) == 2 else point
+
+    def _show_forces(self, forces: Mapping[Side, tuple[NDArray, NDArray]]) -> None:
+        scale = _WEIGHT_LENGTH * self._description.com_height / (self._description.mass * _GRAVITY)
+        for side, arrow in self._arrows.items():
+            tip, force = forces.get(side, (_NOWHERE, _NOWHERE))
+            tail = tip - scale * force  # below the ground, where no leg hides it
+            arrow.visible = bool(np.isfinite(tip).all()) and float(np.linalg.norm(tip - tail)) > _HEAD_LENGTH
+            if arrow.visible:
+                arrow.points = np.array([[tail, tip]], dtype=np.float32)
+
+    def _show_time(self, base_position: NDArray, time: float | None) -> None:
+        self._clock.visible = time is not None
+        if time is not None:
+            height = self._ground_height + _CLOCK_HEIGHT * self._description.com_height
+            self._clock.position = np.array([base_position[0], base_position[1], height])
+            self._clock.text = f"{time:.2f} s"
+
     def _body_meshes(self) -> BodyMeshes:
         """Return one mesh for each moving link and colour: vertices and faces, in the frame of that link."""
         parts = defaultdict(list)
@@ -141,13 +180,34 @@ class RobotView:
                 frames[body] = scene.add_frame(f"/world/robot/{body}", show_axes=False)
             name = f"/world/robot/{body}/{number}"
             # Shells of an STL share no vertices across sharp edges once they are decimated: flat shading is truer.
-            scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=True, side="double")
+            mesh = scene.add_mesh_simple(name, vertices, faces, color=colour, flat_shading=True, side="double")
+            self._meshes.append(mesh)
         return frames
+
+    def _make_transparent(self) -> None:
+        """Make the robot transparent or not, as the switch says: CoM, DCM and ZMP lie within it."""
+        with self.server.atomic():
+            for mesh in self._meshes:
+                mesh.opacity = _OPACITY if self._is_transparent.value else None
 
     def _add_points(self) -> dict[str, viser.IcosphereHandle]:
         return {
             name: self.server.scene.add_icosphere(f"/world/{name}", _POINT_RADIUS, color=_rgb(colour), visible=False)
             for name, colour in _POINTS.items()
+        }
+
+    def _add_arrows(self) -> dict[Side, viser.ArrowsHandle]:
+        return {
+            side: self.server.scene.add_arrows(
+                f"/world/{side}_foot_force",
+                np.zeros((1, 2, 3)),
+                _rgb(FOOT[side]),
+                shaft_radius=_SHAFT_RADIUS,
+                head_radius=_HEAD_RADIUS,
+                head_length=_HEAD_LENGTH,
+                visible=False,
+            )
+            for side in Side
         }
 
     def _add_footprint(self, index: int, footprint: Footprint) -> viser.MeshHandle:
@@ -185,6 +245,19 @@ class RobotView:
         way = base - self._middle
         self._middle = self._middle + way * (1.0 if np.hypot(*way) > _FOLLOW_JUMP else _FOLLOW_SHARE)
         self._world.position = (-self._middle[0], -self._middle[1], 0.0)
+
+
+_NOWHERE = np.full(3, np.nan)
+_LEGEND = "".join(
+    f'<div style="padding:0 1em"><span style="color:{colour}">{sign}</span> {text}</div>'
+    for sign, colour, text in (
+        ("●", COM, "centre of mass"),
+        ("●", DCM, "DCM, on the ground"),
+        ("●", ZMP, "ZMP, on the ground"),
+        ("▲", FOOT[Side.LEFT], "ground force on the left foot"),
+        ("▲", FOOT[Side.RIGHT], "ground force on the right foot"),
+    )
+)
 
 
 def _rgb(colour: str) -> tuple[int, int, int]:
