@@ -38,12 +38,50 @@ def test_robots_are_listed_with_their_figures(gradiva):
     line = next(line for line in out.splitlines() if line.startswith("talos"))
     assert status == 0
     assert all(text in line for text in ("TALOS", "32", "90.3 kg", "0.877 m"))
+    held = next(line for line in out.splitlines() if line.startswith("ok    talos: "))
+    assert all(
+        text in held for text in ("mass 90.27 kg", "names of 32 joints", "soles 0.208 × 0.124 m", "limits", "6 boards")
+    )
+
+
+def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch, tmp_path):
+    for name, text in (
+        ("broken", "mass = "),
+        ("empty", ""),
+        ("odd", 'name = "odd"\npackage = "file"\nmodel = "no.urdf"'),
+    ):
+        (tmp_path / "robots" / name).mkdir(parents=True)
+        (tmp_path / "robots" / name / "robot.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    status, out, _ = gradiva("robots")
+    assert status == 1
+    lines = out.splitlines()
+    assert [line.split()[0] for line in lines[1:7]] == ["broken", "empty", "icub_v2_7", "icub_v3", "odd", "talos"]
+    assert any("fail  broken: robots/broken/robot.toml is not valid TOML" in line for line in lines)
+    assert any("fail  empty: robots/empty/robot.toml: missing key 'name'" in line for line in lines)
+    assert any("fail  odd: model: there is no file robots/odd/no.urdf" in line for line in lines)
+
+
+def test_a_new_robot_is_written_and_told(gradiva, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    urdf = "example-robot-data:talos_data/robots/talos_reduced.urdf"
+    status, out, _ = gradiva(
+        "robots", "new", "mine", "--urdf", urdf, "--sole=-0.1,0.1,-0.06,0.06,0.0", "--arm-joints", "3"
+    )
+    assert status == 0
+    assert "soles left_sole_link and right_sole_link: 0.200 m × 0.120 m" in out
+    assert "left_arm: arm_left_1_joint, arm_left_2_joint, arm_left_3_joint\n" in out
+    assert "try     gradiva walk --robot mine --speed 0.17\n" in out
+    assert gradiva("robots", "new", "mine", "--urdf", urdf)[::2] == (
+        2,
+        "error: there is a robot 'mine' already: take another name, or remove its folder\n",
+    )
 
 
 def test_a_robot_whose_package_is_missing_says_what_to_install(gradiva, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     status, out, _ = gradiva("robots")
-    assert status == 0
+    assert status == 1
     assert "icub-models==2.8.1" in " ".join(out.split())
 
 
@@ -52,7 +90,7 @@ def test_a_model_package_that_cannot_be_loaded_is_told_in_one_line(gradiva, monk
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "icub_models", raising=False)
     status, out, _ = gradiva("robots")
-    assert status == 0
+    assert status == 1
     assert "icub_v3: the model package icub-models cannot be loaded: libbroken.so: cannot be opened\n" in out
     assert gradiva("walk")[0] == 2
     finding = checks.check_robot("icub_v3")

@@ -3,9 +3,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ModelError, Side
-from gradiva.robot_model import IdynTreeModel
+from gradiva.common import ConfigError, ModelError, Side, so3
+from gradiva.robot_model import IdynTreeModel, balanced
+from gradiva.robot_model.rigid_link import links_from_base
+from gradiva.setup import find_model_file
+from gradiva.setup.new_robot import draft_robot
+from gradiva.simulation.plant import load_tree
 from tests.conftest import ROBOTS, description_of, model_of
+
+ROMEO = ("example-robot-data", "romeo_description/urdf/romeo_small.urdf")
 
 
 @pytest.mark.parametrize(
@@ -36,6 +42,37 @@ def test_every_foot_has_its_sensors():
 def test_another_mass_is_refused():
     with pytest.raises(ModelError, match=r"weighs 33\.\d+ kg, its description says 40"):
         IdynTreeModel(replace(description_of("icub_v2_7"), mass=40.0))
+
+
+def test_a_base_that_is_no_root_is_refused_with_the_root():
+    with pytest.raises(ModelError, match="base_link 'torso_1_link' is not the root of the URDF, which is 'base_link'"):
+        IdynTreeModel(replace(description_of("talos"), base_link="torso_1_link"))
+
+
+def test_inertias_that_no_body_can_have_are_named_or_balanced():
+    romeo = replace(
+        draft_robot("romeo", ROMEO, find_model_file(*ROMEO)).description,
+        balance_inertia=False,
+    )
+    message = r"RShoulderYawLink \(0.000662 \+ 0.000679 < 0.00657 kg·m²\); RElbowYawLink .*balance_inertia = true"
+    for load in (IdynTreeModel, load_tree):
+        with pytest.raises(ModelError, match=message):
+            load(romeo)
+    balanced_romeo = replace(romeo, balance_inertia=True)
+    bodies = {body.name: body.inertial for body in load_tree(balanced_romeo).bodies}
+    model = IdynTreeModel(balanced_romeo)
+    for link in links_from_base(model):
+        body = bodies.pop(model.model.getLinkName(link.index))
+        np.testing.assert_allclose(link.inertia_at_com, body.inertia, atol=1e-9)
+        np.testing.assert_allclose(link.com, body.centre, atol=1e-9)
+    assert not bodies
+
+
+def test_balancing_keeps_axes_and_the_largest_moment():
+    turn = so3.exp(np.array([0.3, -0.5, 0.8]))
+    wrong, right = np.diag([1.0, 2.0, 7.0]), np.diag([2.0, 3.0, 4.0])
+    np.testing.assert_allclose(turn.T @ balanced(turn @ wrong @ turn.T) @ turn, np.diag([3.0, 4.0, 7.0]), atol=1e-7)
+    np.testing.assert_array_equal(balanced(right), right)
 
 
 def test_a_missing_frame_is_named_with_the_nearest_one():

@@ -25,12 +25,12 @@ def bench(
     """Time the layers of the controller, each alone and all together. About half a minute a robot."""
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.setup import robot_names
+        from gradiva.setup import shipped_robot_names
 
     target = JsonTarget(json_to)
     console = console_beside(target)
     try:
-        result = _timed(console, robot or robot_names())
+        result = _timed(console, robot or shipped_robot_names())
     except RuntimeError as error:
         console.print(f"failed: {error}", markup=False)
         return 1

@@ -15,7 +15,7 @@ from gradiva.cli.bench import bench
 from gradiva.cli.doctor import doctor
 from gradiva.cli.experiment import experiment
 from gradiva.cli.module import module
-from gradiva.cli.robots import robots
+from gradiva.cli.robots import robots_app
 from gradiva.cli.rpc import rpc
 from gradiva.cli.runs import report, view
 from gradiva.cli.walk import walk
@@ -32,12 +32,13 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (walk, experiment, bench, report, view, robots, doctor, yarpserver):
+for command in (walk, experiment, bench, report, view, doctor, yarpserver):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
 app.command(
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 )(module)  # what stands after NAME is the module's
+app.add_typer(robots_app, name="robots")
 app.add_typer(applications_app, name="app")
 app.add_typer(yarp_app, name="yarp")
 

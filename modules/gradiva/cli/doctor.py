@@ -16,7 +16,7 @@ from gradiva.common.finding import Finding
 
 _CLOCK = "/clock"
 _CLOCK_PATIENCE = 2.0  # [s]
-_COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
+COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
 class Place(StrEnum):
@@ -90,6 +90,6 @@ def _told(findings: Iterable[Finding]) -> int:
     for finding in findings:
         verdicts.append(finding.verdict)
         remedy = f" → {finding.remedy}" if finding.remedy else ""
-        colour = _COLOURS[finding.verdict]
+        colour = COLOURS[finding.verdict]
         console.print(f"[{colour}]{finding.verdict:4}[/]  {escape(finding.text + remedy)}", soft_wrap=True, emoji=False)
     return 1 if "fail" in verdicts else 0

@@ -2,19 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from gradiva.cli.interrupts import leaving_at_once
-from gradiva.common import ModelError
+from gradiva.common import ConfigError, WalkingError
+
+if TYPE_CHECKING:
+    from gradiva.common import SoleRectangle
+
+robots_app = typer.Typer(help="Check the robots that there are, or describe a new one.", invoke_without_command=True)
+
+_SOLE = "X0,X1,Y0,Y1,Z"
 
 
-def robots() -> int:
-    """Tell which robots there are."""
-    from rich.table import Table
+@robots_app.callback()
+def robots(context: typer.Context) -> int:
+    """List the robots, and check names, mass, soles, limits and ports of each; exit status 1 if something fails."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from rich.markup import escape
 
     with leaving_at_once():
+        from gradiva.cli.doctor import COLOURS
         from gradiva.cli.output import console_for_people
+        from gradiva.common.finding import FAIL, OK
         from gradiva.setup import robot_names
+        from gradiva.setup.robot_checks import check_robot_folder
+
+    console = console_for_people()
+    names = robot_names()
+    console.print(_table(names))
+    failed = False
+    for name in names:
+        findings = check_robot_folder(name)
+        held = ", ".join(finding.text for finding in findings if finding.verdict == OK)
+        lines = [(OK, held)] if held else []
+        lines += [(finding.verdict, finding.text) for finding in findings if finding.verdict != OK]
+        for verdict, text in lines:
+            colour = COLOURS[verdict]
+            console.print(f"[{colour}]{verdict:4}[/]  {name}: {escape(text)}", soft_wrap=True, emoji=False)
+        failed = failed or any(finding.verdict == FAIL for finding in findings)
+    return 1 if failed else 0
+
+
+@robots_app.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Of the folder, and what --robot takes.")],
+    urdf: Annotated[str, typer.Option(metavar="FILE", help="A file, or PACKAGE:MODEL, as in robot.toml.")],
+    folder: Annotated[Path, typer.Option("--in", metavar="DIR", help="Where the robot's folder is made.")] = (
+        Path("robots")
+    ),
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Name for reports; NAME by default.")] = None,
+    left_foot: Annotated[str | None, typer.Option(metavar="LINK", help="Where the left leg ends.")] = None,
+    right_foot: Annotated[str | None, typer.Option(metavar="LINK", help="Where the right leg ends.")] = None,
+    left_sole: Annotated[str | None, typer.Option(metavar="FRAME", help="Of the left foot, x forward, z up.")] = None,
+    right_sole: Annotated[str | None, typer.Option(metavar="FRAME", help="Likewise of the right foot.")] = None,
+    sole: Annotated[
+        str | None, typer.Option(metavar=_SOLE, help="Rectangle of the left sole in its frame, metres.")
+    ] = None,
+    imu: Annotated[str | None, typer.Option(metavar="FRAME", help="Of the inertial unit.")] = None,
+    arm_joints: Annotated[int, typer.Option(min=0, help="That each arm moves; the rest is locked.")] = 4,
+) -> int:
+    """Write a first robots/NAME/robot.toml from a URDF, so that it walks: names, soles, posture, servos, limits.
+
+    What is found and what is guessed is printed. Feet are the lowest links with six joints above them.
+    """
+    with leaving_at_once():
+        from gradiva.cli.output import console_for_people
+        from gradiva.setup import find_model_file, package_and_model, robot_names
+        from gradiva.setup.new_robot import Choices, check_name, draft_robot, write_robot
+
+    check_name(name, folder / name, robot_names())
+    package, model = package_and_model(urdf)
+    choices = Choices(left_foot, right_foot, left_sole, right_sole, imu, arm_joints)
+    rectangle = None if sole is None else _parse_sole(sole)
+    draft = draft_robot(name, (package, model), find_model_file(package, model), choices, rectangle, title)
+    console = console_for_people()
+    for note in draft.notes:
+        console.print(note, markup=False, soft_wrap=True)
+    for path in write_robot(draft, folder / name):
+        console.print(f"wrote   {path}", markup=False, soft_wrap=True)
+    speed = draft.description.max_speed / 2.0
+    console.print(f"try     gradiva walk --robot {name} --speed {speed:.2f}", markup=False, soft_wrap=True)
+    return 0
+
+
+def _table(names: list[str]) -> object:
+    from rich.table import Table
+
+    from gradiva.setup import load_robot
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("name", no_wrap=True)
@@ -22,44 +101,22 @@ def robots() -> int:
     for heading in ("joints", "mass", "CoM height", "max speed"):
         table.add_column(heading, justify="right")
     table.add_column("model")
-    remedies = []
-    for name in robot_names():
-        description = _description(name)
-        remedy = _remedy(description)
-        table.add_row(*_row(name, description, "missing" if remedy else "found"))
-        remedies += [f"{name}: {remedy}"] if remedy else []
-    console = console_for_people()
-    console.print(table)
-    for remedy in remedies:
-        console.print(remedy, markup=False, soft_wrap=True)
-    return 0
+    for name in names:
+        try:
+            robot = load_robot(name)
+        except WalkingError:
+            table.add_row(name, "–", "–", "–", "–", "–", "not usable, see below")
+            continue
+        figures = (f"{robot.mass:.1f} kg", f"{robot.com_height:.3f} m", f"{robot.max_speed:.2f} m/s")
+        table.add_row(name, robot.title, str(len(robot.joints)), *figures, robot.model)
+    return table
 
 
-def _description(name: str) -> dict[str, Any]:
-    from gradiva.setup import data_folder, read_toml
-
-    return read_toml(data_folder("robots") / name / "robot.toml")
-
-
-def _remedy(description: dict[str, Any]) -> str:
-    """Return what to do about a missing model, or nothing."""
-    from gradiva.setup import find_model_file
+def _parse_sole(text: str) -> SoleRectangle:
+    from gradiva.common import SoleRectangle
 
     try:
-        find_model_file(str(description["package"]), str(description["model"]))
-    except ModelError as error:
-        return str(error)
-    return ""
-
-
-def _row(name: str, table: dict[str, Any], model: str) -> list[str]:
-    joints = sum(len(group["joints"]) for group in table["joint_groups"].values())
-    return [
-        name,
-        table["title"],
-        str(joints),
-        f"{table['mass']:.1f} kg",
-        f"{table['com_height']:.3f} m",
-        f"{table['max_speed']:.2f} m/s",
-        model,
-    ]
+        x0, x1, y0, y1, z = (float(cell) for cell in text.split(","))
+    except ValueError:
+        raise ConfigError(f"--sole {text}: expected five numbers {_SOLE}") from None
+    return SoleRectangle((x0, x1), (y0, y1), z)

@@ -28,7 +28,7 @@ from gradiva.experiments.walkers import (
     pairs,
 )
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_setup, robot_names
+from gradiva.setup import load_setup, robots_with_ports
 from gradiva.telemetry import LogError, SignalLog, read_mat
 
 LIMIT = 1.2  # [-] of the error in one process
@@ -61,7 +61,7 @@ def run_application_walk(run: ExperimentRun) -> None:
     quick = run.options.quick
     table = Timetable(_FIRST, _SECOND, _QUICK_DURATION if quick else _DURATION)
     curves: dict[str, dict[str, SignalLog]] = {}
-    for robot in [run.options.robot] if quick else robot_names():
+    for robot in [run.options.robot] if quick else [each.name for each in robots_with_ports()]:
         curves[robot] = {"one process": walk_in_process(robot, table)}
         for mode in _MODES:
             run.add_row(_row(robot, mode, table, curves[robot]))

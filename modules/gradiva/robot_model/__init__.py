@@ -3,6 +3,7 @@
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
+from gradiva.robot_model.inertia import balanced, check_inertias, is_physical, unphysical_links
 from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotDescription
 from gradiva.robot_model.robot_ports import (
     AngleUnit,
@@ -36,7 +37,11 @@ __all__ = [
     "SymbolicFrame",
     "as_array",
     "as_pose",
+    "balanced",
+    "check_inertias",
     "fixed_rotation",
     "force_torque_mount",
     "interpreted",
+    "is_physical",
+    "unphysical_links",
 ]

@@ -8,6 +8,7 @@ import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, nearest_name
+from gradiva.robot_model.inertia import balanced, check_inertias, is_physical
 from gradiva.robot_model.robot_description import RobotDescription
 
 
@@ -24,16 +25,18 @@ class IdynTreeModel:
         """Load the model.
 
         Raises:
-            ModelError: The URDF cannot be read, lacks a joint or a frame, or has another mass.
+            ModelError: The URDF cannot be read, lacks a joint or a frame, has another root or another mass, or a link
+                has an inertia that no body can have.
         """
+        full = _full_model(description)
+        links = _link_inertias(full)
+        if description.balance_inertia:
+            _balance(full, links)
         loader = idyn.ModelLoader()
-        joints = list(description.joints)
-        full = _full_joint_names(description)
-        missing = [joint for joint in joints if joint not in full]
-        if missing:
-            raise ModelError(f"{description.name}: no joint '{missing[0]}'{nearest_name(missing[0], full)}")
-        if not loader.loadReducedModelFromFile(description.model_file, joints):
+        if not loader.loadReducedModelFromFullModel(full, list(description.joints)):
             raise ModelError(f"{description.name}: iDynTree cannot reduce {description.model_file}")
+        if not all(is_physical(inertia) for inertia in _link_inertias(loader.model()).values()):
+            check_inertias(description.name, links)
         self.description = description
         self.model = loader.model().copy()
         self.model.setDefaultBaseLink(self.model.getLinkIndex(description.base_link))
@@ -112,9 +115,38 @@ def as_pose(transform: Any) -> tuple[NDArray, NDArray]:
     return as_array(position), as_array(rotation)
 
 
-def _full_joint_names(description: RobotDescription) -> list[str]:
+def _full_model(description: RobotDescription) -> idyn.Model:
+    """Return the model of all joints, after a look at its root and the names of its joints."""
     loader = idyn.ModelLoader()
     if not description.model_path.is_file() or not loader.loadModelFromFile(description.model_file):
         raise ModelError(f"{description.name}: cannot load the URDF {description.model_file}")
-    model = loader.model()
-    return [model.getJointName(i) for i in range(model.getNrOfJoints())]
+    model = loader.model().copy()
+    root = model.getLinkName(model.getDefaultBaseLink())
+    if description.base_link != root:
+        raise ModelError(
+            f"{description.name}: base_link '{description.base_link}' is not the root of the URDF, which is '{root}'"
+        )
+    joints = [model.getJointName(i) for i in range(model.getNrOfJoints())]
+    for joint in description.joints:
+        if joint not in joints:
+            raise ModelError(f"{description.name}: no joint '{joint}'{nearest_name(joint, joints)}")
+    return model
+
+
+def _link_inertias(model: idyn.Model) -> dict[str, NDArray]:
+    """Return the inertias of the links about their centres of mass, [kg·m²], shape (3, 3) each."""
+    links = {model.getLinkName(i): model.getLink(i).getInertia() for i in range(model.getNrOfLinks())}
+    return {name: as_array(inertia.getRotationalInertiaWrtCenterOfMass()) for name, inertia in links.items()}
+
+
+def _balance(model: idyn.Model, links: dict[str, NDArray]) -> None:
+    for name, inertia in links.items():
+        if not is_physical(inertia):
+            link = model.getLink(model.getLinkIndex(name))
+            own = link.getInertia()
+            raised = idyn.SpatialInertia()
+            about_com = idyn.RotationalInertia()
+            for (row, column), moment in np.ndenumerate(balanced(inertia)):
+                about_com.setVal(row, column, float(moment))
+            raised.fromRotationalInertiaWrtCenterOfMass(own.getMass(), own.getCenterOfMass(), about_com)
+            link.setInertia(raised)

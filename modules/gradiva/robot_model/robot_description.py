@@ -81,6 +81,8 @@ class RobotDescription:
         ports: On the YARP network; None for a robot that is only simulated in process.
         position_limits: Lower and upper position of joints whose limits are narrower than the URDF's, as the boards of
             a robot tell them, [rad].
+        balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
+            see ``inertia.py``; else such a model is refused.
     """
 
     name: str
@@ -102,6 +104,7 @@ class RobotDescription:
     model_file: str = field(default="")
     ports: RobotPorts | None = None
     position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
+    balance_inertia: bool = False
 
     def __post_init__(self) -> None:
         _check_positive(self, "mass", "com_height", "step_width", "max_speed")

@@ -3,8 +3,16 @@
 from gradiva.setup.compiler import GccCompiler
 from gradiva.setup.folders import cache_folder, data_folder
 from gradiva.setup.load_setup import Setup, load_setup, robot_of, typed_setup
-from gradiva.setup.model_files import find_model_file
-from gradiva.setup.robots import load_robot, read_toml, robot_names
+from gradiva.setup.model_files import find_model_file, package_and_model
+from gradiva.setup.robots import (
+    load_robot,
+    read_toml,
+    robot_folder,
+    robot_folders,
+    robot_names,
+    robots_with_ports,
+    shipped_robot_names,
+)
 from gradiva.setup.shipped_tables import merged_tables
 
 __all__ = [
@@ -16,8 +24,13 @@ __all__ = [
     "load_robot",
     "load_setup",
     "merged_tables",
+    "package_and_model",
     "read_toml",
+    "robot_folder",
+    "robot_folders",
     "robot_names",
     "robot_of",
+    "robots_with_ports",
+    "shipped_robot_names",
     "typed_setup",
 ]

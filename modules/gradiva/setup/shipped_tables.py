@@ -9,7 +9,7 @@ from typing import Any
 
 from gradiva.common import merge
 from gradiva.setup.folders import data_folder
-from gradiva.setup.robots import read_toml
+from gradiva.setup.robots import read_toml, robot_folder
 
 Tables = dict[str, Any]
 
@@ -55,7 +55,7 @@ def merged_tables(robot: str, presets: Iterable[str], wanted: Iterable[Mapping[s
     Raises:
         ConfigError: A file is not TOML.
     """
-    folders = (data_folder("config"), data_folder("robots") / robot)
+    folders = (data_folder("config"), robot_folder(robot))
     defaults = [
         read_toml(path) for folder in folders for path in sorted(folder.glob("*.toml")) if path.name not in _NOT_MERGED
     ]

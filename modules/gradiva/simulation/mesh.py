@@ -23,15 +23,20 @@ class Mesh:
     faces: npt.NDArray[np.int32]
 
 
-def find_mesh(uri: str, model_file: Path) -> Path:
+def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = (".stl",)) -> Path:
     """Return the file of a ``package://`` address: below one of the folders that hold the model.
 
+    Args:
+        uri: As the URDF names it.
+        model_file: The URDF.
+        kinds: Endings that the caller can read.
+
     Raises:
-        ModelError: There is none, or it is no STL file.
+        ModelError: There is none, or it is of another kind.
     """
     relative = uri.removeprefix("package://").removeprefix("file://")
-    if not relative.lower().endswith(".stl"):
-        raise ModelError(f"mesh '{uri}': only STL meshes can be drawn")
+    if not relative.lower().endswith(kinds):
+        raise ModelError(f"mesh '{uri}': only {' or '.join(kind[1:].upper() for kind in kinds)} meshes can be read")
     for folder in model_file.resolve().parents:
         if (folder / relative).is_file():
             return folder / relative

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import RobotDescription, balanced, check_inertias, is_physical
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.rigid_tree import RigidTree, weld
 from gradiva.simulation.sole_box import sole_boxes
 from gradiva.simulation.spec_tools import add_bodies, quaternion
-from gradiva.simulation.urdf import read_urdf
+from gradiva.simulation.urdf import Inertial, Urdf, read_urdf
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +46,31 @@ def load_tree(description: RobotDescription) -> RigidTree:
     """Read the robot's model and weld the joints that are not driven.
 
     Raises:
-        ModelError: The model lacks something that the description names, or its mass differs.
+        ModelError: The model lacks something that the description names, its mass differs, or a link has an inertia
+            that no body can have.
     """
-    urdf = read_urdf(description.model_path)
+    urdf = _with_balanced_inertia(read_urdf(description.model_path), description.balance_inertia)
     tree = weld(urdf, description.base_link, description.joints)
     if abs(tree.mass - urdf.mass) > 1e-9 * urdf.mass:
         raise ModelError(f"the tree below '{description.base_link}' weighs {tree.mass} of {urdf.mass} kg")
     description.check_mass(urdf.mass)
+    if not all(is_physical(body.inertial.inertia) for body in tree.bodies):
+        check_inertias(description.name, {name: own.inertia for name, own in _inertials(urdf).items()})
     return tree
+
+
+def _inertials(urdf: Urdf) -> dict[str, Inertial]:
+    return {name: link.inertial for name, link in urdf.links.items() if link.inertial is not None}
+
+
+def _with_balanced_inertia(urdf: Urdf, is_wanted: bool) -> Urdf:
+    if not is_wanted:
+        return urdf
+    links = {
+        name: replace(urdf.links[name], inertial=replace(own, inertia=balanced(own.inertia)))
+        for name, own in _inertials(urdf).items()
+    }
+    return replace(urdf, links={**urdf.links, **links})
 
 
 def torque_limits(description: RobotDescription, tree: RigidTree) -> NDArray:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gradiva.common import ModelError, NDArray, nearest_name, so3
-from gradiva.simulation.urdf import Inertial, Urdf, UrdfJoint, UrdfLink, Visual
+from gradiva.simulation.urdf import Inertial, Shape, Urdf, UrdfJoint, UrdfLink, Visual
 
 
 @dataclass(slots=True, eq=False)
@@ -23,7 +23,8 @@ class RigidBody:
         pose: In the frame of the parent at zero, homogeneous, shape (4, 4).
         frames: Pose of each of its links, in the frame of the body, homogeneous, shape (4, 4).
         inertials: Of its links that have mass, by link, in the frame of the body.
-        visuals: Shapes, in the frame of the body.
+        visuals: Visible shapes, in the frame of the body.
+        collisions: Shapes that touch, likewise.
     """
 
     name: str
@@ -33,6 +34,7 @@ class RigidBody:
     frames: dict[str, NDArray] = field(default_factory=dict)
     inertials: dict[str, Inertial] = field(default_factory=dict)
     visuals: list[Visual] = field(default_factory=list)
+    collisions: list[Shape] = field(default_factory=list)
 
     @property
     def inertial(self) -> Inertial:
@@ -89,10 +91,8 @@ def weld(urdf: Urdf, base_link: str, joints: Sequence[str]) -> RigidTree:
             raise ModelError(f"the model has no joint '{name}'{nearest_name(name, urdf.joints)}")
         if urdf.joints[name].kind not in ("revolute", "continuous"):
             raise ModelError(f"joint '{name}' is {urdf.joints[name].kind}: only revolute joints are driven")
-    children = {joint.child for joint in urdf.joints.values()}
-    if base_link not in urdf.links or base_link in children:
-        roots = [name for name in urdf.links if name not in children]
-        raise ModelError(f"base link '{base_link}' is not the root of the model ({', '.join(roots)})")
+    if base_link not in urdf.roots:
+        raise ModelError(f"base link '{base_link}' is not the root of the model ({', '.join(urdf.roots)})")
     return RigidTree(tuple(_grow(urdf, base_link, frozenset(joints))))
 
 
@@ -122,6 +122,5 @@ def _attach(body: RigidBody, link: UrdfLink, pose: NDArray) -> None:
         body.inertials[link.name] = Inertial(
             own.mass, position + rotation @ own.centre, rotation @ own.inertia @ rotation.T
         )
-    for visual in link.visuals:
-        placed = Visual(visual.kind, visual.size, visual.file, pose @ visual.pose, visual.colour)
-        body.visuals.append(placed)
+    body.visuals.extend(replace(visual, pose=pose @ visual.pose) for visual in link.visuals)
+    body.collisions.extend(replace(shape, pose=pose @ shape.pose) for shape in link.collisions)

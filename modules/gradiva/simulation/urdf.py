@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,21 +30,30 @@ class Inertial:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Visual:
-    """One visible shape of a link.
+class Shape:
+    """One shape of a link.
 
     Attributes:
         kind: ``mesh``, ``box``, ``cylinder`` or ``sphere``.
         size: Scale of the mesh, or edges / radius and length / radius, [m].
         file: Of the mesh; empty for the other kinds.
         pose: In the frame of the link, homogeneous, shape (4, 4).
-        colour: Red, green, blue, opacity.
     """
 
     kind: str
     size: tuple[float, ...]
     file: str
     pose: NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Visual(Shape):
+    """One visible shape of a link.
+
+    Attributes:
+        colour: Red, green, blue, opacity.
+    """
+
     colour: tuple[float, ...]
 
 
@@ -54,6 +64,7 @@ class UrdfLink:
     name: str
     inertial: Inertial | None
     visuals: tuple[Visual, ...]
+    collisions: tuple[Shape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,10 +94,32 @@ class UrdfJoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Urdf:
-    """All links and joints of a file, by name."""
+    """All links and joints of a file, by name.
+
+    Attributes:
+        links: By name.
+        joints: By name.
+        force_torque_joints: Name of each force-torque sensor to the name of the joint that it measures.
+    """
 
     links: dict[str, UrdfLink]
     joints: dict[str, UrdfJoint]
+    force_torque_joints: dict[str, str]
+
+    @property
+    def roots(self) -> list[str]:
+        """Links without a parent: one, in a model that is a tree.
+
+        A root without mass that is fixed to a single link is a mere name for this one, as it is to iDynTree.
+        """
+        children = {joint.child for joint in self.joints.values()}
+        return [self._first_with_mass(name) for name in self.links if name not in children]
+
+    def _first_with_mass(self, root: str) -> str:
+        below = [joint for joint in self.joints.values() if joint.parent == root]
+        own = self.links[root].inertial
+        is_name = (own is None or own.mass == 0.0) and [joint.kind for joint in below] == ["fixed"]
+        return self._first_with_mass(below[0].child) if is_name else root
 
     @property
     def mass(self) -> float:
@@ -108,16 +141,33 @@ def read_urdf(path: Path) -> Urdf:
         raise ModelError(f"{path} is not XML: {error}") from None
     if robot.tag != "robot":
         raise ModelError(f"{path}: expected a URDF <robot>, found <{robot.tag}>")
+    try:
+        return _read(robot)
+    except (KeyError, ValueError) as error:
+        raise ModelError(f"{path} is no valid URDF: {type(error).__name__} {error}") from None
+
+
+def _read(robot: ElementTree.Element) -> Urdf:
     colours = {name: colour for item in robot.findall("material") for name, colour in [_named_colour(item)]}
     links = [_link(element, colours) for element in robot.findall("link")]
     joints = [_joint(element) for element in robot.findall("joint")]
-    return Urdf({link.name: link for link in links}, {joint.name: joint for joint in joints})
+    sensors = {
+        sensor.get("name", ""): _child(sensor, "parent").get("joint", "")
+        for sensor in robot.findall("sensor")
+        if sensor.get("type") == "force_torque"
+    }
+    return Urdf({link.name: link for link in links}, {joint.name: joint for joint in joints}, sensors)
 
 
 def _link(element: ElementTree.Element, colours: dict[str, tuple[float, ...]]) -> UrdfLink:
     visuals = (_visual(visual, colours) for visual in element.findall("visual"))
-    kept = tuple(visual for visual in visuals if visual is not None)
-    return UrdfLink(element.attrib["name"], _inertial(element.find("inertial")), kept)
+    collisions = (_shape(collision) for collision in element.findall("collision") if _is_known_shape(collision))
+    return UrdfLink(
+        name=element.attrib["name"],
+        inertial=_inertial(element.find("inertial")),
+        visuals=tuple(visual for visual in visuals if visual is not None),
+        collisions=tuple(shape for shape in collisions if shape is not None),
+    )
 
 
 def _inertial(element: ElementTree.Element | None) -> Inertial | None:
@@ -150,20 +200,32 @@ def _joint(element: ElementTree.Element) -> UrdfJoint:
 
 
 def _visual(element: ElementTree.Element, colours: dict[str, tuple[float, ...]]) -> Visual | None:
+    shape = _shape(element)
+    if shape is None:
+        return None
+    return Visual(shape.kind, shape.size, shape.file, shape.pose, _colour(element.find("material"), colours))
+
+
+def _is_known_shape(element: ElementTree.Element) -> bool:
+    return all(shape.tag in _SHAPES for shape in _child(element, "geometry"))
+
+
+def _shape(element: ElementTree.Element) -> Shape | None:
     shape = next(iter(_child(element, "geometry")), None)
     if shape is None:
         return None
-    sizes = {
-        "mesh": lambda: _vector(shape, "scale", "1 1 1"),
-        "box": lambda: _vector(shape, "size", ""),
-        "cylinder": lambda: np.array([_number(shape, "radius"), _number(shape, "length")]),
-        "sphere": lambda: np.array([_number(shape, "radius")]),
-    }
-    if shape.tag not in sizes:
-        raise ModelError(f"a visual has the unknown shape <{shape.tag}> (known: {', '.join(sizes)})")
-    size = tuple(float(number) for number in sizes[shape.tag]())
-    colour = _colour(element.find("material"), colours)
-    return Visual(shape.tag, size, shape.get("filename", ""), _pose(element.find("origin")), colour)
+    if shape.tag not in _SHAPES:
+        raise ModelError(f"a visual has the unknown shape <{shape.tag}> (known: {', '.join(_SHAPES)})")
+    size = tuple(float(number) for number in _SHAPES[shape.tag](shape))
+    return Shape(shape.tag, size, shape.get("filename", ""), _pose(element.find("origin")))
+
+
+_SHAPES: dict[str, Callable[[ElementTree.Element], Iterable[float]]] = {
+    "mesh": lambda shape: _vector(shape, "scale", "1 1 1"),
+    "box": lambda shape: _vector(shape, "size", ""),
+    "cylinder": lambda shape: (_number(shape, "radius"), _number(shape, "length")),
+    "sphere": lambda shape: (_number(shape, "radius"),),
+}
 
 
 def _colour(material: ElementTree.Element | None, colours: dict[str, tuple[float, ...]]) -> tuple[float, ...]:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from gradiva.robot_model.robot_ports import Environment
-from gradiva.setup import load_robot, robot_names
+from gradiva.setup import load_robot, robots_with_ports
 from gradiva.yarp_modules.application import read_application
 from gradiva.yarp_modules.application.shipped_applications import shipped_applications
 from gradiva.yarp_modules.module_options import parse_options
@@ -21,7 +21,8 @@ def test_the_files_are_what_the_generator_writes():
 
 def test_each_robot_has_one_for_each_place_and_form():
     places = ("simulation", "gazebo", "hardware")
-    expected = {f"{robot}-{place}{form}" for robot in robot_names() for place in places for form in ("", "-three")}
+    robots = [robot.name for robot in robots_with_ports()]
+    expected = {f"{robot}-{place}{form}" for robot in robots for place in places for form in ("", "-three")}
     assert {path.stem for path in FILES} == expected
     assert len(expected) == 18
 

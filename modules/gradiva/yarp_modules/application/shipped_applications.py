@@ -15,7 +15,7 @@ from pathlib import Path
 from gradiva.common import ConfigError
 from gradiva.robot_model import RobotDescription
 from gradiva.robot_model.robot_ports import Environment, ForceTorqueServer, RobotPorts
-from gradiva.setup import load_robot, robot_names
+from gradiva.setup import robots_with_ports
 from gradiva.yarp_modules.remote_layers import layer_connections
 
 _PATIENCE = 60  # [s] for ports: Gazebo and the robot start slowly, and the models are compiled the first time
@@ -108,9 +108,11 @@ class ShippedApplication:
 
 def shipped_applications() -> dict[str, str]:
     """Return the contents of the files by their names."""
-    robots = [robot for robot in map(load_robot, robot_names()) if robot.ports is not None]
     applications = [
-        ShippedApplication(robot, place, is_split) for robot in robots for place in Place for is_split in (False, True)
+        ShippedApplication(robot, place, is_split)
+        for robot in robots_with_ports()
+        for place in Place
+        for is_split in (False, True)
     ]
     return {f"{application.name}.xml": application.text() for application in applications}
 

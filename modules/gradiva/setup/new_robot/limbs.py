@@ -1,0 +1,275 @@
+"""Find legs, torso and arms of a robot from the kinematic chains of its URDF."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ModelError, NDArray, Side, nearest_name
+from gradiva.simulation.rigid_tree import RigidBody, RigidTree, weld
+from gradiva.simulation.urdf import Urdf
+
+LEG_JOINTS = 6  # what a sole needs to be put anywhere
+_MIRROR_TOLERANCE = 0.02  # [m]
+_LEVEL = 0.99  # [-] cosine between axes that are taken to be parallel
+_IMU_NAMES = ("imu", "inertial", "gyro", "accelerometer")  # the surest first
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the user knows better; None is found.
+
+    Attributes:
+        left_foot: Link or frame of the left foot.
+        right_foot: Likewise.
+        left_sole: Frame of the left sole, x forward, z up.
+        right_sole: Likewise.
+        imu: Frame of the inertial unit.
+        arm_joints: Joints that an arm has in the walk, from the shoulder on; the rest is locked.
+    """
+
+    left_foot: str | None = None
+    right_foot: str | None = None
+    left_sole: str | None = None
+    right_sole: str | None = None
+    imu: str | None = None
+    arm_joints: int = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Limbs:
+    """Names of what walking uses.
+
+    Attributes:
+        base_link: Root of the URDF.
+        torso_frame: Link that carries the arms.
+        soles: Sole frame of each foot.
+        imu_frame: The inertial unit.
+        torso: Joints between base and torso.
+        arms: Joints of each arm; none for a robot without arms.
+        legs: Joints of each leg.
+    """
+
+    base_link: str
+    torso_frame: str
+    soles: dict[Side, str]
+    imu_frame: str
+    torso: tuple[str, ...]
+    arms: dict[Side, tuple[str, ...]]
+    legs: dict[Side, tuple[str, ...]]
+
+    @property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Joint groups by the names that config/whole_body.toml has weights for."""
+        arms = {f"{side}_arm": self.arms[side] for side in Side}
+        return {"torso": self.torso, **arms, **{f"{side}_leg": self.legs[side] for side in Side}}
+
+    @property
+    def joints(self) -> tuple[str, ...]:
+        """All joints, in the order of the groups."""
+        return tuple(joint for joints in self.groups.values() for joint in joints)
+
+
+def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
+    """Return the limbs of a biped that stands with straight legs when all joints are at zero.
+
+    Feet are the lowest bodies that are mirror images of each other with six joints above them; arms the heaviest such
+    pair of chains that are no legs; the torso is what carries the arms.
+
+    Raises:
+        ModelError: The model has no root or several, or no two feet are found; the message says what to name.
+    """
+    if len(urdf.roots) != 1:
+        raise ModelError(f"the URDF has {len(urdf.roots)} roots ({', '.join(urdf.roots)}), a robot has one")
+    skeleton = _Skeleton(urdf)
+    feet = _feet(skeleton, choices)
+    soles, forward = _soles(skeleton, feet, choices)
+    if skeleton.position(feet[Side.LEFT])[1] * forward < skeleton.position(feet[Side.RIGHT])[1] * forward:
+        raise ModelError(
+            f"'{soles[Side.LEFT]}' is right of '{soles[Side.RIGHT]}' when x of the soles is forward: exchange"
+            " --left-foot and --right-foot, or name frames with --left-sole and --right-sole"
+        )
+    torso, shoulders = _shoulders(skeleton, feet)
+    arms = {
+        side: _arm(skeleton, shoulders, 1.0 if side is Side.LEFT else -1.0, forward, choices.arm_joints)
+        for side in Side
+    }
+    return Limbs(
+        base_link=urdf.roots[0],
+        torso_frame=skeleton.bodies[torso].name,
+        soles=soles,
+        imu_frame=_imu(skeleton, torso, choices),
+        torso=skeleton.joints_to(torso),
+        arms=arms,
+        legs={side: skeleton.joints_to(foot) for side, foot in feet.items()},
+    )
+
+
+class _Skeleton:
+    """All bodies of a URDF, every revolute joint moving, with their poses when all joints are at zero."""
+
+    def __init__(self, urdf: Urdf) -> None:
+        moving = [joint.name for joint in urdf.joints.values() if joint.kind in ("revolute", "continuous")]
+        self.tree: RigidTree = weld(urdf, urdf.roots[0], moving)
+        self.bodies: tuple[RigidBody, ...] = self.tree.bodies
+        self.poses: list[NDArray] = []
+        for body in self.bodies:
+            self.poses.append(body.pose if body.parent < 0 else self.poses[body.parent] @ body.pose)
+
+    def position(self, body: int) -> NDArray:
+        """Return the origin of a body in the base, [m], shape (3,)."""
+        return np.asarray(self.poses[body][:3, 3])
+
+    def chain(self, body: int) -> list[int]:
+        """Return the bodies from below the base to ``body``."""
+        chain: list[int] = []
+        while body > 0:
+            chain.insert(0, body)
+            body = self.bodies[body].parent
+        return chain
+
+    def joints_to(self, body: int) -> tuple[str, ...]:
+        """Return the joints between the base and a body, from the base on."""
+        return tuple(joint.name for index in self.chain(body) if (joint := self.bodies[index].joint) is not None)
+
+    def children(self, body: int) -> list[int]:
+        """Return the bodies that hang on one."""
+        return [index for index, other in enumerate(self.bodies) if other.parent == body]
+
+    def mass(self, body: int) -> float:
+        """Return the mass of a body and of all that hangs on it, [kg]."""
+        own = sum(part.mass for part in self.bodies[body].inertials.values())
+        return own + sum(self.mass(child) for child in self.children(body))
+
+    def index_of(self, frame: str) -> int:
+        """Return the body that carries a link or frame.
+
+        Raises:
+            ModelError: There is none.
+        """
+        return self.bodies.index(self.tree.body_of(frame))
+
+    def mirror_images(self, bodies: list[int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs of bodies on both sides of the plane y = 0 of the base, the one with positive y first."""
+        for first in bodies:
+            for second in bodies:
+                mirrored = self.position(second) * [1.0, -1.0, 1.0]
+                is_near = np.linalg.norm(self.position(first) - mirrored) < _MIRROR_TOLERANCE
+                if is_near and self.position(first)[1] > _MIRROR_TOLERANCE:
+                    yield first, second
+
+
+def _feet(skeleton: _Skeleton, choices: Choices) -> dict[Side, int]:
+    """Return the bodies of the feet; sides by the y axis of the base where they are not named."""
+    named = choices.left_foot or choices.left_sole, choices.right_foot or choices.right_sole
+    if named[0] and named[1]:
+        feet = dict(zip((Side.LEFT, Side.RIGHT), (skeleton.index_of(name) for name in named if name), strict=True))
+    else:
+        feet = _lowest_pair(skeleton)
+    for side, foot in feet.items():
+        joints = skeleton.joints_to(foot)
+        if len(joints) < LEG_JOINTS:
+            raise ModelError(
+                f"the {side} leg down to '{skeleton.bodies[foot].name}' has {len(joints)} joints"
+                f" ({', '.join(joints)}), walking needs {LEG_JOINTS}: name another link with --{side}-foot"
+            )
+    return feet
+
+
+def _lowest_pair(skeleton: _Skeleton) -> dict[Side, int]:
+    long_chains = [index for index in range(len(skeleton.bodies)) if len(skeleton.chain(index)) == LEG_JOINTS]
+    pairs = list(skeleton.mirror_images(long_chains))
+    if not pairs:
+        raise ModelError(
+            f"no two bodies with {LEG_JOINTS} joints above them mirror each other about y = 0 of '"
+            f"{skeleton.bodies[0].name}': name the feet with --left-foot and --right-foot"
+        )
+    first, second = min(pairs, key=lambda pair: float(skeleton.position(pair[0])[2]))
+    toes = _toes(skeleton, first)
+    ahead = np.sign(toes) or 1.0
+    return {Side.LEFT: first, Side.RIGHT: second} if ahead > 0.0 else {Side.LEFT: second, Side.RIGHT: first}
+
+
+def _toes(skeleton: _Skeleton, foot: int) -> float:
+    """Return the x of the middle of the foot in the base, from the ankle, [m]: the heel is the shorter part."""
+    sole = next((frame for frame in skeleton.bodies[foot].frames if "sole" in frame.lower()), None)
+    pose = skeleton.poses[foot]
+    if sole is not None:
+        return float((pose @ skeleton.bodies[foot].frames[sole])[0, 0])
+    centre = skeleton.bodies[foot].inertial.centre
+    return float((pose[:3, :3] @ centre)[0])
+
+
+def _soles(skeleton: _Skeleton, feet: dict[Side, int], choices: Choices) -> tuple[dict[Side, str], float]:
+    """Return the sole frames, and whether they look along x of the base (1) or against it (−1)."""
+    wanted = {Side.LEFT: choices.left_sole, Side.RIGHT: choices.right_sole}
+    forward = float(np.sign(_toes(skeleton, feet[Side.LEFT])) or 1.0)
+    return {side: _sole(skeleton, foot, side, forward, wanted[side]) for side, foot in feet.items()}, forward
+
+
+def _sole(skeleton: _Skeleton, foot: int, side: Side, forward: float, wanted: str | None) -> str:
+    body, pose = skeleton.bodies[foot], skeleton.poses[foot]
+    if wanted is not None:
+        if wanted not in body.frames:
+            raise ModelError(f"--{side}-sole {wanted}: not a frame of the foot{nearest_name(wanted, body.frames)}")
+        return wanted
+    level = [frame for frame, in_body in body.frames.items() if _is_level(pose @ in_body, forward)]
+    if not level:
+        raise ModelError(
+            f"no frame of the foot '{body.name}' has x forward and z up when all joints are at zero (it has"
+            f" {', '.join(body.frames)}): add one to the URDF, or name one with --{side}-sole"
+        )
+    return next((frame for frame in level if "sole" in frame.lower()), level[0])
+
+
+def _is_level(pose: NDArray, forward: float) -> bool:
+    return bool(pose[2, 2] > _LEVEL and forward * pose[0, 0] > _LEVEL)
+
+
+def _shoulders(skeleton: _Skeleton, feet: dict[Side, int]) -> tuple[int, tuple[int, int] | None]:
+    """Return the body that carries the arms, and the first bodies of the arms (positive y first) if it has any."""
+    of_legs = {index for foot in feet.values() for index in skeleton.chain(foot)}
+    bodies = [index for index in range(len(skeleton.bodies)) if not of_legs & {index, *skeleton.chain(index)}]
+    pairs = [
+        pair
+        for pair in skeleton.mirror_images(bodies)
+        if skeleton.bodies[pair[0]].parent == skeleton.bodies[pair[1]].parent
+    ]
+    if not pairs:
+        return 0, None
+    heaviest = max(pairs, key=lambda pair: skeleton.mass(pair[0]))
+    return skeleton.bodies[heaviest[0]].parent, heaviest
+
+
+def _arm(
+    skeleton: _Skeleton, shoulders: tuple[int, int] | None, left: float, forward: float, joints: int
+) -> tuple[str, ...]:
+    """Return the joints of one arm from the shoulder on: the heavier way where it branches."""
+    if shoulders is None:
+        return ()
+    body = shoulders[0] if left * forward > 0.0 else shoulders[1]
+    names: list[str] = []
+    while len(names) < joints:
+        joint = skeleton.bodies[body].joint
+        assert joint is not None, "only the base has no joint"
+        names.append(joint.name)
+        below = skeleton.children(body)
+        if not below:
+            break
+        body = max(below, key=skeleton.mass)
+    return tuple(names)
+
+
+def _imu(skeleton: _Skeleton, torso: int, choices: Choices) -> str:
+    """Return a frame named as inertial units are, on the base or else on the torso; the base itself without one."""
+    if choices.imu is not None:
+        skeleton.index_of(choices.imu)
+        return choices.imu
+    for body in (0, torso):
+        for name in _IMU_NAMES:
+            for frame in skeleton.bodies[body].frames:
+                if name in frame.lower():
+                    return frame
+    return skeleton.bodies[0].name

@@ -1,0 +1,132 @@
+"""Check what the folder of a robot promises: names, mass, soles, limits, ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from gradiva.common import ModelError, Side, WalkingError, nearest_name
+from gradiva.common.finding import FAIL, OK, WARN, Finding
+from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
+from gradiva.setup.load_setup import load_setup
+from gradiva.setup.new_robot import fit_sole
+from gradiva.setup.robots import load_robot
+from gradiva.simulation.plant import load_tree
+from gradiva.simulation.sole_box import sole_boxes
+from gradiva.simulation.urdf import read_urdf
+
+_POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
+_SOLE_TOLERANCE = 0.01  # [m] between the sole and the shapes of the foot
+_LEVEL = 0.99  # [-] cosine between the vertical and the z axis of a sole of the straight robot
+_CHOICES: tuple[dict[str, str], ...] = (
+    {},
+    {"walking.control": "torque"},
+    {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"},
+)
+
+
+def check_robot_folder(name: str) -> list[Finding]:
+    """Return what holds and what does not about one robot; the text of a finding begins with its subject."""
+    try:
+        robot = load_robot(name)
+    except WalkingError as error:
+        return [Finding(FAIL, str(error))]
+    checks: tuple[Callable[[RobotDescription], Iterator[Finding]], ...] = (
+        _configuration,
+        _mass,
+        _names,
+        _soles,
+        _limits,
+        _ports,
+    )
+    return [finding for check in checks for finding in _tried(check, robot)]
+
+
+def _tried(check: Callable[[RobotDescription], Iterator[Finding]], robot: RobotDescription) -> list[Finding]:
+    try:
+        return list(check(robot))
+    except WalkingError as error:
+        return [Finding(FAIL, f"{check.__name__.strip('_')}: {error}")]
+
+
+def _configuration(robot: RobotDescription) -> Iterator[Finding]:
+    for choice in _CHOICES:
+        load_setup(robot.name, choice)
+    yield Finding(OK, "configuration")
+
+
+def _mass(robot: RobotDescription) -> Iterator[Finding]:
+    mass = read_urdf(robot.model_path).mass
+    robot.check_mass(mass)
+    yield Finding(OK, f"mass {mass:.2f} kg")
+
+
+def _names(robot: RobotDescription) -> Iterator[Finding]:
+    model = _model(robot)
+    yield Finding(OK, f"names of {len(robot.joints)} joints and {model.model.getNrOfLinks()} links")
+
+
+def _soles(robot: RobotDescription) -> Iterator[Finding]:
+    tree = load_tree(_of_any_mass(robot))
+    sole_boxes(robot, tree)
+    kinematics = _model(robot).kinematics_and_dynamics()
+    kinematics.setJointPos(np.zeros(len(robot.joints)))
+    for side in Side:
+        frame = robot.foot_frame(side)
+        rotation = np.array(kinematics.getRelativeTransform(robot.base_link, frame).getRotation().toNumPy())
+        if rotation[2, 2] < _LEVEL:
+            yield Finding(FAIL, f"soles: z of '{frame}' does not point up when all joints are at zero")
+    try:
+        fitted = fit_sole(tree.body_of(robot.left_foot_frame), robot.left_foot_frame, robot.model_path)
+    except ModelError as error:
+        yield Finding(WARN, f"soles: not compared with the shapes of the foot: {error}")
+        return
+    pairs = zip((*robot.sole.x, *robot.sole.y, robot.sole.z), (*fitted.x, *fitted.y, fitted.z), strict=True)
+    if max(abs(described - found) for described, found in pairs) > _SOLE_TOLERANCE:
+        yield Finding(WARN, f"soles: described x={robot.sole.x}, y={robot.sole.y}, z={robot.sole.z}; shapes: {fitted}")
+    else:
+        yield Finding(OK, f"soles {robot.sole.length:.3f} × {robot.sole.width:.3f} m")
+
+
+def _limits(robot: RobotDescription) -> Iterator[Finding]:
+    model = _model(robot)
+    low, high = np.degrees(model.joint_limits())
+    outside = [
+        f"{joint} starts at {angle:.1f}°, its limits are {lower:.1f}° and {upper:.1f}°"
+        for joint, angle, lower, upper in zip(robot.joints, np.degrees(robot.posture), low, high, strict=True)
+        if not lower - _POSTURE_TOLERANCE <= angle <= upper + _POSTURE_TOLERANCE
+    ]
+    yield from (Finding(FAIL, f"limits: {text}") for text in outside)
+    if not outside:
+        yield Finding(OK, "limits")
+
+
+def _ports(robot: RobotDescription) -> Iterator[Finding]:
+    if robot.ports is None:
+        yield Finding(OK, "no ports (simulated within the process only)")
+        return
+    model, urdf = _model(robot), read_urdf(robot.model_path)
+    for joint in robot.ports.joints:
+        if joint not in urdf.joints:
+            yield Finding(FAIL, f"ports: no joint '{joint}' of boards in the model{nearest_name(joint, urdf.joints)}")
+    for contact in robot.force_torque_sensors:
+        force_torque_mount(model, robot.ports.sensor_of(contact.name)[1], contact)
+    for frame in _frames(robot.ports):
+        model.frame_index(frame)
+    yield Finding(OK, f"ports of {len(robot.ports.boards)} boards")
+
+
+def _frames(ports: RobotPorts) -> list[str]:
+    inertial = [sensor.frame for server in ports.inertial_servers for sensor in server.sensors]
+    return [*inertial, *(sensor.frame for sensor in ports.force_torque_sensors)]
+
+
+def _model(robot: RobotDescription) -> IdynTreeModel:
+    return IdynTreeModel(_of_any_mass(robot))
+
+
+def _of_any_mass(robot: RobotDescription) -> RobotDescription:
+    """Return the description with the mass of the model: what else is wrong is found, too."""
+    return replace(robot, mass=read_urdf(robot.model_path).mass)

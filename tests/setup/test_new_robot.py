@@ -1,0 +1,123 @@
+"""From a URDF to a robot that walks."""
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, ModelError, Side
+from gradiva.experiments import SimulatedWalk
+from gradiva.planner import VelocityCommand
+from gradiva.robot_model import interpreted
+from gradiva.setup import find_model_file, load_robot, load_setup, package_and_model
+from gradiva.setup.new_robot import Choices, check_name, draft_robot, find_limbs, fit_sole, robot_text, write_robot
+from gradiva.setup.robot_checks import check_robot_folder
+from gradiva.simulation.rigid_tree import weld
+from gradiva.simulation.urdf import read_urdf
+from tests.conftest import ROBOTS, description_of
+
+ROMEO = "example-robot-data:romeo_description/urdf/romeo_small.urdf"
+
+
+def draft_of(name, urdf, **more):
+    source = package_and_model(urdf)
+    return draft_robot(name, source, find_model_file(*source), **more)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_limbs_and_soles_are_found_as_they_are_described(name):
+    robot = description_of(name)
+    urdf = read_urdf(robot.model_path)
+    limbs = find_limbs(urdf, Choices())
+    described = robot.joint_groups
+    assert limbs.base_link == robot.base_link
+    assert limbs.torso_frame == robot.torso_frame
+    assert (limbs.soles[Side.LEFT], limbs.soles[Side.RIGHT]) == (robot.left_foot_frame, robot.right_foot_frame)
+    assert sorted(limbs.torso) == sorted(described["torso"].joints)
+    for group in ("left_arm", "right_arm", "left_leg", "right_leg"):
+        assert limbs.groups[group] == described[group].joints
+    foot = weld(urdf, limbs.base_link, limbs.joints).body_of(robot.left_foot_frame)
+    fitted = fit_sole(foot, robot.left_foot_frame, robot.model_path)
+    np.testing.assert_allclose(
+        [*fitted.x, *fitted.y, fitted.z], [*robot.sole.x, *robot.sole.y, robot.sole.z], atol=3e-3
+    )
+
+
+def test_force_torque_sensors_of_the_urdf_are_used_and_others_simulated():
+    sensors = draft_of("new", "icub-models:iCubGazeboV3").description.force_torque_sensors
+    assert [(sensor.name, sensor.foot.value, sensor.frame) for sensor in sensors] == [
+        (f"{side[0]}_foot_{part}_ft", side, f"{side[0]}_foot_{part}")
+        for side in ("left", "right")
+        for part in ("front", "rear")
+    ]
+    draft = draft_of("new", "example-robot-data:talos_data/robots/talos_reduced.urdf")
+    assert [sensor.name for sensor in draft.description.force_torque_sensors] == ["left_foot_ft", "right_foot_ft"]
+    assert "no force-torque sensors in the feet: left_foot_ft, right_foot_ft are simulated at the soles" in draft.notes
+
+
+def test_a_robot_with_bad_inertias_is_described_walks_and_says_what_was_done(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    draft = draft_of("romeo", ROMEO)
+    assert draft.notes[-1].startswith(
+        "no body can have the inertia of RShoulderYawLink (0.000662 + 0.000679 < 0.00657 kg·m²); RElbowYawLink"
+    )
+    check_name("romeo", tmp_path / "robots" / "romeo", [])
+    files = write_robot(draft, tmp_path / "robots" / "romeo")
+    assert [file.name for file in files] == ["robot.toml", "planner.toml", "soft_ground.toml"]
+    assert [finding.verdict for finding in check_robot_folder("romeo")] == ["ok"] * 6
+    walk = SimulatedWalk(load_setup("romeo"), compiler=interpreted)
+    assert walk.get_ready()
+    assert walk.follow(VelocityCommand(forward=0.15, lateral=0.0, angular=0.0, duration=4.0), settle=0.5)
+    assert 0.3 < walk.robot.truth().base_position[0] < 0.6
+
+
+def test_what_is_written_reads_back_as_it_was(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    drafted = draft_of("new", "icub-models:iCubGazeboV2_7", title='the "new" one').description
+    folder = tmp_path / "robots" / "new"
+    folder.mkdir(parents=True)
+    (folder / "robot.toml").write_text(robot_text(drafted))
+    assert load_robot("new") == drafted
+
+
+def test_a_urdf_outside_the_packages_is_named_by_its_path(tmp_path):
+    file = tmp_path / "mine.urdf"
+    file.write_text("<robot/>")
+    assert package_and_model(str(file)) == ("file", str(file))
+    assert find_model_file("file", "mine.urdf", tmp_path) == file
+    with pytest.raises(ModelError, match=r"there is no file nowhere\.urdf"):
+        package_and_model("nowhere.urdf")
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "message"),
+    [
+        ("My Robot", "robots/x", "small letters, digits and underscores"),
+        ("mine", "elsewhere/mine", "add it to GRADIVA_ROBOTS"),
+        ("talos", "robots/talos", "there is a robot 'talos' already"),
+    ],
+)
+def test_a_name_or_folder_that_cannot_be_is_refused(tmp_path, monkeypatch, name, folder, message):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=message):
+        check_name(name, tmp_path / folder, ["talos"])
+
+
+def test_what_is_not_found_has_to_be_named():
+    urdf = read_urdf(description_of("talos").model_path)
+    with pytest.raises(
+        ModelError, match=r"down to 'leg_left_4_link' has 4 joints .* name another link with --left-foot"
+    ):
+        find_limbs(urdf, Choices(left_foot="leg_left_4_link", right_foot="leg_right_4_link"))
+    with pytest.raises(ModelError, match="no link or frame 'imu_lin'; did you mean 'imu_link'"):
+        find_limbs(urdf, Choices(imu="imu_lin"))
+    with pytest.raises(
+        ModelError, match="--left-sole left_sol: not a frame of the foot; did you mean 'left_sole_link'"
+    ):
+        find_limbs(urdf, Choices(left_foot="left_sole_link", right_foot="right_sole_link", left_sole="left_sol"))
+    with pytest.raises(ModelError, match="exchange --left-foot and --right-foot"):
+        find_limbs(urdf, Choices(left_foot="right_sole_link", right_foot="left_sole_link"))
+
+
+def test_a_foot_without_shapes_asks_for_its_sole():
+    humanoid = "example-robot-data:simple_humanoid_description/urdf/simple_humanoid.urdf"
+    with pytest.raises(ModelError, match=r"the foot 'l_ankle' has no shapes: give its sole with --sole"):
+        draft_of("new", humanoid)

@@ -1,0 +1,69 @@
+"""Robots of the user: where they are found, and what is said about broken ones."""
+
+import re
+import shutil
+
+import pytest
+
+from gradiva.common import ConfigError
+from gradiva.setup import data_folder, load_robot, robot_names
+from gradiva.setup.robot_checks import check_robot_folder
+from tests.conftest import ROBOTS
+
+
+@pytest.fixture
+def copy_of_talos(tmp_path, monkeypatch):
+    """A robot 'mine' that is TALOS, changed by replacing text in its robot.toml."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "robots" / "mine"
+    shutil.copytree(data_folder("robots") / "talos", folder)
+
+    def change(*replacements):
+        file = folder / "robot.toml"
+        text = file.read_text().replace('name = "talos"', 'name = "mine"')
+        for old, new in replacements:
+            assert old in text
+            text = text.replace(old, new, 1)
+        file.write_text(text)
+
+    return change
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_shipped_robots_hold_what_they_promise(robot):
+    assert {finding.verdict for finding in check_robot_folder(robot)} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("mass = 90.27", "mass = ", "robot.toml is not valid TOML"),
+        ("mass = 90.27", "", "robots/mine/robot.toml: missing key 'mass'"),
+        ("mass = 90.27", "mass = 80.0", "mass: mine: the model weighs 90.27 kg, its description says 80.0 kg"),
+        ("[sole]\nx = [-0.108, 0.100]", "[sole]\nx = [0.1]", "robot.toml sole x: expected 2 values, got 1"),
+        ('"left"\nframe = "left_sole_link"', '"left"\nframe = "imu_link"', "'imu_link' is not rigidly"),
+        ("y = [-0.062, 0.062]", "y = [-0.03, 0.03]", "soles: described x=.* shapes: "),
+        ("posture = [0.0, 0.0]", "posture = [0.0, 50.0]", "limits: torso_2_joint starts at 50.0°, its limits are"),
+        ('base_link = "base_link"', 'base_link = "torso_1_link"', "not the root of the URDF, which is 'base_link'"),
+        ("arm_left_5_joint", "arm_left_5", r"robots/mine/robot.toml.*no control board has joint 'arm_left_5'"),
+        ('head = ["head_1_joint"', 'head = ["head_0_joint", "head_1_joint"', "ports: no joint 'head_0_joint'"),
+        ("talos_reduced.urdf\"", "talos.urdf\"", "has no file 'talos_data/robots/talos.urdf'"),
+        ('model = "talos_data', 'model = 3 # "talos_data', "missing key 'model', or it is no text"),
+        ('name = "mine"', 'name = "other"', "name = 'other', it must be that of the folder, 'mine'"),
+    ],
+)  # fmt: skip
+def test_what_does_not_hold_is_named(copy_of_talos, old, new, message):
+    copy_of_talos((old, new))
+    findings = [finding for finding in check_robot_folder("mine") if finding.verdict != "ok"]
+    assert findings
+    assert any(re.search(message, finding.text) for finding in findings)
+
+
+def test_robots_are_found_by_the_search_path(copy_of_talos, tmp_path, monkeypatch):
+    copy_of_talos()
+    assert robot_names() == sorted([*ROBOTS, "mine"])
+    monkeypatch.chdir(tmp_path.parent)
+    with pytest.raises(ConfigError, match="unknown robot 'mine'"):
+        load_robot("mine")
+    monkeypatch.setenv("GRADIVA_ROBOTS", f"/nowhere:{tmp_path / 'robots'}")
+    assert load_robot("mine").title == "TALOS"
