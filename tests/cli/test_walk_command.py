@@ -74,6 +74,11 @@ def test_a_run_can_be_reported_and_replayed_again(gradiva, tmp_path):
     (tmp_path / report).unlink()
     assert gradiva("report", report.parent)[:2] == (0, f"{report}\n")
     assert (tmp_path / report).is_file()
+    assert gradiva("export", report.parent, "--signal", "dcm::position::*")[:2] == (0, f"{report.parent}/log.csv\n")
+    header = (tmp_path / report.parent / "log.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert header == "time," + ",".join(
+        f"dcm::position::{kind}::{axis}" for kind in ("desired", "measured") for axis in "xy"
+    )
     assert gradiva("view", report.parent, "--save", "page.html")[0] == 0
     assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")[:400].lower()
 

@@ -17,7 +17,7 @@ from gradiva.cli.experiment import experiment
 from gradiva.cli.module import module
 from gradiva.cli.robots import robots_app
 from gradiva.cli.rpc import rpc
-from gradiva.cli.runs import report, view
+from gradiva.cli.runs import export, report, view
 from gradiva.cli.walk import walk
 from gradiva.cli.yarp import yarp_app
 from gradiva.cli.yarpserver import yarpserver
@@ -32,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (walk, experiment, bench, report, view, doctor, yarpserver):
+for command in (walk, experiment, bench, report, view, export, doctor, yarpserver):
     app.command()(command)
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
 app.command(

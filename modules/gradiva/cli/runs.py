@@ -1,4 +1,4 @@
-"""``gradiva report`` and ``gradiva view``."""
+"""``gradiva report``, ``gradiva view`` and ``gradiva export``."""
 
 from __future__ import annotations
 
@@ -45,4 +45,33 @@ def view(
     else:
         check_writable(Path(save))
         print(save_replay_page(folder, robot, Path(save)))
+    return 0
+
+
+def export(
+    run: Run,
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv or npz (numpy).")] = "csv",
+    signals: Annotated[
+        list[str] | None,
+        typer.Option("--signal", metavar="NAME", help="Only these, such as 'dcm*'; may be repeated."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where to; log.csv or log.npz in the run's folder by default.")
+    ] = None,
+) -> int:
+    """Write the signals of a run's log.mat as CSV or NPZ: a column time and one for each element, SI units."""
+    with leaving_at_once():
+        from gradiva.cli.output import check_writable
+        from gradiva.common import ConfigError, nearest_name
+        from gradiva.telemetry import ExportFormat, RunFolder, export_log
+
+    formats = [str(known) for known in ExportFormat]
+    if form not in formats:
+        raise ConfigError(f"unknown --format '{form}'{nearest_name(form, formats)}")
+    folder = RunFolder(Path(run))
+    log = folder.read_log().log
+    path = folder.path / f"log.{form}" if out is None else Path(out)
+    check_writable(path)
+    export_log(log, path, ExportFormat(form), signals or ())
+    print(path)
     return 0

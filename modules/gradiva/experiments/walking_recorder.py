@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gradiva.common import Measurement, Side, so3
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
-from gradiva.walking import WalkingLog, walking_signals
+from gradiva.walking import WalkingLog, element_names, walking_signals
 
 _ROUNDING = 1e-9  # [s] times are sums of periods
 _PERIOD = 0.007  # [s] recording each fast tick takes longer than control; prime to the predictive law's 10 ms
@@ -24,6 +24,7 @@ class WalkingRecorder:
 
     def __init__(self, joints: tuple[str, ...]) -> None:
         self.log = SignalLog()
+        self._joints = joints
         self._due = 0.0
         for name in ("positions::measured", "positions::desired", "positions::command"):
             self.log.describe(f"joints_state::{name}", joints, "rad")
@@ -54,8 +55,17 @@ class WalkingRecorder:
             more: Beside them: ``ground_signals``, ``sole_signals``, ``torque_signals``.
             laps: How long the parts of the tick took, [µs].
         """
+        is_first = not len(self.log)
         self.log.append(log.time, {**_signals(log, measurement, truth, laps), **more})
+        if is_first:
+            self._name_elements()
         self._due = log.time + _PERIOD - _ROUNDING
+
+    def _name_elements(self) -> None:
+        """Name the elements of the signals that are not described yet; units are SI."""
+        for name in self.log:
+            if not self.log.info(name).unit.strip("-"):
+                self.log.describe(name, element_names(name, self._joints))
 
 
 def _signals(

@@ -1,5 +1,6 @@
 """Logs, run folders, reports, and the robot in the browser."""
 
+from gradiva.telemetry.export import ExportFormat, export_log
 from gradiva.telemetry.footprint import Footprint, footprints
 from gradiva.telemetry.mat_file import MatLog, read_mat, write_mat
 from gradiva.telemetry.replay import replay, save_replay_page
@@ -9,6 +10,7 @@ from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.signal_log import LogError, SignalInfo, SignalLog
 
 __all__ = [
+    "ExportFormat",
     "Footprint",
     "LogError",
     "MatLog",
@@ -16,6 +18,7 @@ __all__ = [
     "RunFolder",
     "SignalInfo",
     "SignalLog",
+    "export_log",
     "footprints",
     "read_mat",
     "replay",
