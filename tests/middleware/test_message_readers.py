@@ -44,6 +44,12 @@ def test_what_a_function_raises_is_answered_and_goes_no_further(caplog):
     assert caplog.text.count("RuntimeError: out of order") == 2
 
 
+def test_an_answer_that_cannot_be_sent_raises_nothing(caplog):
+    writer = ConnectionWriter()
+    assert not RequestReader(lambda items: [object()]).read(ConnectionReader(encode_list(["get"]), writer=writer))
+    assert "the answer to 'get' was not sent" in caplog.text
+
+
 def test_numbers_without_tags_are_answered_where_no_bottle_can_hold_them():
     writer = ConnectionWriter()
     reader = RequestReader(lambda items: items, {"version": (0, 4, 0, -1)})

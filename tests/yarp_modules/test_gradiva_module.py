@@ -44,6 +44,8 @@ class Counter(GradivaModule):
             return ok(int(self.has_time.wait(PATIENCE)))
         if is_called(command[0], "count"):
             return ok(self.count)
+        if is_called(command[0], "nothing"):
+            return []
         if is_called(command[0], "plan"):
             raise PlanningError("no way")
         if is_called(command[0], "crash"):
@@ -82,6 +84,7 @@ def test_commands_are_answered_by_text_and_by_vocab(counter):
 def test_refusals_carry_their_reason(counter):
     assert ask("plan") == '[fail] "no way"'
     assert ask("crash") == '[fail] "ZeroDivisionError: by zero"'
+    assert ask("nothing") == '[fail] "nothing is no command; help tells which there are"'
     assert ask("dance") == '[fail] "dance is no command; help tells which there are"'
     assert ask("()").startswith("[fail]")
     assert ask("count").startswith("[ok]"), "the module goes on"
@@ -158,6 +161,21 @@ def test_a_module_whose_ports_cannot_be_opened_ends(own_name_server, monkeypatch
     monkeypatch.setattr(module, "open_ports", refuse)
     assert module.runModuleThreaded(yarp.ResourceFinder()) == 1
     assert not yarp.Network.exists("/other/health:o")
+
+
+def test_whatever_is_raised_while_the_ports_are_opened_they_are_closed_again(own_name_server, monkeypatch):  # noqa: F811
+    module = Counter(ModuleOptions(name="/other"))
+    monkeypatch.setattr(module, "open_ports", lambda: 1 / 0)
+    assert module.runModuleThreaded(yarp.ResourceFinder()) == 1
+    assert module.is_closed
+    assert not yarp.Network.exists("/other/health:o")
+
+
+def test_whatever_is_raised_at_the_end_the_ports_are_closed(counter):
+    counter.at_the_end = lambda: 1 / 0
+    assert ask("quit") == "[bye]"
+    assert counter.joinModule(PATIENCE)
+    assert not yarp.Network.exists("/counter/rpc")
 
 
 def test_a_flood_of_garbage_neither_ends_nor_stops_the_module(counter):

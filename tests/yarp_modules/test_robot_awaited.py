@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from gradiva.common import RobotInterfaceError
+from gradiva.common import ConfigError, RobotInterfaceError
 from gradiva.yarp_modules.robot_awaited import RobotAwaited
 from tests.patience import PATIENCE, wait_until
 
@@ -36,7 +36,7 @@ def quickly(monkeypatch):
 
 def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
     robot, reached = Robot(attempts=3), threading.Event()
-    awaited = RobotAwaited(robot, reached.set)
+    awaited = RobotAwaited(robot, lambda: None, reached.set)
     awaited.start()
     assert reached.wait(PATIENCE)
     wait_until(lambda: awaited.missing == "")
@@ -45,8 +45,8 @@ def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
 
 
 def test_what_is_missing_is_told():
-    awaited = RobotAwaited(Robot(attempts=10**9), lambda: None)
-    assert awaited.missing == "the robot has not been looked for yet"
+    awaited = RobotAwaited(Robot(attempts=10**9), lambda: None, lambda: None)
+    assert awaited.missing.startswith("the controller is being prepared")
     awaited.start()
     wait_until(lambda: awaited.missing == "no port /torso")
     awaited.close()
@@ -56,10 +56,36 @@ def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(m
     monkeypatch.setattr("gradiva.yarp_modules.robot_awaited._PATIENCE", 0.05)
     robot, reached = Robot(), []
     robot.may_go_on.clear()
-    awaited = RobotAwaited(robot, lambda: reached.append(1))
+    awaited = RobotAwaited(robot, lambda: None, lambda: reached.append(1))
     awaited.start()
     wait_until(lambda: robot.calls == ["open"])
     awaited.close()
     robot.may_go_on.set()
     wait_until(lambda: robot.calls == ["open", "close"])
     assert reached == []
+
+
+def test_the_robot_is_looked_for_when_the_controller_is_prepared():
+    robot, is_compiled = Robot(), threading.Event()
+    awaited = RobotAwaited(robot, lambda: is_compiled.wait(PATIENCE), lambda: None)
+    awaited.start()
+    assert awaited.is_preparing
+    assert robot.calls == []
+    is_compiled.set()
+    wait_until(lambda: robot.calls == ["open"] and not awaited.missing)
+    assert not awaited.is_preparing
+    awaited.close()
+
+
+def test_a_controller_that_cannot_be_prepared_is_the_end():
+    robot, failure = Robot(), ConfigError("no such task")
+
+    def fail():
+        raise failure
+
+    awaited = RobotAwaited(robot, fail, lambda: None)
+    awaited.start()
+    wait_until(lambda: awaited.failure is failure)
+    assert awaited.missing == "the controller cannot be prepared: no such task"
+    awaited.close()
+    assert robot.calls == []

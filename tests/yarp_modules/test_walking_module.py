@@ -1,5 +1,7 @@
 """The walking module against the simulator's ports, in lockstep."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from gradiva.middleware.embedded.network.network_life import life
 from gradiva.middleware.vectors_collection import VectorsCollectionClient
 from gradiva.yarp_modules.command_reply import is_ok, word
 from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.walking_module import WalkingModule
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
 from tests.patience import PATIENCE, wait_until
@@ -66,7 +69,7 @@ def alone(name_server):  # noqa: F811
 
 
 def test_a_robot_that_is_not_there_is_waited_for(alone):
-    assert state() == "waiting"
+    wait_until(lambda: state() == "waiting", "the controller is compiled")
     reply = ask("prepareRobot")
     assert word(reply[0]) == "fail"
     assert reply[1].startswith("waiting for the robot: ")
@@ -74,7 +77,33 @@ def test_a_robot_that_is_not_there_is_waited_for(alone):
     wait_for(lambda: "/icubSim/torso" in ask("getReason")[1], "the missing ports are named")
 
 
+def test_a_module_answers_while_its_controller_is_compiled(name_server, monkeypatch):  # noqa: F811
+    is_compiled, make_layers = threading.Event(), WalkingModule.make_layers
+
+    def compile_slowly(self, robot):
+        assert is_compiled.wait(PATIENCE)
+        return make_layers(self, robot)
+
+    monkeypatch.setattr(WalkingModule, "make_layers", compile_slowly)
+    module = running(WalkingModule(ModuleOptions(robot="icub_v2_7")))
+    assert state() == "compiling"
+    assert ask("prepareRobot")[1].startswith("the controller is being prepared; compiling it takes up to a minute")
+    is_compiled.set()
+    wait_until(lambda: state() == "waiting", "the controller is compiled")
+    module.stopModule(True)
+
+
+def test_a_controller_that_cannot_be_built_ends_the_module_with_its_reason(name_server, monkeypatch):  # noqa: F811
+    def refuse(self, robot):
+        raise ConfigError("no such task")
+
+    monkeypatch.setattr(WalkingModule, "make_layers", refuse)
+    with pytest.raises(ConfigError, match="no such task"):
+        run_module(WalkingModule, ["--robot", "icub_v2_7"])
+
+
 def test_a_module_that_is_ending_obeys_nothing_but_an_emergency_stop(alone, monkeypatch):
+    wait_until(lambda: state() == "waiting", "the controller is compiled")
     monkeypatch.setattr(alone, "isStopping", lambda: True)
     assert alone.answer(["startWalking"])[1] == "cannot obey startWalking: this module is ending"
     assert alone.answer(["getStatus"])[1] == "waiting"

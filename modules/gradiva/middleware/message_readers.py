@@ -38,21 +38,26 @@ class RequestReader(yarp.PortReader):
         request = yarp.Bottle()
         if not request.read(reader):
             return False
-        items = as_items(request)
-        raw_answer = self._raw_answers.get(items[0]) if len(items) == 1 and isinstance(items[0], str) else None
         writer = reader.getWriter()
+        raw_answer = self._raw_answers.get(request.get(0).asString()) if request.size() == 1 else None
         if raw_answer is not None:
             return writer is None or _write_raw(raw_answer, writer)
-        reply = yarp.Bottle()
-        fill_bottle(reply, self._answer_or_reason(items))
-        return writer is None or reply.write(writer)
-
-    def _answer_or_reason(self, items: list[Element]) -> list[Element]:
+        reply = self._reply_to(request)
         try:
-            return self._answer(items)
+            return writer is None or reply.write(writer)
         except Exception as error:
-            self._complaint.warning("the request %.80r was not answered: %r", items, error, trace=True)
-            return [encode_vocab("fail"), str(error) or type(error).__name__]
+            self._complaint.warning("the answer to %.80r was not sent: %r", request.toString(), error, trace=True)
+            return False
+
+    def _reply_to(self, request: yarp.Bottle) -> yarp.Bottle:
+        """Return the answer, or why there is none: one that no Bottle can hold is a failure like any other."""
+        reply = yarp.Bottle()
+        try:
+            fill_bottle(reply, self._answer(as_items(request)))
+        except Exception as error:
+            self._complaint.warning("the request %.80r was not answered: %r", request.toString(), error, trace=True)
+            fill_bottle(reply, [encode_vocab("fail"), str(error) or type(error).__name__])
+        return reply
 
 
 class CommandReader(yarp.PortReader):
@@ -72,11 +77,10 @@ class CommandReader(yarp.PortReader):
         command = yarp.Bottle()
         if not command.read(reader):
             return False
-        items = as_items(command)
         try:
-            self._take(items)
+            self._take(as_items(command))
         except Exception as error:
-            self._complaint.warning("the message %.80r was not taken: %r", items, error, trace=True)
+            self._complaint.warning("the message %.80r was not taken: %r", command.toString(), error, trace=True)
             return False
         return True
 

@@ -28,6 +28,9 @@ T = TypeVar("T")
 class GradivaModule(yarp.RFModule):
     """A periodic module with the ports ``<name>/rpc`` and ``<name>/health:o``.
 
+    No exception leaves what YARP calls: out of `respond` it would abort the process behind the real bindings, out of
+    `configure` and `updateModule` it would end the module without `close`.
+
     A subclass says what it is (class attributes), makes its plain object in ``__init__`` (`WalkingError` there is wrong
     input and ends the program with status 2), and overrides
 
@@ -40,6 +43,7 @@ class GradivaModule(yarp.RFModule):
         options: How it was started.
         health: How well it keeps time.
         lateness: By how much the present tick began late, [s]; `wait_for_tick` tells.
+        failure: Why the module ended by itself; None while it has not.
     """
 
     TITLE: ClassVar[str] = ""  # as in ``gradiva module TITLE``
@@ -62,6 +66,7 @@ class GradivaModule(yarp.RFModule):
         self.setName(options.name or self.NAME)
         self.health = ModuleHealth(self.TITLE, period)
         self.lateness = 0.0
+        self.failure: Exception | None = None
         self._schedule = TickSchedule(period)
         self._garbage = GarbageKeeper()
         self._rpc = yarp.RpcServer()
@@ -101,6 +106,10 @@ class GradivaModule(yarp.RFModule):
     def unblock(self) -> None:
         """End what `tick` or `wait_for_tick` may be waiting for: the module stops. Called from another thread."""
 
+    def keep_from_collector(self) -> None:
+        """Keep what was built beside the ticks, and will last, out of the garbage collector's sight."""
+        self._garbage.keep()
+
     def port_name(self, suffix: str) -> str:
         """Return the full name of one of the module's own ports."""
         return str(self.getName(f"/{suffix}" if suffix else ""))
@@ -108,15 +117,15 @@ class GradivaModule(yarp.RFModule):
     # -- what YARP calls ---------------------------------------------------------------------------------------
 
     def configure(self, rf: yarp.ResourceFinder) -> bool:
-        """Open the ports; False, and one line in the log, when that fails."""
+        """Open the ports; False, and one line in the log, when that fails: then nothing stays open."""
         try:
             self._refuse_a_twin()
             self._open(self._health_port, "health:o")
             self.open_ports()
             self.attach_rpc_server(self._rpc)
             self._open(self._rpc, "rpc")  # the last one: whoever finds it finds the module ready
-        except WalkingError as error:
-            _LOGGER.error("%s: %s", self.TITLE, error)
+        except Exception as error:
+            _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, WalkingError))
             self.close()  # YARP's own RFModule does not, after configure has failed
             return False
         self._begin_real_time()
@@ -136,7 +145,7 @@ class GradivaModule(yarp.RFModule):
         if missed is not None:
             with self.health.tick(self.lateness, missed):
                 goes_on = self._guarded(self.tick, otherwise=True)
-        self._use_idle_time()
+        self._guarded(self._use_idle_time, otherwise=None)
         return goes_on
 
     def safeRespond(self, command: yarp.Bottle, reply: yarp.Bottle) -> bool:
@@ -144,34 +153,32 @@ class GradivaModule(yarp.RFModule):
         return self.respond(command, reply)
 
     def respond(self, command: yarp.Bottle, reply: yarp.Bottle) -> bool:
-        """Answer a command over RPC."""
-        items = as_items(command)
-        if items and word(items[0]) in FAREWELLS:
-            return bool(super().respond(command, reply))
+        """Answer a command over RPC; never without a reply, for which the other side would wait for ever."""
         try:
-            answered = self._reply_to(items)
+            items = as_items(command)
+            if items and word(items[0]) in FAREWELLS:
+                return bool(super().respond(command, reply))
+            fill_bottle(reply, self._reply_to(items))
         except WalkingError as error:
-            answered = fail(str(error))
+            fill_bottle(reply, fail(str(error)))
         except Exception as error:
-            self._failures.warning("%s: the command %s failed: %s", self.TITLE, items, error, trace=True)
-            answered = fail(f"{type(error).__name__}: {error}")
-        fill_bottle(reply, answered)
+            told = command.toString()
+            self._failures.warning("%s: the command %.80s failed: %s", self.TITLE, told, error, trace=True)
+            fill_bottle(reply, fail(f"{type(error).__name__}: {error}"))
         return True
 
     def interruptModule(self) -> bool:
         """Let nobody wait any more; commands are still answered until the module has closed."""
-        self.unblock()
+        self._guarded(self.unblock, otherwise=None)
         return True
 
     def close(self) -> bool:
         """Close all ports; those of the commands last: an emergency stop is heard while a walk is being finished."""
         self._garbage.end()
-        try:
-            self.close_ports()
-        finally:
-            for port in (self._rpc, self._health_port):
-                port.interrupt()
-                port.close()
+        self._guarded(self.close_ports, otherwise=None)
+        for port in (self._rpc, self._health_port):
+            port.interrupt()
+            port.close()
         return True
 
     # ----------------------------------------------------------------------------------------------------------
@@ -194,13 +201,14 @@ class GradivaModule(yarp.RFModule):
         self._garbage.begin()
 
     def _guarded(self, action: Callable[[], T], otherwise: T) -> T:
-        """Return what ``action`` returns; where it fails, tell so and return ``otherwise``."""
+        """Return what ``action`` returns; where it fails, log that and return ``otherwise``."""
         try:
             return action()
         except Exception as error:
             self.health.errors += 1
             is_known = isinstance(error, WalkingError)
-            self._failures.warning("%s: a tick failed: %s", self.TITLE, error, trace=not is_known)
+            name = getattr(action, "__name__", "an action").strip("_")
+            self._failures.warning("%s: %s failed: %s", self.TITLE, name, error, trace=not is_known)
             return otherwise
 
     def _use_idle_time(self) -> None:
@@ -222,7 +230,7 @@ class GradivaModule(yarp.RFModule):
         if is_called(items[0], "getHealth"):
             return ok(*self.health.report().items())
         reply = self.answer(items)
-        return reply if reply is not None else fail(f"{_said(items)} is no command; help tells which there are")
+        return reply if reply else fail(f"{_said(items)} is no command; help tells which there are")
 
 
 def _said(items: list[Element]) -> str:

@@ -24,7 +24,7 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
         arguments: As on the command line, without the program.
 
     Raises:
-        WalkingError: The options or the configuration are wrong.
+        WalkingError: The options or the configuration are wrong, or what the module was building failed.
         KeyboardInterrupt: Somebody pressed Ctrl-C before it had begun.
         SystemExit: Help was asked for.
     """
@@ -33,9 +33,12 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
     module = kind(options)
     join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
     try:
-        return int(module.runModule(yarp.ResourceFinder()))
+        status = int(module.runModule(yarp.ResourceFinder()))
     finally:
         yarp.Network.fini()
+    if module.failure is not None:
+        raise module.failure
+    return status
 
 
 def program_name(title: str) -> str:

@@ -1,4 +1,4 @@
-"""The robot of a module is waited for beside the tick."""
+"""The controller of a module is prepared and its robot waited for beside the tick."""
 
 from __future__ import annotations
 
@@ -40,27 +40,36 @@ class ReachableRobot(RobotInterface, Protocol):
 
 
 class RobotAwaited:
-    """Tries once a second to reach a robot.
+    """Prepares the controller of a robot, then tries once a second to reach the robot.
+
+    Both may take a minute (the first compilation of a controller does), in a thread of its own: the module answers
+    meanwhile, so that nothing that watches it gives it up.
 
     Attributes:
         missing: What is waited for; empty once the robot is there.
+        is_preparing: Whether the controller is not ready yet.
+        failure: Why the controller cannot be prepared; None while it can.
     """
 
-    def __init__(self, robot: ReachableRobot, on_reached: Callable[[], None]) -> None:
+    def __init__(self, robot: ReachableRobot, prepare: Callable[[], None], on_reached: Callable[[], None]) -> None:
         """Take a robot that is not reached yet.
 
         Args:
             robot: To be reached.
+            prepare: Called once, before; an error there is the end (`failure`).
             on_reached: Called in the thread that reached it; after an error there the robot is left and tried again.
         """
         self._robot = robot
+        self._prepare = prepare
+        self.is_preparing = True
+        self.failure: Exception | None = None
         self._on_reached = on_reached
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="robot awaited", daemon=True)
-        self.missing = "the robot has not been looked for yet"
+        self.missing = "the controller is being prepared; compiling it takes up to a minute the first time"
 
     def start(self) -> None:
-        """Begin to look for the robot."""
+        """Begin to prepare, then to look for the robot."""
         self._thread.start()
 
     def close(self) -> None:
@@ -73,6 +82,13 @@ class RobotAwaited:
             self._robot.close()
 
     def _run(self) -> None:
+        try:
+            self._prepare()
+        except Exception as error:
+            self.missing = f"the controller cannot be prepared: {error}"
+            self.failure = error
+            return
+        self.is_preparing, self.missing = False, "the robot has not been looked for yet"
         attempt = 0
         while not self._stop.is_set():
             try:

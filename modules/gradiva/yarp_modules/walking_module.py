@@ -56,7 +56,7 @@ class WalkingModule(GradivaModule):
     COMMANDS: ClassVar[tuple[str, ...]] = HELP
 
     def __init__(self, options: ModuleOptions) -> None:
-        """Build the layers; the robot is reached later.
+        """Read the configuration; the layers are built, and the robot is reached, when the ports are open.
 
         Raises:
             WalkingError: The options or the configuration are wrong.
@@ -66,7 +66,7 @@ class WalkingModule(GradivaModule):
         super().__init__(options, self.setup.walking.walking.period)
         self.config = self.setup.part(CoordinatorConfig, "coordinator")
         self._robot_io = self.setup.part(RobotIoConfig, "robot_io")
-        self._layers = self.make_layers(self.setup.robot)
+        self._layers: WalkingLayers | None = None
         self._timer = LapTimer()
         self._ports = WalkingPorts(self.port_name(""), self.setup.robot.joints)
         self._session: WalkingSession | None = None
@@ -103,14 +103,14 @@ class WalkingModule(GradivaModule):
     # -- GradivaModule -----------------------------------------------------------------------------------------
 
     def open_ports(self) -> None:
-        """Open the ports and begin to look for the robot."""
+        """Open the ports, begin to build the layers and then to look for the robot."""
         self._ports.open()
         self.open_layers()
         options = self.options
         self._robot = YarpRobot(
             self.setup.robot, options.environment, self._robot_io, self.port_name(""), options.lockstep
         )
-        self._awaited = RobotAwaited(self._robot, self._take_robot)
+        self._awaited = RobotAwaited(self._robot, self._build_layers, self._take_robot)
         self._awaited.start()
 
     def close_ports(self) -> None:
@@ -145,8 +145,11 @@ class WalkingModule(GradivaModule):
     def tick(self) -> bool:
         """Do one tick of the session, then tell the loggers."""
         session, time = self._session, self._tick_time()
+        if self._awaited is not None and self._awaited.failure is not None:
+            self.failure = self._awaited.failure
+            return False
         if session is None or not math.isfinite(time):  # or it has just been reached: its first sample is awaited
-            self.health.state = "waiting for the robot"
+            self.health.state = "compiling" if self._is_compiling else "waiting for the robot"
             return True
         self._ports.read(
             lambda values: session.coordinator.take_goal(values, time),
@@ -176,14 +179,24 @@ class WalkingModule(GradivaModule):
     # ----------------------------------------------------------------------------------------------------------
 
     def _without_robot(self, asked: Word) -> list[Element]:
-        reason = f"waiting for the robot: {self._awaited.missing if self._awaited else 'it is not looked for'}"
+        missing = self._awaited.missing if self._awaited else "it is not looked for"
+        reason = missing if self._is_compiling else f"waiting for the robot: {missing}"
         if asked is Word.STATUS:
-            return ok("waiting", ["reason", reason])
+            return ok("compiling" if self._is_compiling else "waiting", ["reason", reason])
         return ok(reason) if asked is Word.REASON else fail(reason)
+
+    @property
+    def _is_compiling(self) -> bool:
+        return self._awaited is not None and self._awaited.is_preparing
+
+    def _build_layers(self) -> None:
+        """Build the layers, which compiles them the first time; called in the thread that then reaches the robot."""
+        self._layers = self.make_layers(self.setup.robot)
 
     def _take_robot(self) -> None:
         """Build the session of a robot that has been reached; called in the thread that reached it."""
         assert self._robot is not None, "it has just been reached"
+        assert self._layers is not None, "they were built before"
         limits, layers = self._robot.limits(), self._layers
         check_start_posture(limits, self.setup.robot.joints, layers.start_posture.joint_positions)
         if narrowed := _narrowed(self.setup.robot, layers, limits):
@@ -194,7 +207,9 @@ class WalkingModule(GradivaModule):
         robot: RobotInterface = self._robot
         if self.options.dry_run:
             robot = self._dry_run = DryRunRobot(self._robot, self.setup.robot.joints)
-        self._session = WalkingSession(robot, controller, coordinator, self.config)
+        session = WalkingSession(robot, controller, coordinator, self.config)
+        self.keep_from_collector()
+        self._session = session
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"

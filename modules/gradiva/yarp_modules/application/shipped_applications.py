@@ -2,6 +2,11 @@
 
 One for each robot, place and form. What they share is written here, and what differs is taken from the robot's
 description: the files cannot disagree with the ports that the modules use.
+
+yarpmanager gives up a module that does not run about ten seconds after *Run all*. So no module depends on a port of
+another one of ours: they wait for each other by themselves, and all run at once. What Gazebo or the robot opens, which
+runs before, is a dependency. A joypad, which may come at any time, connects itself: as a connection of the application
+it would be reported as failed wherever there is none.
 """
 
 from __future__ import annotations
@@ -18,9 +23,8 @@ from gradiva.robot_model.robot_ports import Environment, ForceTorqueServer, Robo
 from gradiva.setup import robots_with_ports
 from gradiva.yarp_modules.remote_layers import layer_connections
 
-_PATIENCE = 60  # [s] for ports: Gazebo and the robot start slowly, and the models are compiled the first time
+_PATIENCE = 60  # [s] for the ports of Gazebo and of the robot, which start slowly
 _CONTROLLER, _PLANNER, _MODEL_CONTROL = "/walking-coordinator", "/planner", "/model-control"
-_JOYPAD = [("/joypad/goal:o", f"{_CONTROLLER}/goal:i", "tcp")]
 _LAYERS = layer_connections(f"{_CONTROLLER}/whole-body", _PLANNER, _MODEL_CONTROL, "fast_tcp")
 
 
@@ -53,7 +57,8 @@ class ShippedApplication:
 
     def text(self) -> str:
         """Return the contents of the file."""
-        return "\n\n".join([self._head(), *self._modules(), *map(_connection, self._connections()), "</application>\n"])
+        connections = map(_connection, _LAYERS if self.is_split else [])
+        return "\n\n".join([self._head(), *self._modules(), *connections, "</application>\n"])
 
     def _head(self) -> str:
         where = {Place.SIMULATION: "in simulation", Place.GAZEBO: "in Gazebo", Place.HARDWARE: "on the robot"}
@@ -88,10 +93,9 @@ class ShippedApplication:
             yield _module("gradiva-planner", f"{usual} --name {_PLANNER}", 2)
             yield _module("gradiva-model-control", f"{usual} --name {_MODEL_CONTROL}", 2)
         program = "gradiva-whole-body" if self.is_split else "gradiva-walking"
-        layers = [f"{_PLANNER}/rpc", f"{_MODEL_CONTROL}/rpc"] if self.is_split else []
-        ports = [*self._robot_ports(), *layers]
+        ports = [] if self.place is Place.SIMULATION else self._robot_ports()
         yield _module(program, f"{usual} --name {_CONTROLLER}{pace[self.place]}", 3, ports, "${robot_node}")
-        yield _module("gradiva-logger", f"{usual} --name /logger", 4, [f"{_CONTROLLER}/rpc"])
+        yield _module("gradiva-logger", f"{usual} --name /logger", 4)
 
     def _robot_ports(self) -> list[str]:
         ports = _ports_of(self.robot)
@@ -101,9 +105,6 @@ class ShippedApplication:
         clock = [] if self.place is Place.HARDWARE else ["/clock"]
         names = [*(f"{board}/stateExt:o" for board in boards), *(f"{server}/measures:o" for server in servers)]
         return [*(ports.full_name(environment, name) for name in names), *clock]
-
-    def _connections(self) -> list[tuple[str, str, str]]:
-        return [*(_LAYERS if self.is_split else []), *_JOYPAD]
 
 
 def shipped_applications() -> dict[str, str]:
@@ -152,7 +153,7 @@ def _module(program: str, parameters: str, rank: int, ports: Sequence[str] = (),
 def _connection(ends: tuple[str, str, str]) -> str:
     source, destination, carrier = ends
     return f"""\
-    <connection persist="true">
+    <connection>
         <from>{source}</from>
         <to>{destination}</to>
         <protocol>{carrier}</protocol>

@@ -73,5 +73,5 @@ class CoordinatorClient:
         if not self.is_connected:
             return None
         reply = yarp.Bottle()
-        is_answered = self._port.write(as_bottle([command]), reply)
+        is_answered = self._port.write(as_bottle([command]), reply) and reply.size() > 0
         return list(as_items(reply)) if is_answered else None
