@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.clock_message import ClockMessage, is_ticking
+from gradiva.middleware.clock_message import ClockMessage, follow_clock, is_ticking
 from gradiva.middleware.embedded.wire.binary import encode_list
 from gradiva.middleware.embedded.wire.wire_family import WireFamily
 from tests.patience import PATIENCE
@@ -30,6 +30,8 @@ def test_a_clock_is_followed_only_once_it_ticks(own_name_server):
     clock, stopped = yarp.BufferedPortBottle(), threading.Event()
     assert clock.open("/clock")
     assert not is_ticking("/clock", 0.01)  # it stands still
+    assert not follow_clock("/clock", 0.01)
+    assert not yarp.isNetworkClock()
 
     def tick() -> None:
         while not stopped.wait(0.005):
@@ -39,8 +41,10 @@ def test_a_clock_is_followed_only_once_it_ticks(own_name_server):
     thread = threading.Thread(target=tick)
     thread.start()
     try:
-        assert is_ticking("/clock", PATIENCE)
+        assert follow_clock("/clock", PATIENCE)
+        assert (yarp.isNetworkClock(), yarp.now()) == (True, 1.5)
     finally:
+        yarp.useSystemClock()
         stopped.set()
         thread.join()
         clock.close()

@@ -65,6 +65,9 @@ HAZARDS: dict[tuple[str, str], Hazard] = {
     ("NetworkBase", "waitPort"): Hazard(_ABSENT),
     ("NetworkBase", "waitConnection"): Hazard(_ABSENT),
     ("NetworkBase", "sync"): Hazard(_ABSENT),
+    ("", "useNetworkClock"): Hazard(
+        "holds the interpreter until the clock ticks: clock_message.follow_clock", allowed=("clock_message.py",)
+    ),
     ("", "delay"): Hazard("never returns while a simulated clock stands still: time.sleep"),
     **{
         (kind, "read"): Hazard(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
@@ -68,15 +67,11 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
 
 def _follow_clock(place: Place) -> None:
     """Use the clock of a simulation that has one: a slow simulation then is slow, but its samples are not old."""
-    from gradiva.middleware import yarp
     from gradiva.middleware.asking import is_there
-    from gradiva.middleware.clock_message import is_ticking
+    from gradiva.middleware.clock_message import follow_clock
 
-    if place is Place.SIMULATION and is_there(_CLOCK) and is_ticking(_CLOCK, _CLOCK_PATIENCE):
-        yarp.useNetworkClock(_CLOCK)
-        deadline = time.monotonic() + _CLOCK_PATIENCE
-        while not yarp.isValid() and time.monotonic() < deadline:
-            time.sleep(0.01)
+    if place is Place.SIMULATION and is_there(_CLOCK):
+        follow_clock(_CLOCK, _CLOCK_PATIENCE)
 
 
 def _told(findings: Iterable[Finding]) -> int:

@@ -40,11 +40,23 @@ class ClockMessage:
         return to_text(self.to_items())
 
 
-def is_ticking(clock: str, timeout: float) -> bool:
-    """Return whether a clock's port sends a time within ``timeout`` [s].
+def follow_clock(clock: str, timeout: float) -> bool:
+    """Take the time of this process from a clock's port; False where that sends none within ``timeout`` [s].
 
-    To be asked before `useNetworkClock`, which holds the interpreter of the real bindings until the first time comes.
+    The real `useNetworkClock` holds the interpreter until the first time comes, for ever where none does, so it is
+    called for a clock that runs alone. Never to be called in the process that publishes the clock.
     """
+    if not is_ticking(clock, timeout):
+        return False
+    yarp.useNetworkClock(clock)
+    deadline = time.monotonic() + timeout
+    while not yarp.isValid() and time.monotonic() < deadline:
+        time.sleep(_LOOK)
+    return bool(yarp.isValid())
+
+
+def is_ticking(clock: str, timeout: float) -> bool:
+    """Return whether a clock's port sends a time within ``timeout`` [s]."""
     port = yarp.BufferedPortBottle()
     try:
         if not (port.open("...") and yarp.Network.connect(clock, port.where().getName(), "tcp", True)):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 from collections.abc import Callable, Sequence
 
 from gradiva.middleware import yarp
+from gradiva.middleware.clock_message import follow_clock
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, parse_options
 
 _LOGGER = logging.getLogger("gradiva.module")
 _TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
 _LOOK_PERIOD = 0.2  # [s]
+_CLOCK_TIMEOUT = 1.0  # [s] for a time of the simulated clock, which may pass slowly, before it is asked for again
 
 
 def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
@@ -61,11 +64,11 @@ def join_network(clock: str = "", is_clock: bool = False) -> None:
         clock: Port of the simulated clock; empty for the machine's, or ``YARP_CLOCK``'s.
         is_clock: Whether this process is the clock of others: it follows the machine's, whatever ``YARP_CLOCK`` says.
     """
-    yarp.Network.init(yarp.YARP_CLOCK_SYSTEM if clock or is_clock else yarp.YARP_CLOCK_DEFAULT)
+    yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)  # the clock may not run yet, see `follow_clock`
     _wait("the name server", yarp.Network.checkNetwork)
-    if clock:
-        yarp.useNetworkClock(clock)
-        _wait(f"the clock {clock}", yarp.isValid)
+    followed = "" if is_clock else clock or os.environ.get("YARP_CLOCK", "")
+    if followed:
+        _wait(f"the clock {followed}", lambda: follow_clock(followed, _CLOCK_TIMEOUT))
 
 
 def _clock_of(options: ModuleOptions) -> str:
