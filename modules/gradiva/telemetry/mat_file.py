@@ -15,20 +15,24 @@ HDF5 shapes are those of MATLAB reversed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import h5py
 import numpy as np
 
+from gradiva.common import NDArray
 from gradiva.telemetry.plain_values import plain
-from gradiva.telemetry.signal_log import LogError, SignalLog
+from gradiva.telemetry.signal_log import LogError, SignalInfo, SignalLog
 
 ROOT = "robot_logger_device"
 TREE = "walking"
 _USER_BLOCK = 512  # bytes, the smallest that HDF5 takes; MATLAB reads the first 128
+_LONG = 4096  # numbers; a longer array is compressed
+_CHUNK = 1024  # rows that are compressed together, as many as a block of a log has: each chunk is written once
 _DRAWN = {f"joints_state::{name}::measured": f"joints_state::{name}" for name in ("positions", "velocities", "torques")}
 
 
@@ -49,14 +53,35 @@ class MatLog:
     metadata: dict[str, Any]
 
 
+class SignalSource(Protocol):
+    """Signals over time that are written block by block: a `SignalLog`, or a journal, which no memory has to hold."""
+
+    @property
+    def columns(self) -> Mapping[str, slice]:
+        """Where each signal stands in a row."""
+        ...
+
+    def info(self, name: str) -> SignalInfo:
+        """Return names and unit of a signal's columns."""
+        ...
+
+    def blocks(self) -> Iterator[NDArray]:
+        """Yield all rows: time [s], then the columns of all signals, shape (rows, width)."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        ...
+
+
 def write_mat(
     path: Path,
-    log: SignalLog,
+    log: SignalSource,
     joints: Sequence[str],
     robot_name: str,
     metadata: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a log.
+    """Write a log; beside what ``log`` itself holds, the memory of one of its blocks is needed.
 
     Args:
         path: Of the file; replaced if it exists.
@@ -65,18 +90,19 @@ def write_mat(
         robot_name: Of the robot.
         metadata: Anything that JSON can say.
     """
-    with h5py.File(path, "w", userblock_size=_USER_BLOCK, libver="earliest") as file:
-        writer = _MatWriter(file)
+    with h5py.File(path, "w", userblock_size=_USER_BLOCK, libver="earliest", rdcc_nbytes=0) as file:
+        writer = _MatWriter(file, len(log))
         root = writer.struct(file, ROOT)
         writer.cell(root, "description_list", joints)
         writer.text(root, "yarp_robot_name", robot_name)
         writer.text(root, "metadata", json.dumps(plain(metadata or {})))
         writer.struct(root, TREE)
-        for name in log:
-            writer.signal(root, f"{TREE}::{name}", log, name)
-            if name in _DRAWN:
-                writer.signal(root, _DRAWN[name], log, name)
+        for name, columns in log.columns.items():
+            for place in (f"{TREE}::{name}", _DRAWN.get(name)):
+                if place is not None:
+                    writer.signal(root, place, columns, log.info(name))
         writer.list_fields(root)
+        writer.fill(log.blocks())
     _write_header(path)
 
 
@@ -104,9 +130,11 @@ def read_mat(path: Path) -> MatLog:
 class _MatWriter:
     """Writes MATLAB's types into an HDF5 file."""
 
-    def __init__(self, file: h5py.File) -> None:
+    def __init__(self, file: h5py.File, rows: int) -> None:
         self._references = file.create_group("#refs#")
         self._texts: dict[str, h5py.Reference] = {}
+        self._rows = rows
+        self._tables: list[tuple[h5py.Dataset, slice]] = []  # to be filled, and from which columns of the rows
 
     def struct(self, parent: h5py.Group, name: str) -> h5py.Group:
         """Return the struct of that name, made if it is not there."""
@@ -115,10 +143,28 @@ class _MatWriter:
         return group
 
     def numbers(self, parent: h5py.Group, name: str, values: Any) -> None:
-        """Write an array, compressed where it is long."""
+        """Write an array."""
         array = np.asarray(values, dtype=np.float64)
-        packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True} if array.size > 4096 else {}
-        parent.create_dataset(name, data=array, **packing).attrs["MATLAB_class"] = np.bytes_("double")
+        parent.create_dataset(name, data=array).attrs["MATLAB_class"] = np.bytes_("double")
+
+    def table(self, parent: h5py.Group, name: str, shape: tuple[int, ...], columns: slice) -> None:
+        """Make an array of one row a sample for `fill`, compressed where it is long."""
+        packing: dict[str, Any] = {}
+        if math.prod(shape) > _LONG:
+            chunks = (min(self._rows, _CHUNK), *shape[1:])
+            packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "chunks": chunks}
+        dataset = parent.create_dataset(name, shape, np.float64, **packing)
+        dataset.attrs["MATLAB_class"] = np.bytes_("double")
+        self._tables.append((dataset, columns))
+
+    def fill(self, blocks: Iterator[NDArray]) -> None:
+        """Write the rows of all samples."""
+        begin = 0
+        for block in blocks:
+            end = begin + len(block)
+            for dataset, columns in self._tables:
+                dataset[begin:end] = block[:, columns].reshape(len(block), *dataset.shape[1:])
+            begin = end
 
     def text(self, parent: h5py.Group, name: str, text: str) -> h5py.Dataset:
         """Write a row of characters."""
@@ -138,18 +184,17 @@ class _MatWriter:
         references = np.array([[self._texts[text] for text in texts]], dtype=h5py.ref_dtype)
         parent.create_dataset(name, data=references, dtype=h5py.ref_dtype).attrs["MATLAB_class"] = np.bytes_("cell")
 
-    def signal(self, root: h5py.Group, place: str, log: SignalLog, name: str) -> None:
-        """Write one signal of the log below ``root``."""
-        group = root
+    def signal(self, root: h5py.Group, place: str, columns: slice, info: SignalInfo) -> None:
+        """Make the struct of one signal below ``root``; `fill` writes its samples."""
+        group, size = root, columns.stop - columns.start
         for part in place.split("::"):
             group = self.struct(group, part)
-        samples, info = log[name], log.info(name)
-        self.numbers(group, "data", samples[:, None, :])
-        self.numbers(group, "timestamps", log.times[:, None])
-        self.numbers(group, "dimensions", [[samples.shape[1]], [1]])
+        self.table(group, "data", (self._rows, 1, size), columns)
+        self.table(group, "timestamps", (self._rows, 1), slice(0, 1))
+        self.numbers(group, "dimensions", [[size], [1]])
         self.text(group, "name", place.rpartition("::")[2])
         self.cell(group, "elements_names", info.elements)
-        self.cell(group, "units_of_measure", [info.unit] * samples.shape[1])
+        self.cell(group, "units_of_measure", [info.unit] * size)
 
     def list_fields(self, group: h5py.Group) -> None:
         """Tell MATLAB the fields of a struct, and of all structs below it."""

@@ -14,9 +14,9 @@ from typing import Any
 import tomli_w
 
 from gradiva.common import ConfigError
-from gradiva.telemetry.mat_file import MatLog, read_mat, write_mat
+from gradiva.telemetry.mat_file import MatLog, SignalSource, read_mat, write_mat
 from gradiva.telemetry.plain_values import plain, without_none
-from gradiva.telemetry.signal_log import LogError, SignalLog
+from gradiva.telemetry.signal_log import LogError
 
 
 class RunFolder:
@@ -116,7 +116,7 @@ class RunFolder:
 
     def write_log(
         self,
-        log: SignalLog,
+        log: SignalSource,
         joints: Sequence[str],
         robot_name: str,
         metadata: Mapping[str, Any] | None = None,

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gradiva.telemetry.signal_log import LogError, SignalLog
+from gradiva.common import NDArray
+from gradiva.telemetry.signal_log import LogError, SignalInfo
 
 JOURNAL_NAME = "log.journal"
+_BLOCK = 1024  # rows that are read at once
 
 
 class SignalJournal:
@@ -80,34 +83,68 @@ class SignalJournal:
         self._file.close()
 
 
-def read_journal(path: Path) -> tuple[SignalLog, dict[str, Any]]:
-    """Return the signals of a journal, and what goes beside them; a row that was not ended is left out.
+class JournalReader:
+    """Reads a journal block by block, so that a run of hours needs no more memory than one of seconds.
 
-    Raises:
-        LogError: It is none, or is being written.
+    A row that was not ended is left out. As long as it is open, no other process reads or writes the journal.
+
+    Attributes:
+        metadata: What goes beside the signals.
+        columns: Where each signal stands in a row.
+        duration: From the first row to the last, [s].
     """
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            header = json.loads(file.readline())
-            rows = file.read()
-        signals = {str(name): tuple(map(str, elements)) for name, elements in header["signals"].items()}
-        return _log_of(rows, signals), dict(header["metadata"])
-    except BlockingIOError:
-        raise LogError(f"{path} is being written") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LogError(f"{path} is no journal: {error}") from None
 
+    def __init__(self, path: Path) -> None:
+        """Open a journal.
 
-def _log_of(rows: bytes, signals: Mapping[str, tuple[str, ...]]) -> SignalLog:
-    width = 1 + sum(map(len, signals.values()))
-    whole = len(rows) // (8 * width)
-    table: npt.NDArray[np.float64] = np.frombuffer(rows, count=whole * width).reshape(whole, width)
-    columns, start = {}, 1
-    for name, elements in signals.items():
-        columns[name] = table[:, start : start + len(elements)]
-        start += len(elements)
-    log = SignalLog.from_arrays(table[:, 0], columns)
-    for name, elements in signals.items():
-        log.describe(name, elements)
-    return log
+        Raises:
+            LogError: It is none, or is being written.
+        """
+        try:
+            self._file = path.open("rb")
+        except OSError as error:
+            raise LogError(f"{path} is no journal: {error}") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read_header(json.loads(self._file.readline()))
+        except BlockingIOError:
+            self._file.close()
+            raise LogError(f"{path} is being written") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            self._file.close()
+            raise LogError(f"{path} is no journal: {error}") from None
+
+    def __enter__(self) -> JournalReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def info(self, name: str) -> SignalInfo:
+        """Return what the columns of a signal are called."""
+        return SignalInfo(self._signals[name])
+
+    def blocks(self) -> Iterator[NDArray]:
+        """Yield all rows: time [s], then the columns of all signals, shape (rows, width)."""
+        for begin in range(0, self._rows, _BLOCK):
+            yield self._read(begin, min(_BLOCK, self._rows - begin))
+
+    def _read_header(self, header: Mapping[str, Any]) -> None:
+        self._signals = {str(name): tuple(map(str, elements)) for name, elements in header["signals"].items()}
+        self.metadata = dict(header["metadata"])
+        ends = list(accumulate(map(len, self._signals.values()), initial=1))
+        self.columns = {name: slice(*ends[place : place + 2]) for place, name in enumerate(self._signals)}
+        self._begin, self._width = self._file.tell(), ends[-1]
+        self._rows = (os.fstat(self._file.fileno()).st_size - self._begin) // (8 * self._width)
+        times = [self._read(row, 1)[0, 0] for row in (0, self._rows - 1)] if self._rows else [0.0, 0.0]
+        self.duration = float(times[1] - times[0])
+
+    def _read(self, row: int, count: int) -> NDArray:
+        self._file.seek(self._begin + 8 * self._width * row)
+        return np.frombuffer(self._file.read(8 * self._width * count)).reshape(count, self._width)

@@ -108,6 +108,17 @@ class SignalLog:
     def __iter__(self) -> Iterator[str]:
         return iter(self._columns)
 
+    @property
+    def columns(self) -> Mapping[str, slice]:
+        """Where each signal stands in the rows of `blocks`."""
+        return self._columns
+
+    def blocks(self) -> Iterator[NDArray]:
+        """Yield all rows, block by block: time [s], then the columns of all signals, shape (rows, width)."""
+        if self._blocks:
+            yield from self._blocks[:-1]
+            yield self._blocks[-1][: self._row] if len(self._blocks[-1]) == _BLOCK_LENGTH else self._blocks[-1]
+
     def __len__(self) -> int:
         return sum(map(len, self._blocks)) - (_BLOCK_LENGTH - self._row)
 

@@ -1,5 +1,7 @@
 """Samples become run folders, whatever happens to either side."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,26 @@ def test_a_journal_that_nobody_can_read_stays_and_harms_nobody(tmp_path):
     (run.path / JOURNAL_NAME).write_bytes(b"{}\n")
     assert finish_left_over(tmp_path) == []
     assert (run.path / JOURNAL_NAME).exists()
+
+
+def peak_memory_of_finishing(parent, samples):
+    """Return the most memory that finishing a run of so many samples of 64 numbers took, [bytes]."""
+    recorder = LogRecorder(RunDescription(parent, "icub"))
+    rows = np.random.default_rng(1).normal(size=(64, 60)).tolist()
+    for number in range(1, samples + 1):
+        recorder.take(sample(number, forces=rows[number % 64]), NAMES)
+    tracemalloc.start()
+    run = recorder.finish("end")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    times = run.read_log().log.times
+    np.testing.assert_array_equal(times, 0.01 * np.arange(1, samples + 1))
+    return peak
+
+
+def test_a_long_run_takes_no_more_memory_at_its_end_than_a_short_one(tmp_path):
+    short, long = (peak_memory_of_finishing(tmp_path, samples) for samples in (3_000, 24_000))
+    assert long < 1.2 * short
 
 
 def test_between_two_runs_there_is_nothing_to_finish(recorder):

@@ -11,7 +11,7 @@ from gradiva.common import WalkingError
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.vectors_collection import VectorsSample
 from gradiva.telemetry import RunFolder
-from gradiva.telemetry.signal_journal import JOURNAL_NAME, SignalJournal, read_journal
+from gradiva.telemetry.signal_journal import JOURNAL_NAME, JournalReader, SignalJournal
 
 _JOINTS = "joints_state::positions::measured"
 
@@ -145,19 +145,19 @@ def finish_left_over(parent: Path) -> list[RunFolder]:
 def _finish(run: RunFolder, reason: str) -> None:
     """Turn the journal of a run into its log and result."""
     path = run.path / JOURNAL_NAME
-    log, metadata = read_journal(path)
-    joints = log.info(_JOINTS).elements if _JOINTS in log else ()
-    run.write_log(log, joints, metadata.get("robot", ""))
-    times = log.times
-    result = {
-        "outcome": "logged",
-        "reason": reason,
-        "robot": metadata.get("robot", ""),
-        "joints": list(joints),
-        "samples": len(log),
-        "duration_s": float(times[-1] - times[0]) if len(log) else 0.0,
-        **metadata.get("result", {}),
-    }
+    with JournalReader(path) as journal:
+        robot = journal.metadata.get("robot", "")
+        joints = journal.info(_JOINTS).elements if _JOINTS in journal else ()
+        run.write_log(journal, joints, robot)
+        result = {
+            "outcome": "logged",
+            "reason": reason,
+            "robot": robot,
+            "joints": list(joints),
+            "samples": len(journal),
+            "duration_s": journal.duration,
+            **journal.metadata.get("result", {}),
+        }
     run.write_result(result)
     path.unlink()
 
