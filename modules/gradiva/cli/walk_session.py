@@ -103,10 +103,11 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     console = console_beside(target)
     film_path, film_format = results.film_path(), results.film_format()
     request = options.request()
-    check_footing(request.setup)
-    plan = plan_from_start(request.setup, request.command)
     observers: list[Observer] = []
-    walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
+    with request.setup.naming_places():
+        check_footing(request.setup)
+        plan = plan_from_start(request.setup, request.command)
+        walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
     for line in opening(request, plan):
         console.print(line, markup=False, soft_wrap=True)

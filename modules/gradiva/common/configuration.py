@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -24,25 +25,26 @@ def from_table(kind: type[T], table: Mapping[str, Any], where: str) -> T:
         where: File and table, put in front of each message.
 
     Raises:
-        ConfigError: A key is unknown or missing, a value has the wrong type or is refused by ``kind``.
+        ConfigError: A key is unknown or missing, a value has the wrong type or is refused by ``kind``; its ``keys`` are
+            those concerned, from ``table`` on.
     """
     if not isinstance(table, Mapping):
         raise ConfigError(f"{where}: expected a table, got {table!r}")
     fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     for key in table:
         if key not in fields:
-            raise ConfigError(f"{where}: unknown key '{key}'{nearest_name(key, fields)}")
+            raise ConfigError(f"{where}: unknown key '{key}'{nearest_name(key, fields)}", [key])
     hints = typing.get_type_hints(kind)
     values: dict[str, Any] = {}
     for name, field in fields.items():
         if name in table:
-            values[name] = _convert(hints[name], table[name], f"{where} {name}")
+            values[name] = _convert_field(hints[name], table[name], where, name)
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise ConfigError(f"{where}: missing key '{name}'")
     try:
         return kind(**values)
     except ConfigError as error:
-        raise ConfigError(f"{where}: {error}") from None
+        raise ConfigError(f"{where}: {error}", _named_in(str(error), fields)) from None
 
 
 def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,6 +54,18 @@ def merge(base: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any
         both_tables = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
         merged[key] = merge(merged[key], value) if both_tables else value
     return merged
+
+
+def _named_in(message: str, fields: Iterable[str]) -> list[str]:
+    """Return the fields that a message shows with their values, as ``name=value``."""
+    return [name for name in fields if re.search(rf"(?<![\w.]){name}=", message)]
+
+
+def _convert_field(hint: Any, value: Any, where: str, name: str) -> Any:
+    try:
+        return _convert(hint, value, f"{where} {name}")
+    except ConfigError as error:
+        raise ConfigError(str(error), [f"{name}.{key}" for key in error.keys] or [name]) from None
 
 
 def _convert(hint: Any, value: Any, where: str) -> Any:

@@ -10,7 +10,16 @@ _NEAREST = 3  # [names] told of many
 
 
 class WalkingError(Exception):
-    """Anything that Gradiva reports by name."""
+    """Anything that Gradiva reports by name.
+
+    Attributes:
+        keys: Configuration keys that decide, as ``table.key``; empty where none does.
+    """
+
+    def __init__(self, message: str = "", keys: Iterable[str] = ()) -> None:
+        """Take what is reported, and the keys that decide."""
+        super().__init__(message)
+        self.keys = tuple(keys)
 
 
 class ConfigError(WalkingError):

@@ -158,4 +158,7 @@ def _check_period(setup: Setup) -> None:
     period, timestep = setup.walking.walking.period, setup.simulation.timestep
     steps = round(period / timestep)
     if steps < 1 or abs(steps * timestep - period) > 1e-9:
-        raise ConfigError(f"walking.period={period}: must be a multiple of simulation.timestep={timestep}")
+        raise ConfigError(
+            f"walking.period={period}: must be a multiple of simulation.timestep={timestep}",
+            ["walking.period", "simulation.timestep"],
+        )

@@ -10,6 +10,7 @@ from gradiva.contacts import static_sinkage
 from gradiva.setup import Setup
 from gradiva.simulation import GroundKind
 
+_STIFFNESS = "simulation.viscoelastic.stiffness"
 _DEEPEST = 0.2  # [-] of the CoM's height; on the thesis' sole iCub v2.7 walks at 0.12, steps at 0.18, falls at 0.24
 _LEAST_MARGIN = 0.8  # [-] of resisting over toppling; iCub v2.7 walks by position at 0.87, 1.0 and 1.2, falls at 0.72
 _TILTING = math.radians(1.0) / 1e-3  # [rad/m] from which on it is worth a word that soles roll
@@ -82,17 +83,19 @@ def check_footing(setup: Setup) -> None:
     deepest = _DEEPEST * footing.com_height
     if footing.sinkage > deepest:
         raise ConfigError(
-            f"stiffness={footing.stiffness:g} N/m³: on one foot {setup.robot.title} sinks by m g / (k A) ="
+            f"{_STIFFNESS}={footing.stiffness:g} N/m³: on one foot {setup.robot.title} sinks by m g / (k A) ="
             f" {1e3 * footing.sinkage:.0f} mm, its gait takes {1e3 * deepest:.0f} mm, a fifth of the CoM's height:"
-            f" the ground has to have {_rounded_up(footing.stiffness * footing.sinkage / deepest)} N/m³"
+            f" the ground has to have {_rounded_up(footing.stiffness * footing.sinkage / deepest)} N/m³",
+            [_STIFFNESS],
         )
     least = _LEAST_MARGIN * footing.toppling
     if control is not ControlMode.TORQUE and footing.resistance < least:
         raise ConfigError(
-            f"stiffness={footing.stiffness:g} N/m³: a robot whose joints are held by {control} control topples, as its"
-            f" sole resists rolling by k l w³/12 = {footing.resistance:.3g} N·m/rad alone, and its weight m g h ="
+            f"{_STIFFNESS}={footing.stiffness:g} N/m³: a robot whose joints are held by {control} control topples, as"
+            f" its sole resists rolling by k l w³/12 = {footing.resistance:.3g} N·m/rad alone, and its weight m g h ="
             f" {footing.toppling:.3g} N·m/rad takes {least:.3g}: walk with --control torque, or on"
-            f" {_rounded_up(footing.stiffness * least / footing.resistance)} N/m³"
+            f" {_rounded_up(footing.stiffness * least / footing.resistance)} N/m³",
+            [_STIFFNESS],
         )
 
 

@@ -42,8 +42,9 @@ class FootstepPlanner:
         last = math.floor(config.max_step_duration / period + 1e-9)
         if last < first:
             raise PlanningError(
-                f"no multiple of sample_period={period} s lies between min_step_duration="
-                f"{config.min_step_duration} s and max_step_duration={config.max_step_duration} s"
+                f"no multiple of planner.sample_period={period} s lies between planner.min_step_duration="
+                f"{config.min_step_duration} s and planner.max_step_duration={config.max_step_duration} s",
+                [f"planner.{key}" for key in ("sample_period", "min_step_duration", "max_step_duration")],
             )
         self._counts = np.arange(first, last + 1)
         self._time_cost = config.time_weight / (self._counts * period) ** 2
@@ -157,13 +158,15 @@ class FootstepPlanner:
         where = f"step {number} ({side} foot, {time:.2f} s along the path)"
         worst = int(np.argmax(least))
         if least[worst] <= 1e-9:
-            raise PlanningError(f"{where}: no impact time satisfies all of {', '.join(_LIMITS)} together")
+            keys = [f"planner.{name}" for name in _LIMITS]
+            raise PlanningError(f"{where}: no impact time satisfies all of {', '.join(keys)} together", keys)
         name = _LIMITS[worst]
         limit = getattr(self._config, name)
         value = limit + float(least[worst]) * (1.0 if name.startswith("max") else -1.0)
         unit = "rad" if name == "max_step_turn" else "m"
         raise PlanningError(
-            f"{where}: {name}={limit:.3f} {unit} cannot be kept, the best impact time gives {value:.3f} {unit}"
+            f"{where}: planner.{name}={limit:.3f} {unit} cannot be kept, the best impact time gives {value:.3f} {unit}",
+            [f"planner.{name}"],
         )
 
 

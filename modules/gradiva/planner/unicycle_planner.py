@@ -49,12 +49,16 @@ class UnicyclePlanner:
 
     def _constant_velocity(self, command: VelocityCommand, start: UnicycleState) -> UnicyclePath:
         config = self._config
-        _check("forward speed", command.forward, config.max_speed, "m/s", -config.max_backward_speed)
-        _check("lateral speed", command.lateral, config.max_lateral_speed, "m/s")
-        _check("angular speed", command.angular, config.max_angular_speed, "rad/s")
+        forward = "max_speed" if command.forward > 0.0 else "max_backward_speed"
+        _check(forward, "forward speed", command.forward, config.max_speed, "m/s", -config.max_backward_speed)
+        _check("max_lateral_speed", "lateral speed", command.lateral, config.max_lateral_speed, "m/s")
+        _check("max_angular_speed", "angular speed", command.angular, config.max_angular_speed, "rad/s")
         duration = config.max_duration if command.duration is None else command.duration
         if not 0.0 < duration <= config.max_duration:
-            raise PlanningError(f"duration {duration} s is outside its limits (0, {config.max_duration}] s")
+            raise PlanningError(
+                f"duration {duration} s is outside its limits (0, {config.max_duration}] s of planner.max_duration",
+                ["planner.max_duration"],
+            )
         wanted = np.array([command.forward, command.lateral, command.angular])
         before = start.velocity
         pace, pace_before = config.pace(*wanted.tolist()), config.pace(*before.tolist())
@@ -115,16 +119,17 @@ class UnicyclePlanner:
             pursue: Aim straight at the last point from wherever the robot is, instead of tracking the line.
         """
         config = self._config
-        _check(f"speed of the {what}:", speed, config.max_speed, "m/s", 0.0)
         if speed <= 0.0:
             raise PlanningError(f"speed of the {what}: {speed} m/s, must be positive")
+        _check("max_speed", f"speed of the {what}:", speed, config.max_speed, "m/s", 0.0)
         acceleration = speed / self._ramp_time(speed)
         follower = PointFollower(config, speed, acceleration)
         target = _Pursuit(points[-1], config) if pursue else _Track(points, speed, start, follower, config)
         if target.length(start) / speed > config.max_duration:
             raise PlanningError(
-                f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than max_duration="
-                f"{config.max_duration} s"
+                f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than planner.max_duration="
+                f"{config.max_duration} s",
+                ["planner.max_duration"],
             )
         slew = config.max_angular_speed * config.sample_period / config.min_step_duration
         pose, v = (start.x, start.y, start.yaw), max(0.0, start.forward)
@@ -139,7 +144,10 @@ class UnicyclePlanner:
             v, omega = follower.velocity(pose, desired, desired_velocity, v, brake, turning)
             velocities.append((v, 0.0, omega))
             pose = _advance(pose, v, omega, config.sample_period)
-        raise PlanningError(f"{what}: not reached within max_duration={config.max_duration} s, {left:.3f} m are left")
+        raise PlanningError(
+            f"{what}: not reached within planner.max_duration={config.max_duration} s, {left:.3f} m are left",
+            ["planner.max_duration"],
+        )
 
     def _ramp_time(self, speed: float) -> float:
         steps = max(self._config.ramp_steps, 1e-3)
@@ -213,9 +221,14 @@ def _advance(pose: tuple[float, float, float], v: float, omega: float, period: f
     )
 
 
-def _check(name: str, value: float, limit: float, unit: str, lower: float | None = None) -> None:
+def _check(key: str, name: str, value: float, limit: float, unit: str, lower: float | None = None) -> None:
+    """Refuse a value outside its limits, which the ``key`` of [planner] sets."""
     lowest = -limit if lower is None else lower
     if not lowest <= value <= limit:
         degrees = [f"{math.degrees(angle):.3g}" for angle in (value, lowest, limit)]
-        told = f" ({degrees[0]} °/s, [{degrees[1]}, {degrees[2]}] °/s)" if unit == "rad/s" else ""
-        raise PlanningError(f"{name} {round(value, 4)} {unit} is outside its limits [{lowest}, {limit}] {unit}{told}")
+        in_degrees = f" ({degrees[0]} °/s, [{degrees[1]}, {degrees[2]}] °/s)" if unit == "rad/s" else ""
+        raise PlanningError(
+            f"{name} {round(value, 4)} {unit} is outside its limits [{lowest}, {limit}] {unit}{in_degrees} of"
+            f" planner.{key}",
+            [f"planner.{key}"],
+        )

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
-from gradiva.common import GRAVITY, ConfigError, SoleRectangle, from_table, merge, nearest_name
+from gradiva.common import GRAVITY, ConfigError, PlanningError, SoleRectangle, from_table, merge, nearest_name
 from gradiva.contacts import static_sinkage
 from gradiva.robot_model import RobotDescription
-from gradiva.setup.robots import load_robot, read_toml
-from gradiva.setup.shipped_tables import PRESETS, merged_tables
+from gradiva.setup.robots import ROBOT_FILE, load_robot, read_toml, robot_folder
+from gradiva.setup.shipped_tables import PRESETS, Layer, configuration_layers, file_place, place_of, together
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
 
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 # Of the modules on a robot, which read them by Setup.part.
 _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
+_COMMAND_LINE = "on the command line"
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
 
@@ -33,12 +35,14 @@ class Setup:
         walking: Its controller.
         simulation: Its simulated plant.
         tables: The merged tables, as they are written into the run's folder.
+        layers: The tables before they were merged, each with the place where it stands.
     """
 
     robot: RobotDescription
     walking: WalkingConfig
     simulation: SimulationConfig
     tables: dict[str, Any]
+    layers: tuple[Layer, ...] = field(default=(), compare=False, repr=False)
 
     def part(self, kind: type[T], name: str) -> T:
         """Return the table called ``name``, one of those that only modules on a robot read.
@@ -47,6 +51,12 @@ class Setup:
             ConfigError: A key is unknown or missing, or a value is refused.
         """
         return from_table(kind, self.tables.get(name, {}), f"configuration of {self.robot.name}, {name}")
+
+    @contextmanager
+    def naming_places(self) -> Iterator[None]:
+        """Let a refusal say in which file the keys stand that decide it."""
+        with _naming_places(self.layers):
+            yield
 
 
 def load_setup(
@@ -73,8 +83,34 @@ def load_setup(
     """
     description = load_robot(robot)
     presets = [name for name, is_wanted in zip(PRESETS, (noise, first_run), strict=True) if is_wanted]
-    wanted = [*(_read_overlay(Path(path), robot) for path in files), *_override_tables(overrides)]
-    return typed_setup(description, merged_tables(robot, presets, wanted))
+    wanted: list[Layer] = [(str(path), _read_overlay(Path(path), robot)) for path in files]
+    wanted += [(_COMMAND_LINE, tables) for tables in _override_tables(overrides)]
+    layers = (_facts_of(description), *configuration_layers(robot, presets, wanted))
+    with _naming_places(layers):
+        return replace(typed_setup(description, together(layers[1:])), layers=layers)
+
+
+def _facts_of(description: RobotDescription) -> Layer:
+    """Return what ``robot.toml`` says of the planner and the sole."""
+    planner = {fact: getattr(description, fact) for fact in _FACTS}
+    tables = {"planner": planner, _SOLE: asdict(description.sole)}
+    return file_place(robot_folder(description.name) / ROBOT_FILE), tables
+
+
+@contextmanager
+def _naming_places(layers: Sequence[Layer]) -> Iterator[None]:
+    try:
+        yield
+    except (ConfigError, PlanningError) as error:
+        places = [f"{key} is set {place}" for key in error.keys if (place := _place(key, layers)) is not None]
+        if not places:
+            raise
+        raise type(error)("; ".join([str(error), ", ".join(places)])) from None
+
+
+def _place(key: str, layers: Sequence[Layer]) -> str | None:
+    place = place_of(key, layers)
+    return place if place in (None, _COMMAND_LINE) else f"in {place}"
 
 
 def robot_of(files: Iterable[Path]) -> str | None:
@@ -115,12 +151,15 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     walking = {name: tables.get(name, {}) for name in parts}
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     where = f"configuration of {description.name},"
-    sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
+    with _below(_SOLE):
+        sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
     typed = _on_its_ground(from_table(WalkingConfig, walking, where), description.mass, sole)
+    with _below("simulation"):
+        simulation = from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation")
     return Setup(
         robot=replace(description, sole=sole, **{fact: getattr(typed.planner, fact) for fact in _FACTS}),
         walking=typed,
-        simulation=from_table(SimulationConfig, tables.get("simulation", {}), f"{where} simulation"),
+        simulation=simulation,
         tables={"robot": description.name, **tables},
     )
 
@@ -131,6 +170,15 @@ def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> W
         return config
     depth = static_sinkage(mass * GRAVITY, sole, config.contact_estimator.stiffness)
     return replace(config, planner=replace(config.planner, sinkage=depth))
+
+
+@contextmanager
+def _below(table: str) -> Iterator[None]:
+    """Let an error name keys from the top on."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(str(error), [f"{table}.{key}" for key in error.keys]) from None
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:

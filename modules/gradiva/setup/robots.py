@@ -15,7 +15,8 @@ from gradiva.setup.model_files import find_model_file
 SEARCH_PATH = "GRADIVA_ROBOTS"
 """Environment variable: folders of folders of robots, separated as those of PATH are."""
 
-_FILE = "robot.toml"
+ROBOT_FILE = "robot.toml"
+"""What a folder needs to be that of a robot."""
 
 
 def search_path() -> list[Path]:
@@ -28,7 +29,7 @@ def robot_folders() -> dict[str, Path]:
     """Return the folders of all robots by name, in alphabetical order; of two with one name the first found."""
     found: dict[str, Path] = {}
     for place in search_path():
-        for file in sorted(place.glob(f"*/{_FILE}")):
+        for file in sorted(place.glob(f"*/{ROBOT_FILE}")):
             found.setdefault(file.parent.name, file.parent)
     return dict(sorted(found.items()))
 
@@ -40,7 +41,7 @@ def robot_names() -> list[str]:
 
 def shipped_robot_names() -> list[str]:
     """Return the names of the robots that Gradiva ships, in alphabetical order."""
-    return sorted(file.parent.name for file in data_folder("robots").glob(f"*/{_FILE}"))
+    return sorted(file.parent.name for file in data_folder("robots").glob(f"*/{ROBOT_FILE}"))
 
 
 def robots_with_ports() -> list[RobotDescription]:
@@ -68,8 +69,8 @@ def load_robot(name: str) -> RobotDescription:
         ModelError: The package of its model is not installed.
     """
     folder = robot_folder(name)
-    table = read_toml(folder / _FILE)
-    where = f"{folder.parent.name}/{name}/{_FILE}"
+    table = read_toml(folder / ROBOT_FILE)
+    where = f"{folder.parent.name}/{name}/{ROBOT_FILE}"
     for key in ("name", "package", "model"):
         if not isinstance(table.get(key), str):
             raise ConfigError(f"{where}: missing key '{key}', or it is no text")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
 from gradiva.common import merge
@@ -12,6 +13,8 @@ from gradiva.setup.folders import data_folder
 from gradiva.setup.robots import read_toml, robot_folder
 
 Tables = dict[str, Any]
+Layer = tuple[str, Mapping[str, Any]]
+"""Where tables stand, and the tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,20 @@ CHOICES = (
     ChoiceOverlay("soft_ground.toml", "simulation.ground.kind", "viscoelastic"),
 )
 PRESETS = ("noise.toml", "first_run.toml")  # laid over the others only when asked for
+_ABSENT = object()
 _NOT_MERGED = {"robot.toml", *PRESETS, *(choice.file for choice in CHOICES)}
 
 
 def merged_tables(robot: str, presets: Iterable[str], wanted: Iterable[Mapping[str, Any]]) -> Tables:
+    """Return the tables of `configuration_layers`, merged.
+
+    Raises:
+        ConfigError: A file is not TOML.
+    """
+    return together(configuration_layers(robot, presets, [("", tables) for tables in wanted]))
+
+
+def configuration_layers(robot: str, presets: Iterable[str], wanted: Iterable[Layer]) -> list[Layer]:
     """Return ``config/`` ← ``robots/<name>/`` ← what the choices made so bring with them ← presets ← ``wanted``.
 
     Args:
@@ -57,13 +70,35 @@ def merged_tables(robot: str, presets: Iterable[str], wanted: Iterable[Mapping[s
     """
     folders = (data_folder("config"), robot_folder(robot))
     defaults = [
-        read_toml(path) for folder in folders for path in sorted(folder.glob("*.toml")) if path.name not in _NOT_MERGED
+        _layer(path) for folder in folders for path in sorted(folder.glob("*.toml")) if path.name not in _NOT_MERGED
     ]
-    above = [*(read_toml(folders[0] / preset) for preset in presets), *wanted]
-    without_choices = _together([*defaults, *above])
+    above = [*(_layer(folders[0] / preset) for preset in presets), *wanted]
+    without_choices = together([*defaults, *above])
     files = [folder / choice.file for choice in CHOICES if choice.is_chosen(without_choices) for folder in folders]
-    return _together([*defaults, *(read_toml(path) for path in files if path.is_file()), *above])
+    return [*defaults, *(_layer(path) for path in files if path.is_file()), *above]
 
 
-def _together(tables: Iterable[Mapping[str, Any]]) -> Tables:
-    return reduce(merge, tables, {})
+def together(layers: Iterable[Layer]) -> Tables:
+    """Return the tables of all layers; the last one wins, key by key."""
+    return reduce(merge, (tables for _, tables in layers), {})
+
+
+def place_of(key: str, layers: Sequence[Layer]) -> str | None:
+    """Return where the value of ``table.key`` comes from: the last layer that has it; None where none has."""
+    for place, tables in reversed(layers):
+        value: Any = tables
+        for part in key.split("."):
+            value = value.get(part, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+        if value is not _ABSENT:
+            return place
+    return None
+
+
+def file_place(path: Path) -> str:
+    """Return the short name of a shipped file: ``config/planner.toml``, ``robots/talos/robot.toml``."""
+    folders = path.parent.parts[-1:] if path.parent.name == "config" else path.parent.parts[-2:]
+    return "/".join((*folders, path.name))
+
+
+def _layer(path: Path) -> Layer:
+    return file_place(path), read_toml(path)

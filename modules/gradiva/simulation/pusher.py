@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from gradiva.common import NDArray, so3
+from gradiva.common import ModelError, NDArray, so3
 from gradiva.simulation.push import Push
 from gradiva.simulation.rigid_tree import RigidTree
 
@@ -37,7 +37,10 @@ class Pusher:
         Raises:
             ModelError: The model has no such link.
         """
-        body = self._tree.body_of(push.link)
+        try:
+            body = self._tree.body_of(push.link)
+        except ModelError as error:
+            raise ModelError(f"push on '{push.link}': {error}") from None
         inertial = body.inertials.get(push.link)
         point = body.frames[push.link][:3, 3] if inertial is None else inertial.centre
         first = round(push.start / self._model.opt.timestep)
