@@ -62,6 +62,26 @@ def test_a_joypad_drives_and_is_missed_when_it_is_silent():
     assert double.ask("pauseWalking").startswith("cannot pause")
 
 
+def test_a_source_of_time_that_jumps_is_an_event_and_neither_the_plan_nor_the_joypad_notices():
+    double = WalkingDouble()
+    double.get_ready()
+    ahead, times = 0.0, []
+    for number in range(200):
+        ahead = {70: 0.7, 120: -0.7, 160: 30.0}.get(number, ahead)  # [s] of the source
+        double.coordinator.take_goal([0.4, 0.0, 0.0], double.session.time)
+        double.session.tick(double.robot.time + ahead)
+        double.robot.advance(0.01)
+        times.append(double.session.status.time)
+    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    assert {(event.kind, event.subject) for event in double.controller.safety_events} == {
+        ("clock_jump", "forward"),
+        ("clock_jump", "backward"),
+    }
+    assert double.controller.state is WalkingState.WALKING
+    assert double.session.status.notice == ""
+    assert double.robot.fall is None
+
+
 def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():
     double = WalkingDouble()
     double.get_ready()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from gradiva.common import ControlClock
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
@@ -34,8 +35,11 @@ class WalkingDouble:
         self.robot = MujocoRobot(self.setup.robot, self.setup.simulation, self.layers.start_posture, 0)
         self.controller = WalkingController(self.layers, planning=self.planning)
         self.coordinator = Coordinator(self.controller, self.config, self.setup.walking.planner)
-        self.session = WalkingSession(self.robot, self.controller, self.coordinator, self.config)
+        self.session = WalkingSession(self.robot, self.controller, self.coordinator, self.config, self.clock())
         self.replies = []
+
+    def clock(self):
+        return ControlClock(self.setup.walking.walking.period, self.setup.walking.safety.clock)
 
     def run(self, duration, until=lambda: False):
         end = self.robot.time + duration - 1e-9

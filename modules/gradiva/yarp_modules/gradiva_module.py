@@ -146,7 +146,7 @@ class GradivaModule(yarp.RFModule):
             with self.health.tick(self.lateness, missed):
                 goes_on = self._guarded(self.tick, otherwise=True)
         self._guarded(self._use_idle_time, otherwise=None)
-        return goes_on
+        return bool(goes_on)
 
     def safeRespond(self, command: yarp.Bottle, reply: yarp.Bottle) -> bool:
         """Answer while others are being answered: YARP's own lets an emergency stop wait for the plan of a goal."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from gradiva.common import RobotInterface
+from gradiva.common import ControlClock, RobotInterface
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, cache_folder
@@ -135,7 +135,7 @@ class WalkingModule(GradivaModule):
             is_new = self._has_new_sample()
         finally:  # whatever the robot raises, commands are carried out
             if not is_new:
-                self._session.serve(control_time())
+                self._session.serve()
         return 0 if is_new else None
 
     def time_left(self) -> float:
@@ -152,7 +152,7 @@ class WalkingModule(GradivaModule):
             self.health.state = "compiling" if self._is_compiling else "waiting for the robot"
             return True
         self._ports.read(
-            lambda values: session.coordinator.take_goal(values, time),
+            lambda values: session.coordinator.take_goal(values, session.time),
             lambda values: setattr(session.coordinator, "free_space", FreeSpace.from_numbers(values)),
         )
         self._timer.start()
@@ -207,7 +207,9 @@ class WalkingModule(GradivaModule):
         robot: RobotInterface = self._robot
         if self.options.dry_run:
             robot = self._dry_run = DryRunRobot(self._robot, self.setup.robot.joints)
-        session = WalkingSession(robot, controller, coordinator, self.config)
+        walking = self.setup.walking
+        clock = ControlClock(walking.walking.period, walking.safety.clock)
+        session = WalkingSession(robot, controller, coordinator, self.config, clock)
         self.keep_from_collector()
         self._session = session
 

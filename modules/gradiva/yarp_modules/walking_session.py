@@ -6,10 +6,18 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gradiva.common import JointCommand, Measurement, PlanarPose, RobotInterface, WalkingError
+from gradiva.common import (
+    ControlClock,
+    JointCommand,
+    Measurement,
+    PlanarPose,
+    RobotInterface,
+    WalkingError,
+    altered,
+)
 from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.seldom import Seldom
-from gradiva.walking import WalkingController, WalkingLog, WalkingState
+from gradiva.walking import WalkingController, WalkingLog, WalkingState, clock_finding
 from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.command_reply import fail, ok
 from gradiva.yarp_modules.coordinator import Coordinator
@@ -30,6 +38,9 @@ class WalkingSession:
     cannot be read or written is a failed tick for the controller's safety, never the end: whatever its `read` or
     `write` raises, commands over RPC and the emergency stop are carried out in the same tick.
 
+    Time is the control time of a `ControlClock`: where the source jumps (a simulation that begins anew, a process that
+    was suspended), control time goes on by one period, and a ``clock_jump`` is reported.
+
     Attributes:
         controller: The walking controller.
         coordinator: What it is told.
@@ -38,7 +49,12 @@ class WalkingSession:
     """
 
     def __init__(
-        self, robot: RobotInterface, controller: WalkingController, coordinator: Coordinator, config: CoordinatorConfig
+        self,
+        robot: RobotInterface,
+        controller: WalkingController,
+        coordinator: Coordinator,
+        config: CoordinatorConfig,
+        clock: ControlClock,
     ) -> None:
         """Take what was built.
 
@@ -47,15 +63,16 @@ class WalkingSession:
             controller: Of this robot.
             coordinator: Of this controller.
             config: Of the coordinator.
+            clock: Of the control, not running yet.
         """
         self._robot = robot
+        self._clock = clock
         self.controller = controller
         self.coordinator = coordinator
         self.measurement: Measurement | None = None
         self.status = WalkingStatus("waiting", "no sample of the robot has come yet")
         self.refused_messages = 0
         self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_patience)
-        self._time = 0.0
         self._trouble = Seldom(_LOGGER, _WARNING_PERIOD)
         self._told = ""
 
@@ -74,14 +91,22 @@ class WalkingSession:
             return ok(self.status.full_reason)
         return self._requests.ask(command, is_urgent=command.word is Word.EMERGENCY_STOP)
 
-    def tick(self, time: float) -> WalkingLog | None:
+    @property
+    def time(self) -> float:
+        """Control time of the last tick, [s]; goals that stream in are stamped with it."""
+        return self._clock.time
+
+    def tick(self, source_time: float) -> WalkingLog | None:
         """Read, carry out commands, control, write; None where the robot is not controlled yet.
 
         Args:
-            time: Of the control clock, [s].
+            source_time: Of the clock that control time follows, and on which samples are stamped, [s].
         """
+        time = self._clock.update(source_time)
+        if self._clock.jump is not None:
+            self._guarded("follow the clock", self._report_jump)
         self._guarded("read the robot", self._take_sample)
-        self.serve(time)
+        self.serve()
         self._guarded("follow the goals", lambda: self.coordinator.update(time))
         log = None
         if self.measurement is not None and self.controller.state is not WalkingState.CONFIGURED:
@@ -91,24 +116,30 @@ class WalkingSession:
         self._tell_change()
         return log
 
-    def serve(self, time: float) -> None:
-        """Carry out the commands that wait, at ``time`` [s]: in a tick, and where there is no sample to tick by."""
-        self._time = time
+    def serve(self) -> None:
+        """Carry out the commands that wait: in a tick, and where there is no sample to tick by."""
         state = self.controller.state
         self._requests.serve(self._carry_out)
         self._take_motors(before=state)
 
     def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
         try:
-            self.coordinator.carry_out(asked.request, self._time, asked.answer)
+            self.coordinator.carry_out(asked.request, self.time, asked.answer)
         except Exception as error:  # the commands behind it are carried out all the same, an emergency stop among them
             asked.answer(fail(_text_of(error)))
             self._report(f"carry out {asked.request.word}", error)
 
     def _take_sample(self) -> None:
         """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""
-        self.measurement = self._robot.read()
+        measurement = self._robot.read()
+        self.measurement = altered(measurement, time=self._clock.stamp(measurement.time))
         self.coordinator.joint_positions = self.measurement.joint_positions
+
+    def _report_jump(self) -> None:
+        assert self._clock.jump is not None, "it was looked at before"
+        finding = clock_finding(self._clock.jump)
+        self._trouble.warning("%s", finding.text)
+        self.controller.report([finding])
 
     def _take_motors(self, before: WalkingState) -> None:
         """Let a robot that begins to be prepared switch its motors anew, whoever had them."""
@@ -137,14 +168,14 @@ class WalkingSession:
 
     def _present_status(self, log: WalkingLog | None) -> WalkingStatus:
         if self.measurement is None:
-            return replace(self.status, notice=self.coordinator.notice, time=self._time)
+            return replace(self.status, notice=self.coordinator.notice, time=self.time)
         controller, plan, events = self.controller, self.controller.plan, self.controller.safety_events
         return WalkingStatus(
             state=str(controller.state),
             reason=controller.reason,
             notice=self.coordinator.notice,
-            time=self._time,
-            remaining=0.0 if plan is None else max(0.0, plan.end_time - self._time),
+            time=self.time,
+            remaining=0.0 if plan is None else max(0.0, plan.end_time - self.time),
             pose=self.status.pose if log is None else _pose(log) or self.status.pose,
             is_planning=controller.is_planning,
             qp_failures=controller.qp_failures,
