@@ -34,7 +34,7 @@ def place() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_OWN) and _EMBEDDED not in name and not name.startswith("<"):
+        if not name.startswith(_OWN) and _EMBEDDED not in name and not name.startswith("<frozen"):
             return f"{name}:{frame.f_lineno}"
         frame = frame.f_back
     return "a thread of YARP's own"

@@ -7,6 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from gradiva.middleware.embedded import api
+from gradiva.middleware.embedded.network import port_registration
+from gradiva.middleware.embedded.network.current_settings import current_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.open_socket import open_socket
+from gradiva.middleware.errors import PeerUnreachable
 
 from ._journal import end_process, note, place
 
@@ -76,10 +81,41 @@ def _open(port: Any, name: Any = "", *rest: Any) -> bool:
     is_own = _opened.get(id(port._core)) == text and port.isOpen() if hasattr(port, "isOpen") else False
     if text not in ("", "...") and not is_own and api.Network.exists(text):
         return False
+    if isinstance(name, str) and _conflicts(name):
+        note(f"address conflict of {name}")
+        return False
     is_open = type(port).open(port, name, *rest)
     if is_open:
         _opened[id(port._core)] = text
     return bool(is_open)
+
+
+def _conflicts(name: str) -> bool:
+    """Return whether the number that the name server has for a name is another port's, of which it knows nothing."""
+    names = NameClient(current_settings())
+    contact = names.register(name or "...")
+    names.unregister(contact.getRegName())
+    try:
+        open_socket(contact.getHost(), contact.getPort(), current_settings(), 0.5).close()
+    except PeerUnreachable:
+        return False
+    return True
+
+
+class _Once:
+    """Stands where the embedded implementation keeps names registered: the real bindings register once."""
+
+    @staticmethod
+    def keep(*_: object) -> None:
+        """Do nothing."""
+
+    @staticmethod
+    def forget(*_: object) -> bool:
+        """Let the port unregister."""
+        return True
+
+
+port_registration.registration_keeper = _Once
 
 
 def _close(port: Any) -> None:

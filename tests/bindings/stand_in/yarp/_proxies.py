@@ -1,7 +1,7 @@
 """The classes of the real bindings, made from their table over those of the embedded implementation.
 
-Each has the methods that the table lists, refuses arguments that fit none of their forms by TypeError, and hands the call
-on. Objects that come back are wrapped again; a part of an object knows whose part it is.
+Each has the methods that the table lists, refuses arguments that fit none of their forms by TypeError, and hands the
+call on. Objects that come back are wrapped again; a part of an object knows whose part it is.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ._journal import end_process
 TABLE = json.loads((Path(__file__).parents[3] / "middleware" / "recordings" / "bindings_3_12.json").read_text())
 _PARTS = {"get", "find", "findGroup", "asList", "asDict", "tail", "addList", "addDict", "addGroup", "prepare", "read"}
 _VECTORS = ("DVector", "IVector", "BVector", "PidVector")
+_RECORDS = ("Pid", "ContactStyle")  # have attributes
 _PLAIN = (bool, int, float, str)
 
 Manner = Callable[..., Any]
@@ -55,7 +56,9 @@ def take_manners(manners: Mapping[tuple[str, str], Manner], directed: Mapping[st
 
 def names() -> dict[str, Any]:
     """Return the classes and constants, and the functions that need no manners."""
-    constants = {name: getattr(api, name) for name in (*TABLE["constants"], *TABLE["other_constants"]) if hasattr(api, name)}
+    constants = {
+        name: getattr(api, name) for name in (*TABLE["constants"], *TABLE["other_constants"]) if hasattr(api, name)
+    }
     functions = {name: getattr(api, name) for name in TABLE["functions"] if hasattr(api, name)}
     return {**constants, **functions, **_kinds}
 
@@ -120,7 +123,9 @@ def _make(name: str) -> type[Proxy]:
     parts: dict[str, Any] = {"_embedded": embedded}
     if embedded is not None:
         known = {each: forms for each, forms in members(name).items() if each != "__init__"}
-        parts |= {each: _member(name, each, forms, embedded) for each, forms in known.items() if _has(embedded, each)}
+        parts |= {
+            each: _member(name, each, forms, embedded) for each, forms in known.items() if _has(name, each, embedded)
+        }
         if name in _VECTORS:
             parts |= {special: _special(special) for special in ("__len__", "__getitem__", "__setitem__", "__iter__")}
     _kinds[name] = type(name, bases, parts)
@@ -129,8 +134,8 @@ def _make(name: str) -> type[Proxy]:
     return _kinds[name]
 
 
-def _has(embedded: type, name: str) -> bool:
-    return hasattr(embedded, name) or name in getattr(embedded, "__annotations__", {})
+def _has(kind: str, name: str, embedded: type) -> bool:
+    return hasattr(embedded, name) or kind in _RECORDS
 
 
 def _member(kind: str, name: str, forms: list[str] | None, embedded: type) -> Any:
@@ -175,7 +180,10 @@ def _living_owner(proxy: Proxy) -> Proxy:
 
 
 def _attribute(name: str) -> property:
-    return property(lambda self: wrapped(getattr(self.proxied, name)), lambda self, value: setattr(self.proxied, name, unwrapped(value)))
+    return property(
+        lambda self: wrapped(getattr(self.proxied, name)),
+        lambda self, value: setattr(self.proxied, name, unwrapped(value)),
+    )
 
 
 def _special(name: str) -> Callable[..., Any]:
