@@ -65,6 +65,18 @@ def test_closing_the_feet_ends_soon(follower):
     assert follower.plan.end_time < 3.0 + 3.5
 
 
+def test_an_error_of_the_planner_is_the_reply_and_the_plan_stays(follower, monkeypatch):
+    follower.follow(VelocityCommand(0.1), 0.0, PlanarPose())
+    plan = follower.plan
+    monkeypatch.setattr(WalkingPlanner, "replan", lambda *_: {}["x"])
+    with pytest.raises(PlanningError, match="the planner failed: KeyError 'x' in walking"):
+        follower.follow(VelocityCommand(0.2), 1.0, PlanarPose())
+    with pytest.raises(PlanningError, match="the planner failed"):
+        follower.update(plan.end_time - 1.0, PlanarPose())
+    follower.close_feet(plan.end_time - 1.0)
+    assert follower.plan is plan
+
+
 def test_what_cannot_be_planned_leaves_the_plan(follower):
     plan = follower.plan
     with pytest.raises(PlanningError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
-from functools import cache
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -15,6 +14,8 @@ T = TypeVar("T")
 NDArray = npt.NDArray[np.float64]
 
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
+_Defaults = dict[str, Callable[[], Any] | None]
+_known_defaults: dict[type, _Defaults] = {}
 _ANY_LENGTH = (None,)
 _set = object.__setattr__
 _seal: Any = np.ndarray.setflags  # by position, which takes a third of the time and which its stub does not know
@@ -65,10 +66,12 @@ def unchecked(kind: type[T], **values: Any) -> T:
     return instance
 
 
-@cache
-def _defaults(kind: type) -> dict[str, Any]:
+def _defaults(kind: type) -> _Defaults:
     """Return the fields of a dataclass, those of its bases as well, with what makes a default; None where none does."""
-    return {field.name: _default_of(field) for field in fields(kind)}
+    known = _known_defaults.get(kind)
+    if known is None:
+        known = _known_defaults[kind] = {field.name: _default_of(field) for field in fields(kind)}
+    return known
 
 
 def _default_of(field: Field[Any]) -> Callable[[], Any] | None:

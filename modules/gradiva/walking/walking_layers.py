@@ -43,6 +43,7 @@ class WalkingLayers:
         mass: Of the robot, [kg].
         joint_limits: Lower and upper joint positions, [rad], each of shape (n,).
         torque_limits: Of the joints, [N·m], shape (n,).
+        joint_bounds: What the joints are made for.
         torso_rotation: Reference of the torso when facing x, shape (3, 3).
         start_posture: Where walking begins.
         reference_lead: How far ahead of the measurement layer 3 wants its references, [s]: a command of motion is meant
@@ -95,13 +96,13 @@ class WalkingLayers:
             self.swing_momentum,
             config.planner.slowness,
         )
-        bounds = JointBounds(
+        self.joint_bounds = JointBounds(
             *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
         )
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
-        self.safety = SafetySupervisor(config.safety, robot, bounds, self.start_posture)
+        self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
 
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to where the robot can balance."""
