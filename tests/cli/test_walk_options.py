@@ -118,6 +118,13 @@ def test_soft_ground_brings_what_torque_control_needs_on_it():
     assert setup.walking.torque_control.ground is GroundModel.COMPLIANT
 
 
+@pytest.mark.parametrize(("typed", "uphill"), [("3", 0.0), ("3,90", 90.0), ("-3,90", -90.0), ("3,-135", -135.0)])
+def test_a_slope_rises_in_its_heading(typed, uphill):
+    ground = request(slope=typed).setup.simulation.ground
+    assert np.degrees(ground.steepness) == pytest.approx(3.0)
+    assert np.degrees(ground.uphill) == pytest.approx(uphill)
+
+
 def test_the_ground_of_a_file_is_kept_and_may_be_made_softer(tmp_path):
     file = tmp_path / "soft.toml"
     file.write_text('[simulation.ground]\nkind = "viscoelastic"\n')

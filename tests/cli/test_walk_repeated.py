@@ -24,6 +24,7 @@ WORDS = {
     "ground": ["--ground", "penalty"],
     "stiffness": ["--control", "torque", "--ground", "soft", "--stiffness", "1.25e6"],
     "damping": ["--control", "torque", "--ground", "soft", "--damping", "1234.5"],
+    "slope": ["--slope", "2.5,-90"],
     "push": ["--push", "chest,0,30,0,4,0.1", "--push", "chest,0,-30,0,6,0.1"],
     "noise": ["--noise"],
     "seed": ["--seed", "7"],

@@ -54,6 +54,13 @@ Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text=
 Ground = Annotated[str | None, _what(text="rigid, soft or penalty.", metavar="GROUND")]
 Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
+Slope = Annotated[
+    str | None,
+    _what(
+        text="Steepness of the ground, and the heading in which it rises, counter-clockwise; 0, ahead, by default.",
+        metavar="DEG[,HEADING]",
+    ),
+]
 Pushes = Annotated[
     list[str] | None,
     _what(
@@ -96,6 +103,7 @@ def walk(
     ground: Ground = None,
     stiffness: Stiffness = None,
     damping: Damping = None,
+    slope: Slope = None,
     push: Pushes = None,
     noise: Noise = False,
     seed: Seed = 0,
@@ -128,6 +136,7 @@ def walk(
         ground=ground,
         stiffness=stiffness,
         damping=damping,
+        slope=slope,
         files=tuple(from_files or ()),
         settings=tuple(settings or ()),
         pushes=tuple(push or ()),

@@ -17,8 +17,9 @@ from gradiva.common import ConfigError, NDArray, merge, nearest_name
 from gradiva.experiments import GROUND_NAMES, WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
-from gradiva.simulation import GroundKind, Push
+from gradiva.simulation import GroundKind, Push, slope_components
 
+_SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": ("position", "velocity", "torque"),
@@ -44,6 +45,7 @@ class WalkOptions:
     ground: str | None = None
     stiffness: float | None = None
     damping: float | None = None
+    slope: str | None = None
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     pushes: tuple[str, ...] = ()
@@ -63,7 +65,7 @@ class WalkOptions:
     def _words(self, setup: Setup) -> tuple[str, ...]:
         """The words that repeat the walk, defaults said: what happens to its result is not among them."""
         options: dict[str, Any] = {"robot": setup.robot.name, **self._destination()}
-        for name in ("control", "model", "ground", "stiffness", "damping"):
+        for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
             options[name] = getattr(self, name)
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         told = [(name, value) for name, given in options.items() for value in _each(given)]
@@ -90,6 +92,7 @@ class WalkOptions:
         chosen += [("simulation.ground.kind", kind) for kind in kinds]
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
+        settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
             settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
         files = [Path(name) for name in self.files]
@@ -105,6 +108,13 @@ class WalkOptions:
         """What is said of a soft ground."""
         given = {"stiffness": self.stiffness, "damping": self.damping}
         return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def _slope(self) -> dict[str, float]:
+        """The components of the slope that is asked for."""
+        if self.slope is None:
+            return {}
+        return dict(zip(("slope_forward", "slope_left"), parse_slope(self.slope), strict=True))
 
     @property
     def _has_destination(self) -> bool:
@@ -143,6 +153,20 @@ def parse_goal(text: str, speed: float | None = None) -> GoalCommand:
         raise ConfigError(f"--goal {text}: expected X,Y or X,Y,YAW")
     yaw = math.radians(numbers[2]) if len(numbers) == 3 else None
     return GoalCommand(numbers[0], numbers[1], yaw, None if speed is None else _number("speed", speed))
+
+
+def parse_slope(text: str) -> tuple[float, float]:
+    """Return how the ground rises towards x and y, [rad], from "degrees" or "degrees,heading".
+
+    Raises:
+        ConfigError: It is neither, or no robot could stand there.
+    """
+    numbers = _numbers("slope", text.split(","), _SLOPE)
+    if len(numbers) not in (1, 2):
+        raise ConfigError(f"--slope {text}: expected {_SLOPE}")
+    if not abs(numbers[0]) < 45.0:
+        raise ConfigError(f"--slope {text}: slopes must stay below 45°")
+    return slope_components(math.radians(numbers[0]), math.radians(numbers[1] if len(numbers) == 2 else 0.0))
 
 
 def parse_push(text: str) -> Push:

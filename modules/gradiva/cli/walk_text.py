@@ -10,7 +10,7 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from gradiva.experiments import GROUND_NAMES, WalkRequest, footing_note
+from gradiva.experiments import GROUND_NAMES, WalkRequest, footing_note, slope_note
 from gradiva.planner import WalkingPlan
 from gradiva.simulation import GroundKind
 from gradiva.telemetry.key_figures import ERRORS, KEY_FIGURES, number
@@ -20,8 +20,8 @@ _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"
 
 def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
     """Return the lines with which a walk begins: what the robot is going to do, and what its ground does to it."""
-    note = footing_note(request.setup)
-    return [describe_command(request, plan), *([note] if note else [])]
+    notes = footing_note(request.setup), slope_note(request.setup)
+    return [describe_command(request, plan), *(note for note in notes if note)]
 
 
 def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:

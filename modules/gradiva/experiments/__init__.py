@@ -6,6 +6,7 @@ from gradiva.experiments.fall_diagnosis import diagnose
 from gradiva.experiments.planned_walk import final_pose, plan_from_start
 from gradiva.experiments.registry import EXPERIMENTS, find_experiment
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
+from gradiva.experiments.slope_footing import check_slope, slope_note
 from gradiva.experiments.soft_footing import check_footing, footing_note
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Trial, TrialResult, run_trial
@@ -37,6 +38,7 @@ __all__ = [
     "WalkOutcome",
     "WalkRequest",
     "check_footing",
+    "check_slope",
     "create_run",
     "diagnose",
     "final_pose",
@@ -50,4 +52,5 @@ __all__ = [
     "run_walk",
     "save_walk",
     "score",
+    "slope_note",
 ]

@@ -83,6 +83,8 @@ class RobotDescription:
             a robot tell them, [rad].
         balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
             see ``inertia.py``; else such a model is refused.
+        max_slope_deg: Steepest ground that it has been seen to walk by a plan for level ground, ahead or back and to
+            the sides, [°]; None: nothing is known.
     """
 
     name: str
@@ -105,9 +107,12 @@ class RobotDescription:
     ports: RobotPorts | None = None
     position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     balance_inertia: bool = False
+    max_slope_deg: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         _check_positive(self, "mass", "com_height", "step_width", "max_speed")
+        if self.max_slope_deg is not None and min(self.max_slope_deg) <= 0.0:
+            raise ConfigError(f"max_slope_deg={self.max_slope_deg}, must be positive")
         for joint, (lower, upper) in self.position_limits.items():
             if joint not in self.joints:
                 raise ConfigError(f"position_limits: no joint '{joint}'{nearest_name(joint, self.joints)}")

@@ -4,7 +4,7 @@ from gradiva.simulation.body_probes import BodyProbes, InertialReading
 from gradiva.simulation.fall_detector import Fall, FallConfig
 from gradiva.simulation.fault import Fault, FaultKind
 from gradiva.simulation.ground import Ground
-from gradiva.simulation.ground_config import GroundConfig, GroundKind
+from gradiva.simulation.ground_config import GroundConfig, GroundKind, slope_components
 from gradiva.simulation.inner_cuts import Cut
 from gradiva.simulation.joint_ranges import JointRanges, joint_ranges
 from gradiva.simulation.loose_body import LooseBody, PenaltyWorld
@@ -59,4 +59,5 @@ __all__ = [
     "ViscoElasticGroundConfig",
     "WrenchNoiseConfig",
     "joint_ranges",
+    "slope_components",
 ]

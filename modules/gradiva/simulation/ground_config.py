@@ -58,3 +58,25 @@ class GroundConfig:
     def gravity_vector(self) -> NDArray:
         """World, [m/s²], shape (3,)."""
         return self.world_rotation.T @ np.array([0.0, 0.0, -self.gravity])
+
+    @property
+    def steepness(self) -> float:
+        """Angle between the floor and the horizontal, [rad]."""
+        return math.acos(math.cos(self.slope_forward) * math.cos(self.slope_left))
+
+    @property
+    def uphill(self) -> float:
+        """Heading in which the floor rises most, counter-clockwise from x, [rad]; 0 where it is level."""
+        up = self.world_rotation[2]
+        return math.atan2(up[1], up[0])
+
+
+def slope_components(steepness: float, uphill: float) -> tuple[float, float]:
+    """Return ``slope_forward`` and ``slope_left`` [rad] of a floor.
+
+    Args:
+        steepness: Against the horizontal, [rad].
+        uphill: Heading in which it rises most, counter-clockwise from x on the floor, [rad].
+    """
+    forward = math.asin(math.sin(steepness) * math.cos(uphill))
+    return forward, math.atan(math.tan(steepness) * math.sin(uphill))

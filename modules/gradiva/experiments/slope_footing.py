@@ -1,0 +1,144 @@
+"""Whether a robot can stand on a slope, which its plan takes for level ground, by what is known before it tries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray, Side
+from gradiva.setup import Setup
+
+_WORTH_A_WORD = math.radians(0.5)
+_EIGHTH, _QUARTER = math.radians(45.0), math.radians(90.0)
+_DIRECTIONS = (
+    "ahead",
+    "ahead and to the left",
+    "to the left",
+    "behind and to the left",
+    "behind",
+    "behind and to the right",
+    "to the right",
+    "ahead and to the right",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlopeFooting:
+    r"""A robot that stands perpendicular to its ground, as its plan has it.
+
+    .. math:: c = -h \tan\theta \, (\cos\phi, \sin\phi)
+
+    ==============================  ==========================================================
+    Symbol                          Field
+    ==============================  ==========================================================
+    :math:`\theta`, :math:`\phi`      ``steepness`` and ``uphill``, [rad]
+    h                               ``com_height``, [m]
+    c                               ``com_shift``
+    ==============================  ==========================================================
+
+    Attributes:
+        steepness: Of the ground, [rad].
+        uphill: Heading in which it rises most, counter-clockwise from where the robot faces, [rad].
+        com_height: [m].
+        room: From the ZMP of standing to the edges of the soles in front, at the left, behind, at the right, [m].
+        friction: Of the ground, [-].
+        walked: How steep ground has been seen to be walked ahead or back and to the sides, [rad]; None: not known.
+    """
+
+    steepness: float
+    uphill: float
+    com_height: float
+    room: tuple[float, float, float, float]
+    friction: float
+    walked: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, setup: Setup) -> SlopeFooting:
+        """Return the footing of a configuration."""
+        ground, planner, robot = setup.simulation.ground, setup.walking.planner, setup.robot
+        corners = robot.sole.corners(Side.LEFT)
+        front, aside = corners.max(axis=0) - [planner.zmp_offset[0], -0.5 * planner.step_width]
+        behind = planner.zmp_offset[0] - corners[:, 0].min()
+        limits = robot.max_slope_deg
+        return cls(
+            steepness=ground.steepness,
+            uphill=ground.uphill,
+            com_height=planner.com_height,
+            room=(float(front), float(aside), float(behind), float(aside)),
+            friction=ground.friction,
+            walked=None if limits is None else (math.radians(limits[0]), math.radians(limits[1])),
+        )
+
+    @property
+    def com_shift(self) -> NDArray:
+        """Where below the CoM the ground is, from where the plan has it, [m], shape (2,)."""
+        up = np.array([math.cos(self.uphill), math.sin(self.uphill)])
+        return -self.com_height * math.tan(self.steepness) * up
+
+    @property
+    def topples_at_rest(self) -> bool:
+        """Whether the CoM is beyond the soles."""
+        forward, left = self.com_shift
+        front, at_left, behind, at_right = self.room
+        return not (-behind < forward < front and -at_right < left < at_left)
+
+    @property
+    def topples_walking(self) -> bool:
+        """Whether the slope is steeper than what has been seen to be walked, an ellipse over the headings."""
+        if self.walked is None:
+            return False
+        ahead, aside = self.steepness * math.cos(self.uphill), self.steepness * math.sin(self.uphill)
+        return math.hypot(ahead / self.walked[0], aside / self.walked[1]) > 1.0
+
+    @property
+    def slips(self) -> bool:
+        """Whether friction does not hold the soles."""
+        return math.tan(self.steepness) >= self.friction
+
+    def __str__(self) -> str:
+        """Return steepness and direction, as in "a slope of 3.0° that rises ahead"."""
+        direction = _DIRECTIONS[round(self.uphill / _EIGHTH) % 8]
+        return f"a slope of {math.degrees(self.steepness):.1f}° that rises {direction}"
+
+
+def check_slope(setup: Setup) -> None:
+    """Pass when the robot may stand on its slope.
+
+    Raises:
+        ConfigError: It slips, topples at rest, or the slope is steeper than what the robot was seen to walk.
+    """
+    footing, title = SlopeFooting.of(setup), setup.robot.title
+    if footing.steepness == 0.0:
+        return
+    if footing.slips:
+        holds = math.degrees(math.atan(footing.friction))
+        raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
+    if footing.topples_at_rest or footing.topples_walking:
+        raise ConfigError(f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}")
+
+
+def slope_note(setup: Setup) -> str | None:
+    """Return one line on what the slope does to the robot; None on level ground."""
+    footing = SlopeFooting.of(setup)
+    if footing.steepness < _WORTH_A_WORD:
+        return None
+    return f"{footing}, and a plan for level ground: {_numbers(footing, setup)}"
+
+
+def _numbers(footing: SlopeFooting, setup: Setup) -> str:
+    """Return how far the CoM is off, how much room there is for it, and how steep is walked."""
+    shift = footing.com_shift
+    nearest = footing.room[round(math.atan2(shift[1], shift[0]) / _QUARTER) % 4]
+    text = (
+        f"the CoM is h tan θ = {1e3 * float(np.linalg.norm(shift)):.0f} mm downhill of where it is planned, the edge of"
+        f" the soles {1e3 * nearest:.0f} mm"
+    )
+    if footing.walked is None:
+        return text
+    ahead, aside = (f"{math.degrees(limit):.1f}°" for limit in footing.walked)
+    return (
+        f"{text}; up to {ahead} ahead or back and {aside} to the sides have been seen to be walked"
+        f" (max_slope_deg in robots/{setup.robot.name}/robot.toml)"
+    )
