@@ -1,6 +1,7 @@
 """Short walks through the command line."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,9 @@ CONTRACT = {
     "control": str,
     "model": str,
     "ground": str,
+    "slope_rad": type(None),
+    "slope_heading_rad": type(None),
+    "diagnosis": type(None),
     "seed": int,
     "command": str,
     "duration_s": float,
@@ -85,20 +89,24 @@ def test_a_run_can_be_reported_and_replayed_again(gradiva, tmp_path):
 
 @pytest.mark.walk
 def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva, tmp_path):
-    pushes = "--push", "chest,0,600,0,4,0.3", "--push", "chest,0,5,0,60,0.3"
+    pushes = "--push", "chest,0,90,0,6,0.1", "--push", "chest,0,5,0,60,0.3"
     status, out, err = gradiva("walk", *pushes, "--json", "-")
     result = json.loads(out)
     assert status == 1
-    assert result["outcome"] in ("fell", "stopped")
-    assert "first sign" in result["reason"]
-    assert "first sign" in err
-    assert "before it, a push of 600 N on chest from 4.00 to 4.30 s" in result["reason"]
+    assert result["outcome"] == "fell"
+    assert result["diagnosis"]["cause"] == "push"
+    assert re.fullmatch(r"a push of about (7|8|9|10)\d N left at (5.9\d|6.0\d) s", result["diagnosis"]["text"])
+    assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.1")
+    assert "first sign: DCM error" in err
+    assert "next    " in err
+    assert "before it, a push of 90 N on chest from 6.00 to 6.10 s" in result["reason"]
     assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --push chest,0,600,0,4,0.3",
-        "push of 600 N on chest",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --push chest,0,90,0,6,0.1",
+        "push of 90 N on chest",
+        result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):
         assert part in page
 

@@ -49,6 +49,20 @@ def test_force_sensors_freeze_die_or_say_nothing() -> None:
     assert np.isfinite(silent.contact_wrenches[0]).all()
 
 
+def test_force_sensors_have_the_wrong_sign_or_are_mounted_turned() -> None:
+    reversed_wrench = spoilt(Fault(FaultKind.REVERSED_WRENCH, 0.0, name="l_foot_ft"), 1.0).contact_wrenches
+    np.testing.assert_array_equal(reversed_wrench, [[-2.0] * 6, [2.0] * 6])
+    quarter = spoilt(Fault(FaultKind.TURNED_WRENCH, 0.0, name="l_foot_ft", value=np.pi / 2), 1.0).contact_wrenches
+    np.testing.assert_allclose(quarter, [[-2.0, 2.0, 2.0, -2.0, 2.0, 2.0], [2.0] * 6])
+
+
+def test_an_imu_is_mounted_tilted_about_its_x_axis() -> None:
+    imu = spoilt(Fault(FaultKind.TILTED_IMU, 0.0, value=0.1), 1.0).imu
+    assert imu is not None
+    np.testing.assert_allclose(imu.rotation @ [0.0, 0.0, 1.0], [0.0, -np.sin(0.1), np.cos(0.1)], atol=1e-12)
+    np.testing.assert_allclose(imu.rotation @ imu.angular_velocity, np.ones(3))
+
+
 def test_encoders_jump_or_say_nothing() -> None:
     knee = description_of("icub_v2_7").joints.index("l_knee")
     jumped = spoilt(Fault(FaultKind.ENCODER_OFFSET, 1.0, name="l_knee", value=0.3), 1.0)

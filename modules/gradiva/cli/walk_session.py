@@ -23,6 +23,7 @@ from gradiva.experiments import (
     WalkOutcome,
     WalkRequest,
     check_footing,
+    check_slope,
     create_run,
     finish_walk,
     plan_from_start,
@@ -106,6 +107,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
     observers: list[Observer] = []
     with request.setup.naming_places():
         check_footing(request.setup)
+        check_slope(request.setup)
         plan = plan_from_start(request.setup, request.command)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
@@ -139,6 +141,8 @@ def _notify(observers: list[Observer], walk: SimulatedWalk) -> None:
 
 def _print_outcome(console: Console, outcome: WalkOutcome) -> None:
     console.print(outcome_line(outcome.result), soft_wrap=True)
+    if advice := (outcome.result["diagnosis"] or {}).get("advice"):
+        console.print(f"next    {advice}", markup=False, soft_wrap=True)
     console.print(result_table(outcome.result))
     console.print(
         f"report  {outcome.result['report'] or 'none: the robot never balanced'}", markup=False, soft_wrap=True

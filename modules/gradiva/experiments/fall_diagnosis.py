@@ -1,14 +1,20 @@
-"""What went wrong first: reads a log backward from a fall."""
+"""Says why a walk ended badly: the first sign of it, read backward from the fall, and the cause."""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from gradiva.common import NDArray, Side
+from gradiva.experiments.fall_causes import Cause, FallEvidence, find_cause
+from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.setup import load_robot
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
@@ -16,6 +22,11 @@ _DEGREES = 180.0 / np.pi
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
+_RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
+
+
+CauseSearch = Callable[[float], Cause | None]
+"""From the time of the first sign, [s], to the cause."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,40 +47,98 @@ class WatchedQuantity:
     unit: str
     scale: float
 
-    def departure(self) -> int | None:
-        """Return the row at which the quantity left its bound for good; None when it did not."""
-        outside = self.values > self.bound
-        if not outside[-_TAIL:].any():
+    def departure(self, times: NDArray) -> int | None:
+        """Return the row at which the quantity left its bound for good; None when it did not.
+
+        Args:
+            times: Of the rows, [s], shape (T,); a stay inside the bound that is shorter than `_RETURN` is no return.
+        """
+        outside = np.flatnonzero(self.values > self.bound)
+        if not len(outside) or outside[-1] < len(self.values) - _TAIL:
             return None
-        inside = np.flatnonzero(~outside[:-_TAIL])
-        return int(inside[-1]) + 1 if len(inside) else 0
+        back_for = times[outside[1:]] - times[outside[:-1]]
+        returns = np.flatnonzero(back_for > _RETURN)
+        return int(outside[returns[-1] + 1] if len(returns) else outside[0])
 
 
-def diagnose(log: SignalLog, pushes: Sequence[Push] = (), end: float = math.inf) -> str:
-    """Return "; first sign: …" for a walk that ended badly, or an empty string.
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why a walk ended badly, as far as its log says.
 
-    Of the quantities that are outside the bounds of a healthy walk at the end, the one that left first is named,
-    with its value then, the time and the support phase; then the pushes that acted shortly before.
+    Attributes:
+        first_sign: The quantity that left its healthy range first, with value, time and support phase; empty if none.
+        cause: Inferred from the measurements; None where they name none.
+        pushes: That the simulation was configured with and that acted shortly before.
+    """
+
+    first_sign: str
+    cause: Cause | None
+    pushes: tuple[Push, ...]
+
+    def __str__(self) -> str:
+        """Return what follows the reason of the outcome; nothing where nothing is known."""
+        cause = f"; cause: {self.cause.text}" if self.cause else ""
+        sign = f"; first sign: {self.first_sign}" if self.first_sign else ""
+        return cause + sign + "".join(f"; before it, a {push}" for push in self.pushes)
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the diagnosis as it stands in ``result.json``."""
+        cause = self.cause
+        return {
+            "cause": str(cause.kind) if cause else None,
+            "text": cause.text if cause else None,
+            "advice": cause.advice if cause else None,
+            "first_sign": self.first_sign or None,
+        }
+
+
+def diagnose(
+    log: SignalLog, pushes: Sequence[Push] = (), end: float = math.inf, causes: CauseSearch | None = None
+) -> Diagnosis:
+    """Return why a walk ended badly.
+
+    The first sign is, of the quantities that are outside the bounds of a healthy walk at the end, the one that left
+    first and did not come back.
 
     Args:
         log: Of the walk.
         pushes: That were to come.
         end: When the walk ended, [s].
+        causes: Looks for the cause, given when the first sign was; None: it is not looked for.
     """
     row, sign = _first_sign(log)
-    moment = end if row is None else float(log.times[row])
-    return sign + "".join(f"; before it, a {push}" for push in pushes if push.start <= moment <= push.end + _RECENT)
+    onset = end if row is None else float(log.times[row])
+    before = tuple(push for push in pushes if push.start <= onset <= push.end + _RECENT)
+    return Diagnosis(sign, causes(onset) if causes else None, before)
+
+
+def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
+    """Return why a simulated walk ended badly, from its log and what was measured before the robot balanced."""
+    log, robot, layers = walk.recorder.log, walk.setup.robot, walk.layers
+    standing = walk.recorder.standing
+    parts = [MeasuredWalk.of_standing(standing, layers.estimator, layers.planner, robot)] if standing else []
+    parts += [MeasuredWalk.of_log(log, robot)] if len(log) else []
+    measured = functools.reduce(MeasuredWalk.followed_by, parts) if parts else None
+    events = walk.controller.safety_events
+
+    def cause(onset: float) -> Cause | None:
+        if measured is None:
+            return None
+        known_speed = load_robot(robot.name).max_speed
+        return find_cause(FallEvidence(measured, log, onset, layers.velocity_limits, known_speed, events))
+
+    return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
 
 
 def _first_sign(log: SignalLog) -> tuple[int | None, str]:
-    """Return the row of the log at which something left its bounds, and what."""
+    """Return the row of the log at which something left its bounds, and what; nothing where nothing did."""
     watched = _watched(log) if len(log) else []
-    departures = [(row, quantity) for quantity in watched if (row := quantity.departure()) is not None]
+    departures = [(row, quantity) for quantity in watched if (row := quantity.departure(log.times)) is not None]
     if not departures:
         return None, ""
     row, first = min(departures, key=lambda departure: departure[0])
     value = first.scale * first.values[row]
-    return row, f"; first sign: {first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
+    return row, f"{first.name} {value:.0f} {first.unit} at {log.times[row]:.2f} s, {_phase(log, row)}"
 
 
 def _watched(log: SignalLog) -> list[WatchedQuantity]:

@@ -6,6 +6,7 @@ from gradiva.common import ConfigError, nearest_name
 from gradiva.experiments.application_walk import run_application_walk
 from gradiva.experiments.directions import run_directions
 from gradiva.experiments.experiment import Experiment
+from gradiva.experiments.fall_campaign import run_fall_causes
 from gradiva.experiments.fault_drill import run_fault_drill
 from gradiva.experiments.linear_contact_error import run_figure_8_3
 from gradiva.experiments.penalty import run_penalty_ball, run_penalty_biped, run_penalty_ramp
@@ -22,7 +23,6 @@ from gradiva.experiments.soft_ground import (
 from gradiva.experiments.table_7_1 import run_table_7_1
 from gradiva.experiments.table_7_2 import run_table_7_2
 from gradiva.experiments.table_10_1 import run_table_10_1
-from gradiva.experiments.tick_fuzz import run_tick_fuzz
 from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
 from gradiva.experiments.yarp_streams import run_yarp_streams
 
@@ -133,6 +133,13 @@ EXPERIMENTS = {
             "largest DCM error [m]",
         ),
         Experiment(
+            "fall_causes",
+            "Gradiva's own campaign",
+            "Robots that fall of known causes: does the diagnosis name the cause?",
+            run_fall_causes,
+            "cause named [-]",
+        ),
+        Experiment(
             "directions",
             "Gradiva's own campaign",
             "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
@@ -177,13 +184,6 @@ EXPERIMENTS = {
             "Modules killed, stalls, failing sensors in the middle of a step: does the robot stand and walk again?",
             run_fault_drill,
             "tilt afterwards [°]",
-        ),
-        Experiment(
-            "tick_fuzz",
-            "Gradiva's own campaign",
-            "10 000 seeded faults within the tick: errors, readings, clocks. Events, and commands that can be sent?",
-            run_tick_fuzz,
-            "cases that are not as they should be",
         ),
     )
 }

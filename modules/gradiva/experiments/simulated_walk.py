@@ -107,6 +107,8 @@ class SimulatedWalk:
             more = ground_signals(self.robot.ground, robot) | sole_signals(truth, robot)
             more |= torque_signals(log.command, self.layers.torque_limits, self.layers.whole_body)
             self.recorder.record(log, self.measurement, truth, more, self.stopwatch.last)
+        else:
+            self.recorder.record_standing(log, self.measurement)
 
     def run(self, duration: float) -> bool:
         """Tick for ``duration`` [s]; return whether the robot still stands."""
@@ -128,6 +130,12 @@ class SimulatedWalk:
             if collects:
                 gc.enable()
         return not self.is_down
+
+    def come_to_rest(self, at_most: float = 3.0) -> None:
+        """Tick until the robot fell, ``at_most`` [s]: frozen in mid-step it may still stand."""
+        end = self.time + at_most
+        while self.robot.fall is None and self.time < end:
+            self.tick()
 
     def get_ready(self, settle: float = 1.0) -> bool:
         """Prepare the robot, let it settle for ``settle`` [s] and start; return whether it stands.

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import RobotInterfaceError, Side
-from gradiva.experiments.fall_diagnosis import diagnose
+from gradiva.common import RobotInterfaceError, Side, so3
+from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose_walk
 from gradiva.experiments.planned_walk import Pose, middle_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
@@ -22,6 +22,7 @@ from gradiva.telemetry import RunFolder, write_report
 from gradiva.walking import WalkingState
 
 _INTERRUPTED = "interrupted"
+_LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
 
 GROUND_NAMES = {GroundKind.RIGID: "rigid", GroundKind.VISCOELASTIC: "soft", GroundKind.PENALTY: "penalty"}
 """What commands and results call the kinds of ground."""
@@ -93,12 +94,14 @@ def finish_walk(request: WalkRequest, walk: SimulatedWalk) -> WalkOutcome:
     failure = ""
     try:
         stands = walk.get_ready() and walk.follow(request.command)
+        if not stands:
+            walk.come_to_rest()
     except RobotInterfaceError as error:
         stands, failure = False, str(error)
     except KeyboardInterrupt:
         stands, failure = False, _INTERRUPTED
     wall = time.perf_counter() - started
-    result = _result(request, walk, _outcome(walk, stands, failure), wall)
+    result = _result(request, walk, _ending(walk, stands, failure), wall)
     return WalkOutcome(request, result, walk, failure == _INTERRUPTED)
 
 
@@ -127,11 +130,10 @@ def save_walk(outcome: WalkOutcome, folder: RunFolder) -> None:
         write_report(folder)
 
 
-def _result(request: WalkRequest, walk: SimulatedWalk, outcome: tuple[str, str], wall: float) -> dict[str, Any]:
+def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, wall: float) -> dict[str, Any]:
     """The shape of ``result.json``: what was asked for, how it went, what it cost the controller."""
     return {
-        "outcome": outcome[0],
-        "reason": outcome[1],
+        **ending.as_table(),
         **_what_was_asked(request),
         "duration_s": walk.time,
         **_how_it_went(request, walk),
@@ -148,8 +150,19 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
         "control": str(setup.walking.walking.control),
         "model": str(setup.walking.walking.model),
         "ground": GROUND_NAMES[setup.simulation.ground.kind],
+        **_slope(setup),
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,
+    }
+
+
+def _slope(setup: Setup) -> dict[str, float | None]:
+    """Return steepness and heading of a slope, nothing of level ground."""
+    ground = setup.simulation.ground
+    is_level = ground.steepness == 0.0
+    return {
+        "slope_rad": None if is_level else ground.steepness,
+        "slope_heading_rad": None if is_level else ground.uphill,
     }
 
 
@@ -178,20 +191,39 @@ def _how_it_ran(walk: SimulatedWalk) -> dict[str, Any]:
     }
 
 
-def _outcome(walk: SimulatedWalk, stands: bool, failure: str) -> tuple[str, str]:
-    """Return the outcome and its reason; a controller that finished its step and gave up stands, but has not walked."""
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """Outcome and reason of a walk, and the diagnosis of one that ended badly."""
+
+    outcome: str
+    reason: str
+    diagnosis: Diagnosis | None = None
+
+    def as_table(self) -> dict[str, Any]:
+        why = "" if self.diagnosis is None else str(self.diagnosis)
+        told = None if self.diagnosis is None else self.diagnosis.as_table()
+        return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": told}
+
+
+def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
+    """Return how the walk ended; a controller that finished its step and gave up stands, but has not walked."""
     if stands and walk.controller.state is not WalkingState.STOPPED:
-        return "walked", walk.controller.reason
+        return _Ending("walked", walk.controller.reason)
     if walk.robot.fall is not None:
-        return "fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s{_diagnosis(walk)}"
+        return _Ending("fell", f"{walk.robot.fall.reason} at {walk.robot.fall.time:.2f} s", diagnose_walk(walk))
     if failure == _INTERRUPTED:
-        return "stopped", f"{_INTERRUPTED} at {walk.time:.2f} s"
-    why = failure or walk.controller.reason
-    return "stopped", f"{why}, at {walk.time:.2f} s{_diagnosis(walk)}"
+        return _Ending("stopped", f"{_INTERRUPTED} at {walk.time:.2f} s")
+    why, tilt = failure or walk.controller.reason, _tilt(walk)
+    if tilt > _LEANING:
+        why, outcome = f"{why}; left leaning by {math.degrees(tilt):.0f}°", "fell"
+    else:
+        outcome = "stopped"
+    return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
 
 
-def _diagnosis(walk: SimulatedWalk) -> str:
-    return diagnose(walk.recorder.log, walk.setup.simulation.pushes, walk.time)
+def _tilt(walk: SimulatedWalk) -> float:
+    """Return how far the base is tilted from its start, heading aside, [rad]."""
+    return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
 
 
 def _goal_error(command: Command, pose: Pose) -> float | None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gradiva.common import Measurement, Side, so3
 from gradiva.simulation import SimulatedState
 from gradiva.telemetry import SignalLog
-from gradiva.walking import WalkingLog, element_names, walking_signals
+from gradiva.walking import WalkingLog, WalkingState, element_names, walking_signals
 
 _ROUNDING = 1e-9  # [s] times are sums of periods
 _PERIOD = 0.007  # [s] recording each fast tick takes longer than control; prime to the predictive law's 10 ms
@@ -20,11 +20,13 @@ class WalkingRecorder:
 
     Attributes:
         log: The signals.
+        standing: What was measured before the robot balanced, when nothing else is known of it.
     """
 
     def __init__(self, joints: tuple[str, ...]) -> None:
         self.log = SignalLog()
         self._joints = joints
+        self.standing: list[Measurement] = []
         self._due = 0.0
         for name in ("positions::measured", "positions::desired", "positions::command"):
             self.log.describe(f"joints_state::{name}", joints, "rad")
@@ -37,6 +39,12 @@ class WalkingRecorder:
     def wants(self, log: WalkingLog) -> bool:
         """Tell whether to record a tick: one in which the control loop ran, some time after the last."""
         return log.desired is not None and log.time >= self._due
+
+    def record_standing(self, log: WalkingLog, measurement: Measurement) -> None:
+        """Keep what is measured in a tick in which the robot is prepared and does not balance yet."""
+        if log.state is WalkingState.PREPARING and log.time >= self._due:
+            self.standing.append(measurement)
+            self._pass(log.time)
 
     def record(
         self,
@@ -59,7 +67,10 @@ class WalkingRecorder:
         self.log.append(log.time, {**_signals(log, measurement, truth, laps), **more})
         if is_first:
             self._name_elements()
-        self._due = log.time + _PERIOD - _ROUNDING
+        self._pass(log.time)
+
+    def _pass(self, time: float) -> None:
+        self._due = time + _PERIOD - _ROUNDING
 
     def _name_elements(self) -> None:
         """Name the elements of the signals that are not described yet; units are SI."""

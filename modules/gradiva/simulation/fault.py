@@ -15,10 +15,13 @@ class FaultKind(StrEnum):
     FROZEN_WRENCH = "frozen_wrench"
     DEAD_WRENCH = "dead_wrench"
     NAN_WRENCH = "nan_wrench"
+    REVERSED_WRENCH = "reversed_wrench"
+    TURNED_WRENCH = "turned_wrench"
     ENCODER_OFFSET = "encoder_offset"
     NAN_ENCODER = "nan_encoder"
     NAN_IMU = "nan_imu"
     FROZEN_IMU = "frozen_imu"
+    TILTED_IMU = "tilted_imu"
     SILENCE = "silence"
     HOT_MOTOR = "hot_motor"
     WEAK_MOTOR = "weak_motor"
@@ -26,7 +29,13 @@ class FaultKind(StrEnum):
     @property
     def is_of_wrench(self) -> bool:
         """Whether a force-torque sensor fails."""
-        return self in (FaultKind.FROZEN_WRENCH, FaultKind.DEAD_WRENCH, FaultKind.NAN_WRENCH)
+        return self in (
+            FaultKind.FROZEN_WRENCH,
+            FaultKind.DEAD_WRENCH,
+            FaultKind.NAN_WRENCH,
+            FaultKind.REVERSED_WRENCH,
+            FaultKind.TURNED_WRENCH,
+        )
 
     @property
     def is_of_joint(self) -> bool:
@@ -34,7 +43,7 @@ class FaultKind(StrEnum):
         return self in (FaultKind.ENCODER_OFFSET, FaultKind.NAN_ENCODER, FaultKind.HOT_MOTOR, FaultKind.WEAK_MOTOR)
 
 
-_NEEDS_VALUE = (FaultKind.ENCODER_OFFSET, FaultKind.HOT_MOTOR)
+_NEEDS_VALUE = (FaultKind.ENCODER_OFFSET, FaultKind.HOT_MOTOR, FaultKind.TURNED_WRENCH, FaultKind.TILTED_IMU)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +56,8 @@ class Fault:
         duration: [s]; None for ever.
         name: Of the force-torque sensor or the joint; empty for the IMU and for the silence of all sensors.
         value: Of an encoder's offset [rad]; by how much a motor gets hotter [°C/s]; which part of its torque a weak
-            motor has left, 0 for a dead one [-].
+            motor has left, 0 for a dead one [-]; about its z axis by which a force-torque sensor is mounted turned, and
+            about its x axis by which an IMU is mounted tilted [rad].
     """
 
     kind: FaultKind

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gradiva.common import ImuMeasurement, Measurement, ModelError, NDArray, nearest_name
+from gradiva.common import ImuMeasurement, Measurement, ModelError, NDArray, nearest_name, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.fault import Fault, FaultKind
 
@@ -78,9 +78,22 @@ class SensorFaults:
         for fault in active:
             if fault.kind.is_of_wrench:
                 row = self._sensors.index(fault.name)
-                said = {FaultKind.DEAD_WRENCH: np.zeros(6), FaultKind.NAN_WRENCH: np.full(6, np.nan)}
-                wrenches[row] = said.get(fault.kind, self._frozen.setdefault(fault, wrenches[row].copy()))
+                wrenches[row] = self._spoilt_wrench(fault, wrenches[row].copy())
         return wrenches
+
+    def _spoilt_wrench(self, fault: Fault, wrench: NDArray) -> NDArray:
+        match fault.kind:
+            case FaultKind.DEAD_WRENCH:
+                return np.zeros(6)
+            case FaultKind.NAN_WRENCH:
+                return np.full(6, np.nan)
+            case FaultKind.REVERSED_WRENCH:
+                return -wrench
+            case FaultKind.TURNED_WRENCH:
+                turn = so3.exp(np.array([0.0, 0.0, fault.value]))
+                return np.concatenate((turn @ wrench[:3], turn @ wrench[3:]))
+            case _:
+                return self._frozen.setdefault(fault, wrench)  # type: ignore[return-value]
 
     def _imu(self, imu: ImuMeasurement | None, active: list[Fault]) -> ImuMeasurement | None:
         kinds = [fault.kind for fault in active]
@@ -89,6 +102,9 @@ class SensorFaults:
         for fault in active:
             if fault.kind is FaultKind.FROZEN_IMU:
                 return self._frozen.setdefault(fault, imu)  # type: ignore[return-value]
+            if fault.kind is FaultKind.TILTED_IMU and imu is not None:
+                mounting = so3.exp(np.array([fault.value, 0.0, 0.0]))
+                imu = ImuMeasurement(imu.rotation @ mounting, mounting.T @ imu.angular_velocity)
         return imu
 
     def _temperatures(self, temperatures: NDArray | None, time: float) -> NDArray | None:

@@ -14,18 +14,23 @@ _LAYERS = ("estimation", "model_control", "whole_body", "total")
 
 
 def heading(result: Mapping[str, Any], run_name: str) -> str:
-    """Return the robot, the outcome with its reason, the command, the pushes and what was run."""
+    """Return the robot, the outcome with its reason and advice, the command, the pushes and what was run."""
     outcome = str(result.get("outcome", "no result"))
     kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
     settings = [f"{key} {result[key]}" for key in _SETTINGS if result.get(key) is not None]
     reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
     command = f"gradiva walk {result['command']}" if result.get("command") else ""
+    advice = (result.get("diagnosis") or {}).get("advice")
     pushes = [str(push) for push in result.get("pushes") or []]
     return (
         f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
         f'<span class="outcome {kind}">{escape(outcome)}</span></div>'
         f'<p class="reason">{escape(str(reason))}</p>'
-        + "".join(f'<p class="run">{escape(line)}</p>' for line in (command, " · ".join(pushes)) if line)
+        + "".join(
+            f'<p class="run">{escape(line)}</p>'
+            for line in (advice and f"next: {advice}", command, " · ".join(pushes))
+            if line
+        )
         + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
     )
 

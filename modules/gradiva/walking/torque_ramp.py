@@ -12,14 +12,12 @@ class TorqueRamp:
 
     .. math:: \tau_k = \tau_{k-1} + \mathrm{clip}(\tau_k^* - \tau_{k-1}, \pm \dot\tau_{max} \Delta t)
 
-    The first command starts from what the joints bear already, within their limits: the torques of the servos that it
-    takes over from.
+    The first command starts from what the joints bear already: the torques of the servos that it takes over from.
     """
 
-    def __init__(self, rate: float, limits: NDArray) -> None:
-        """Take the highest rate, [N·m/s], and the torque limits of the joints, [N·m], shape (n,)."""
+    def __init__(self, rate: float) -> None:
+        """Take the highest rate, [N·m/s]."""
         self._rate = rate
-        self._limits = limits
         self._torques: NDArray | None = None
 
     def reset(self) -> None:
@@ -38,8 +36,7 @@ class TorqueRamp:
             self._torques = None
             return command
         if self._torques is None:
-            borne = np.where(np.isfinite(measured_torques), measured_torques, command.values)
-            self._torques = borne.clip(-self._limits, self._limits)
+            self._torques = np.where(np.isfinite(measured_torques), measured_torques, command.values)
         most = self._rate * period
         change = command.values - self._torques
         if np.count_nonzero(np.abs(change) <= most) == len(change):

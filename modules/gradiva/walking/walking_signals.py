@@ -44,6 +44,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     if reference is None or state is None or desired is None:
         raise ValueError("only ticks of the control loop can be recorded")
     signals = _pendulum(reference, state, desired) | _joints(log, state, measurement) | _gait(reference, state)
+    signals |= _imu(measurement)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
     return signals
@@ -96,6 +97,17 @@ def _gait(reference: WalkingReference, state: RobotState) -> Signals:
         "stance_foot::is_left": float(reference.stance_foot is Side.LEFT),
         "walking::is_double_support": float(reference.is_double_support),
         "walking::is_walking": float(reference.is_walking),
+    }
+
+
+def _imu(measurement: Measurement) -> Signals:
+    """Return what the IMU measures, in its own axes and against gravity; nothing where the robot has none."""
+    imu = measurement.imu
+    if imu is None:
+        return {}
+    return {
+        "imu::orientation::measured": so3.roll_pitch_yaw(imu.rotation),
+        "imu::angular_velocity::measured": imu.angular_velocity,
     }
 
 

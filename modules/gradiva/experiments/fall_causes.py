@@ -1,0 +1,411 @@
+"""Infers why a robot fell from what it measured, cause by cause.
+
+Nothing here knows what was done to a simulated robot, nor the simulator's truth. Beside the measurements, the model
+(mass, soles) and the plan, only the top speed of ``robots/<name>/robot.toml`` is taken from the configuration.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from gradiva.common import GRAVITY, NDArray, Side
+from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.telemetry import SignalLog
+from gradiva.walking import SafetyEvent, SafetyKind
+
+_FIRST_STAND = 0.1  # [s] in which a robot that is put on its feet has not begun to fall, whatever is wrong
+_REST = 1.5  # [s] in which the robot only stands
+_SHORT_REST = 0.4  # [s] the same, where it falls at once
+_FEW = 10  # [rows] fewer tell nothing
+
+_FLAT = math.tan(math.radians(2.0))  # [-] a sole that stands steeper, by the IMU, stands on no level ground
+_DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
+_UNBALANCED = math.tan(math.radians(2.5))  # [-] horizontal over vertical force of a robot at rest
+_ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; 5 N of bias make 0.01
+_IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
+_TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
+_ALIKE = 0.5  # [-] of their variance that is common
+_MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
+
+_EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
+_ROLLED = math.tan(math.radians(1.0))  # [-] of a loaded sole; on rigid ground 0.2°
+_GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
+_AT_LIMIT = 0.97  # [-] of a joint's velocity limit
+_FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
+_SPEED_WINDOW = 1.2  # [s] two steps
+_PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
+_LOUDER = 1.3  # [-] than the largest unexplained force before
+_RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
+_LONGEST_PUSH = 0.4  # [s]
+_AFTER = 0.1  # [s] after the first sign that still belongs to its cause
+
+_SENSOR_KINDS = (
+    SafetyKind.SENSOR_NOT_FINITE,
+    SafetyKind.SENSOR_FROZEN,
+    SafetyKind.ENCODER_JUMP,
+    SafetyKind.STALE_MEASUREMENT,
+)
+_DIRECTIONS = (
+    "forward",
+    "forward and left",
+    "left",
+    "backward and left",
+    "backward",
+    "backward and right",
+    "right",
+    "forward and right",
+)
+
+
+class CauseKind(StrEnum):
+    """Why robots fall."""
+
+    PUSH = "push"
+    SLOPE = "slope"
+    SPEED = "speed"
+    FRICTION = "friction"
+    MASS = "mass"
+    SENSOR = "sensor"
+    SOFT_GROUND = "soft ground"
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a robot fell, as far as its measurements say.
+
+    Attributes:
+        kind: Of the cause.
+        text: With the figures that it was inferred from.
+        advice: What to do next, with the key of the configuration.
+    """
+
+    kind: CauseKind
+    text: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FallEvidence:
+    """All that the search for a cause looks at.
+
+    Attributes:
+        walk: What was measured, standing before the walk included; at least one row.
+        log: Of the ticks in which the robot balanced.
+        onset: When the first quantity left its healthy range, [s]; the end of the walk where none did.
+        velocity_limits: Of the joints, [rad/s], shape (n,).
+        max_speed: That the robot is known to walk, [m/s].
+        events: Of the safety supervisor.
+    """
+
+    walk: MeasuredWalk
+    log: SignalLog
+    onset: float
+    velocity_limits: NDArray
+    max_speed: float
+    events: Sequence[SafetyEvent] = ()
+
+    @property
+    def standing(self) -> MeasuredWalk:
+        """The first moment on the ground, in which nothing has moved yet."""
+        return self.walk.until(float(self.walk.times[0]) + _FIRST_STAND)
+
+    @property
+    def rest(self) -> MeasuredWalk:
+        """A longer one, of half the time to the onset at most, in which a robot that falls has not gone far."""
+        start = float(self.walk.times[0])
+        return self.walk.until(start + min(max(0.5 * (self.onset - start), _SHORT_REST), _REST))
+
+    @property
+    def before(self) -> MeasuredWalk:
+        """Up to the onset; the first moment where it began to fall at once."""
+        walk = self.walk.until(self.onset)
+        return walk if len(walk) > _FEW else self.standing
+
+
+def find_cause(evidence: FallEvidence) -> Cause | None:
+    """Return the cause that the measurements name; None where they name none.
+
+    What is seen while the robot stands comes first, as it spoils all that follows; a push comes last, because a foot
+    that slides or sinks looks like one.
+    """
+    return next((cause for infer in _INFERENCES if (cause := infer(evidence)) is not None), None)
+
+
+# -- sensors ---------------------------------------------------------------------------------------------------
+
+
+def _reported_sensor(evidence: FallEvidence) -> Cause | None:
+    """Return a sensor that the safety supervisor named before anything else went wrong."""
+    for event in evidence.events:
+        if event.kind in _SENSOR_KINDS and event.time <= evidence.onset:
+            return Cause(
+                CauseKind.SENSOR, event.text, "mend the sensor; [safety.sensors] says when one counts as wrong"
+            )
+    return None
+
+
+def _reversed_wrench(evidence: FallEvidence) -> Cause | None:
+    """Return a foot that pulls at the ground, by its sensor."""
+    standing = evidence.standing
+    for side in Side:
+        load = float(standing.foot_wrenches[side][:, 2].mean())
+        if load < -0.02 * standing.weight:
+            text = f"the {side} foot's wrench disagrees: {load:.0f} N while the robot stands on it"
+            return Cause(CauseKind.SENSOR, text, "check its sign: the force is that of the ground on the foot")
+    return None
+
+
+def _encoders(evidence: FallEvidence) -> Cause | None:
+    """Return encoders by which two soles on one plane are not parallel."""
+    standing = evidence.standing
+    slopes = {side: standing.sole_slopes(side).mean(axis=0) for side in Side}
+    difference = _size(slopes[Side.LEFT] - slopes[Side.RIGHT])
+    if difference < _DISAGREEMENT:
+        return None
+    side = Side.LEFT if _size(slopes[Side.LEFT]) > _size(slopes[Side.RIGHT]) else Side.RIGHT
+    text = (
+        f"the encoders disagree: both soles stand on the ground, and by the encoders they are {_degrees(difference)}"
+        f" from parallel, the {side} one farther from level"
+    )
+    return Cause(
+        CauseKind.SENSOR, text, f"calibrate the encoders of the {side} leg, of the other one if that does not do"
+    )
+
+
+def _imu(evidence: FallEvidence) -> Cause | None:
+    """Return an IMU by which soles and force lean alike, which on a slope they do not."""
+    slope, lean = _slope_of(evidence.standing), _lean_of(evidence.rest)
+    steepness = _size(slope)
+    if steepness < _FLAT or -float(slope @ lean) < 0.5 * steepness**2:
+        return None
+    text = (
+        f"the IMU disagrees: by its attitude the soles stand {_degrees(steepness)} from level, but the weight presses"
+        " straight on them"
+    )
+    return Cause(CauseKind.SENSOR, text, "check how the IMU is mounted: imu_frame in robots/<name>/robot.toml")
+
+
+def _wrench_at_rest(evidence: FallEvidence) -> Cause | None:
+    """Return wrenches by which a robot at rest would not be."""
+    rest = evidence.rest
+    sideways = _size(_lean_of(rest))
+    if sideways > _UNBALANCED:
+        text = f"a foot's wrench disagrees: at rest, {100 * sideways:.0f} % of the load pushes the robot aside"
+        return Cause(CauseKind.SENSOR, text, _ZERO_SENSORS)
+    gap = _size((rest.zmp_position - rest.com_position[:, :2]).mean(axis=0))
+    if gap > _ZMP_OFF * rest.robot.com_height:
+        text = f"a foot's wrench disagrees: at rest, the ZMP is {100 * gap:.0f} cm from below the centre of mass"
+        return Cause(CauseKind.SENSOR, text, _ZERO_SENSORS)
+    return None
+
+
+def _wrench_in_the_air(evidence: FallEvidence) -> Cause | None:
+    """Return a foot that feels a force while it swings."""
+    before = evidence.before
+    for side in Side:
+        swings = before.carries[side.other]
+        if np.count_nonzero(swings) < _FEW:
+            continue
+        force = _size(np.median(before.foot_wrenches[side][swings, :3], axis=0))
+        if force > _IN_THE_AIR * before.weight:
+            text = f"the {side} foot's wrench disagrees: {force:.0f} N while the foot swings"
+            return Cause(CauseKind.SENSOR, text, _ZERO_SENSORS)
+    return None
+
+
+def _turned_wrench(evidence: FallEvidence) -> Cause | None:
+    """Return a foot without whose horizontal force, turned round, the robot's acceleration is not explained."""
+    walk = evidence.walk.until(evidence.onset + _AFTER)
+    unexplained = walk.unexplained_force
+    for side in Side:
+        loaded = walk.is_loaded(side)
+        missing, felt = unexplained[loaded], walk.foot_wrenches[side][loaded, :2]
+        gain = _ratio(missing, felt)
+        if _TURNED[0] < gain < _TURNED[1] and gain * _ratio(felt, missing) > _ALIKE:
+            text = f"the {side} foot's wrench disagrees: its horizontal force is contrary to how the robot accelerates"
+            return Cause(CauseKind.SENSOR, text, "check its axes: [[force_torque_sensors]] in robots/<name>/robot.toml")
+    return None
+
+
+# -- robot and ground ------------------------------------------------------------------------------------------
+
+
+def _slope(evidence: FallEvidence) -> Cause | None:
+    """Return a ground on which both soles stand aslant, while the force on them is vertical."""
+    slope = _slope_of(evidence.standing)
+    if _size(slope) < _FLAT:
+        return None
+    text = f"the ground slopes by {_degrees(_size(slope))}, it rises {_direction(slope)}"
+    return Cause(
+        CauseKind.SLOPE, text, "walk where it is flatter; gradiva walk --slope says how steep this robot walks"
+    )
+
+
+def _mass(evidence: FallEvidence) -> Cause | None:
+    """Return a weight that the model does not have."""
+    before = evidence.before
+    carried = float(np.median(before.force[:, 2])) / GRAVITY
+    if abs(carried / before.robot.mass - 1.0) < _MASS:
+        return None
+    more = "more" if carried > before.robot.mass else "less"
+    text = (
+        f"the robot weighs {more} than its model: the feet carry {carried:.0f} kg, the model {before.robot.mass:.0f} kg"
+    )
+    return Cause(CauseKind.MASS, text, "add what the robot carries to its URDF and to mass in robots/<name>/robot.toml")
+
+
+def _soft_ground(evidence: FallEvidence) -> Cause | None:
+    """Return a ground on which soles roll though the pressure is well inside of them."""
+    walk = evidence.walk.until(evidence.onset + _AFTER)
+    rolled = {side: _rolled(walk, side) for side in Side}
+    side = Side.LEFT if rolled[Side.LEFT] > rolled[Side.RIGHT] else Side.RIGHT
+    if rolled[side] < _ROLLED:
+        return None
+    text = (
+        f"the ground is too soft: the {side} sole rolled by {_degrees(rolled[side])} with the pressure well inside its"
+        " edges"
+    )
+    return Cause(
+        CauseKind.SOFT_GROUND,
+        text,
+        'walk with --control torque and torque_control.ground="compliant"; a larger sole rolls less',
+    )
+
+
+def _rolled(walk: MeasuredWalk, side: Side) -> float:
+    """Return how far a sole rolled on the ground that did not tip about an edge, as a slope, [-]."""
+    slopes, sole = walk.sole_slopes(side), walk.robot.sole
+    at_first = slopes[walk.times <= walk.times[0] + _FIRST_STAND].mean(axis=0)
+    inside = np.abs(walk.pressure_off_middle(side)) < np.array([0.5 * sole.length, 0.5 * sole.width]) - _EDGE
+    flat = walk.is_loaded(side) & inside.all(axis=1)
+    if np.count_nonzero(flat) < _FEW:
+        return 0.0
+    return float(np.percentile(np.linalg.norm(slopes[flat] - at_first, axis=1), 95))
+
+
+def _slip(evidence: FallEvidence) -> Cause | None:
+    """Return a floor that gives less horizontal force than the plan needs."""
+    log = evidence.log
+    if not len(log):
+        return None
+    walk = MeasuredWalk.of_log(log, evidence.walk.robot)
+    rows = (log["walking::is_walking"][:, 0] > 0.5) & (log.times < evidence.onset + _AFTER)
+    rows &= walk.force[:, 2] > 0.5 * walk.weight
+    if np.count_nonzero(rows) < _FEW:
+        return None
+    planned = walk.smooth_rate(log["com::velocity::desired"][:, :2])
+    needed = float(np.percentile(np.linalg.norm(planned[rows], axis=1) / GRAVITY, 90))
+    felt = float(np.percentile(np.linalg.norm(walk.force[rows, :2], axis=1) / walk.force[rows, 2], 90))
+    if felt > _GRIP * needed:
+        return None
+    text = f"the feet slipped: friction of about {felt:.2f} held them, the plan needs {needed:.2f}"
+    return Cause(
+        CauseKind.FRICTION,
+        text,
+        "walk slower, with less turning, or on another floor; planner.time_weight: slower steps",
+    )
+
+
+# -- motion ----------------------------------------------------------------------------------------------------
+
+
+def _speed(evidence: FallEvidence) -> Cause | None:
+    """Return a walk that is planned faster than the robot is known to walk, or as fast as its joints turn."""
+    log = evidence.log
+    if not len(log):
+        return None
+    speed, rows = _planned_speed(log), (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
+    joints = np.abs(log["joints_state::velocities::desired"][rows]) / evidence.velocity_limits
+    fastest, joint = float(joints.max(initial=0.0)), int(joints.max(axis=0, initial=0.0).argmax())
+    if speed < (_FAST if fastest > _AT_LIMIT else 1.0) * evidence.max_speed:
+        return None
+    name = evidence.walk.robot.joints[joint]
+    text = (
+        f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked, and {name} was"
+        f" commanded {100 * fastest:.0f} % of its velocity limit"
+    )
+    return Cause(
+        CauseKind.SPEED, text, "keep planner.max_speed of robots/<name>/robot.toml; [planner] min_step_duration"
+    )
+
+
+def _planned_speed(log: SignalLog) -> float:
+    """Return the greatest speed of the planned CoM over two steps, [m/s]."""
+    later = np.searchsorted(log.times, log.times + _SPEED_WINDOW)
+    rows = np.flatnonzero(later < len(log))
+    if not len(rows):
+        return 0.0
+    later, path = later[rows], log["com::position::desired"][:, :2]
+    speeds = np.linalg.norm(path[later] - path[rows], axis=1) / (log.times[later] - log.times[rows])
+    return float(speeds.max())
+
+
+def _push(evidence: FallEvidence) -> Cause | None:
+    """Return a force on the robot that its feet do not feel, shortly before the first sign."""
+    walk = evidence.walk.until(evidence.onset + _AFTER)
+    force, start = walk.unexplained_force, evidence.onset - _RECENT
+    size = np.linalg.norm(force, axis=1)
+    quiet = float(size[walk.times <= start].max(initial=0.0))
+    pushed = np.flatnonzero((walk.times > start) & (size > max(_PUSHED * walk.weight, _LOUDER * quiet)))
+    if not len(pushed):
+        return None
+    during = (walk.times >= walk.times[pushed[0]]) & (walk.times < walk.times[pushed[0]] + _LONGEST_PUSH)
+    row = int(np.flatnonzero(during)[size[during].argmax()])
+    text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {walk.times[pushed[0]]:.2f} s"
+    return Cause(
+        CauseKind.PUSH, text, "this version takes no step aside: dcm_controller.proportional_gain up to 2 stands more"
+    )
+
+
+_ZERO_SENSORS = "zero the force-torque sensors with the feet in the air; [[force_torque_sensors]] in robot.toml"
+_INFERENCES: tuple[Callable[[FallEvidence], Cause | None], ...] = (
+    _reported_sensor,
+    _reversed_wrench,
+    _encoders,
+    _imu,
+    _slope,
+    _wrench_at_rest,
+    _mass,
+    _slip,
+    _wrench_in_the_air,
+    _turned_wrench,
+    _soft_ground,
+    _speed,
+    _push,
+)
+
+
+def _slope_of(standing: MeasuredWalk) -> NDArray:
+    """Return how the soles rise towards x and y, [-], shape (2,)."""
+    mean: NDArray = np.mean([standing.sole_slopes(side).mean(axis=0) for side in Side], axis=0)
+    return mean
+
+
+def _lean_of(rest: MeasuredWalk) -> NDArray:
+    """Return horizontal over vertical force, [-], shape (2,), without what accelerates a robot that begins to fall."""
+    force = rest.force.mean(axis=0)
+    acceleration = np.polyfit(rest.times, rest.com_velocity[:, :2], 1)[0] if len(rest) > 1 else np.zeros(2)
+    return force[:2] / max(float(force[2]), 1.0) - acceleration / GRAVITY
+
+
+def _ratio(of: NDArray, over: NDArray) -> float:
+    """Return the factor that turns one series into the other in the sense of least squares."""
+    return float(np.vdot(of, over)) / max(float(np.vdot(over, over)), 1e-9)
+
+
+def _size(vector: NDArray) -> float:
+    return float(np.linalg.norm(vector))
+
+
+def _degrees(slope: float) -> str:
+    return f"{math.degrees(math.atan(slope)):.1f}°"
+
+
+def _direction(vector: NDArray) -> str:
+    """Return where a vector points, in words: x is where the walk began to face."""
+    return _DIRECTIONS[round(math.atan2(vector[1], vector[0]) / math.radians(45.0)) % 8]

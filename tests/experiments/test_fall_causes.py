@@ -1,0 +1,222 @@
+import dataclasses
+import math
+import re
+
+import numpy as np
+import pytest
+
+from gradiva.common import GRAVITY, Side, so3
+from gradiva.experiments.fall_causes import CauseKind, FallEvidence, find_cause
+from gradiva.experiments.measured_walk import MeasuredWalk
+from gradiva.setup import load_robot
+from gradiva.telemetry import SignalLog
+from gradiva.walking import Finding, Response, SafetyEvent, SafetyKind
+
+ROBOT = load_robot("icub_v2_7")
+START, STEP_TIME, ONSET = 2.0, 0.8, 5.5  # [s]
+TIMES = np.arange(0.0, 6.0, 0.01)
+WALKING = TIMES >= START
+SWAY = 0.4  # [m/s²] of the CoM, to left and right
+SPEED = 0.2  # [m/s]
+
+
+def healthy_walk() -> MeasuredWalk:
+    """Return a robot that stands for 2 s and then sways over one foot after the other; force is mass times motion."""
+    phase = np.pi / STEP_TIME * (TIMES - START)
+    begins = WALKING & (TIMES < START + 1.0)
+    acceleration = np.column_stack([SPEED * begins, SWAY * np.sin(phase) * WALKING, 0.0 * TIMES])
+    velocity = np.cumsum(acceleration, axis=0) * 0.01
+    force = ROBOT.mass * (acceleration + np.array([0.0, 0.0, GRAVITY]))
+    is_left = ((TIMES - START) % (2.0 * STEP_TIME) < STEP_TIME) & WALKING
+    carries = {Side.LEFT: is_left, Side.RIGHT: WALKING & ~is_left}
+    shares = {side: np.where(WALKING, carries[side], 0.5)[:, None] for side in Side}
+    return MeasuredWalk(
+        ROBOT,
+        times=TIMES,
+        com_position=np.cumsum(velocity, axis=0) * 0.01,
+        com_velocity=velocity,
+        zmp_position=np.cumsum(velocity, axis=0)[:, :2] * 0.01,
+        carries=carries,
+        foot_rotations={side: np.broadcast_to(np.eye(3), (len(TIMES), 3, 3)) for side in Side},
+        foot_wrenches={side: np.hstack([shares[side] * force, np.zeros_like(force)]) for side in Side},
+    )
+
+
+def changed(walk, **of_feet):
+    """Return the walk with functions applied to what is measured of feet, given as name=function(side, array)."""
+    return dataclasses.replace(
+        walk,
+        **{
+            name: {side: change(side, getattr(walk, name)[side].copy()) for side in Side}
+            for name, change in of_feet.items()
+        },
+    )
+
+
+def tilted(walk, vector, sides=tuple(Side), rows=slice(None)):
+    """Return the walk with soles tilted by a rotation vector, [rad]."""
+
+    def tilt(side, rotations):
+        if side in sides:
+            rotations[rows] = so3.exp(np.array(vector)) @ rotations[rows]
+        return rotations
+
+    return changed(walk, foot_rotations=tilt)
+
+
+def cause_of(walk, log=None, events=(), **more):
+    return find_cause(FallEvidence(walk, log or SignalLog(), ONSET, np.full(3, 5.0), 0.55, events, **more))
+
+
+def test_a_healthy_walk_has_no_cause():
+    assert cause_of(healthy_walk()) is None
+
+
+@pytest.mark.parametrize(
+    ("vector", "text"),
+    [((0.0, -0.1, 0.0), "slopes by 5.7°, it rises forward"), ((0.06, 0.0, 0.0), "slopes by 3.4°, it rises left")],
+)
+def test_soles_aslant_under_a_vertical_force_are_a_slope(vector, text):
+    cause = cause_of(tilted(healthy_walk(), vector))
+    assert (cause.kind, text in cause.text) == (CauseKind.SLOPE, True)
+
+
+def test_soles_and_force_that_lean_alike_are_the_imu():
+    turn = so3.exp(np.array([0.0, 0.08, 0.0]))
+
+    def lean(side, wrenches):
+        return np.hstack([wrenches[:, :3] @ turn.T, wrenches[:, 3:]])
+
+    cause = cause_of(changed(tilted(healthy_walk(), (0.0, 0.08, 0.0)), foot_wrenches=lean))
+    assert cause.kind is CauseKind.SENSOR
+    assert cause.text.startswith("the IMU disagrees: by its attitude the soles stand 4.6° from level")
+
+
+def test_soles_that_are_not_parallel_are_the_encoders_of_the_one_that_is_not_level():
+    cause = cause_of(tilted(healthy_walk(), (0.0, 0.08, 0.0), [Side.RIGHT]))
+    assert cause.text.startswith("the encoders disagree")
+    assert "they are 4.6° from parallel, the right one" in cause.text
+
+
+def wrench_fault(fault, of=Side.LEFT):
+    def spoil(side, wrenches):
+        return fault(wrenches) if side is of else wrenches
+
+    return changed(healthy_walk(), foot_wrenches=spoil)
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (lambda wrench: -wrench, "the left foot's wrench disagrees: -162 N while the robot stands on it"),
+        (
+            lambda wrench: wrench + np.array([30.0, 0, 0, 0, 0, 0]),
+            "a foot's wrench disagrees: at rest, 9 % of the load",
+        ),
+        (
+            lambda wrench: wrench + np.array([0, 0, 50.0, 0, 0, 0]),
+            "the left foot's wrench disagrees: 50 N while the foot swings",
+        ),
+        (lambda wrench: wrench * [-1, -1, 1, -1, -1, 1], "the left foot's wrench disagrees: its horizontal force is"),
+    ],
+)
+def test_a_wrench_that_does_not_fit_the_motion_is_a_sensor(fault, text):
+    cause = cause_of(wrench_fault(fault))
+    assert cause.kind is CauseKind.SENSOR
+    assert cause.text.startswith(text)
+
+
+def test_a_zmp_beside_the_com_of_a_robot_at_rest_is_a_sensor():
+    walk = healthy_walk()
+    cause = cause_of(dataclasses.replace(walk, zmp_position=walk.zmp_position + np.array([0.0, 0.04])))
+    assert cause.text == "a foot's wrench disagrees: at rest, the ZMP is 4 cm from below the centre of mass"
+
+
+def test_a_sensor_that_the_supervisor_named_before_is_the_cause_and_one_named_later_is_not():
+    def event(time):
+        finding = Finding(SafetyKind.SENSOR_FROZEN, "l_foot_ft", "l_foot_ft repeats itself")
+        return SafetyEvent(time, finding, Response.FINISH_STEP)
+
+    assert cause_of(healthy_walk(), events=[event(ONSET - 0.1)]).text == "l_foot_ft repeats itself"
+    assert cause_of(healthy_walk(), events=[event(ONSET + 0.1)]) is None
+
+
+def test_a_weight_that_the_model_does_not_have_is_the_mass():
+    walk = healthy_walk()
+    assert cause_of(changed(walk, foot_wrenches=lambda side, wrench: 1.5 * wrench)).text.endswith(
+        "the feet carry 50 kg, the model 33 kg"
+    )
+    assert cause_of(changed(walk, foot_wrenches=lambda side, wrench: 1.1 * wrench)) is None
+
+
+def test_a_sole_that_rolls_under_a_pressure_in_its_middle_is_soft_ground():
+    cause = cause_of(tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 4.0))
+    assert (cause.kind, "the left sole rolled by 2.9°" in cause.text) == (CauseKind.SOFT_GROUND, True)
+
+
+def test_a_sole_that_tips_about_its_edge_is_no_soft_ground():
+    def at_the_edge(side, wrenches):
+        wrenches[:, 3] += 0.035 * wrenches[:, 2]
+        return wrenches
+
+    walk = tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 4.0)
+    assert cause_of(changed(walk, foot_wrenches=at_the_edge)) is None
+
+
+@pytest.mark.parametrize(("heading", "words"), [(90.0, "left"), (-45.0, "forward and right"), (180.0, "backward")])
+def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
+    size, start, duration = 90.0, 5.2, 0.2
+    speed = size / ROBOT.mass * np.clip(TIMES - start, 0.0, duration)
+    direction = [math.cos(math.radians(heading)), math.sin(math.radians(heading)), 0.0]
+    walk = healthy_walk()
+    cause = cause_of(dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, direction)))
+    assert cause.kind is CauseKind.PUSH
+    found = re.fullmatch(r"a push of about (\d+) N (.+) at (\S+) s", cause.text)
+    assert (found[1], found[2]) == ("90", words)
+    assert float(found[3]) == pytest.approx(start, abs=0.04)
+
+
+def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0):
+    """Return the log of a walk whose plan sways and goes as said."""
+    planned = walk.com_velocity * [1.0, sway / SWAY, 0.0]
+    feet = {
+        f"{side}_foot::{name}::measured": values
+        for side in Side
+        for name, values in (
+            ("orientation", np.zeros((len(TIMES), 3))),
+            ("linear_force", walk.foot_wrenches[side][:, :3]),
+            ("angular_torque", walk.foot_wrenches[side][:, 3:]),
+        )
+    }
+    return SignalLog.from_arrays(
+        TIMES,
+        {
+            **feet,
+            "com::position::measured": walk.com_position,
+            "com::velocity::measured": walk.com_velocity,
+            "com::velocity::desired": planned,
+            "com::position::desired": np.outer(speed * np.maximum(TIMES - START, 0.0), [1.0, 0.0, 0.0]),
+            "zmp::measured": walk.zmp_position,
+            "joints_state::velocities::desired": np.full((len(TIMES), 3), joint_speed),
+            "stance_foot::is_left": walk.carries[Side.LEFT].astype(float),
+            "walking::is_double_support": 1.0 * ~WALKING,
+            "walking::is_walking": 1.0 * WALKING,
+        },
+    )
+
+
+def test_feet_that_feel_less_than_the_plan_needs_slip():
+    walk = healthy_walk()
+    assert cause_of(walk, log_of(walk)) is None
+    cause = cause_of(walk, log_of(walk, sway=3.0 * SWAY))
+    assert cause.text == "the feet slipped: friction of about 0.04 held them, the plan needs 0.12"
+
+
+def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_fast():
+    walk = healthy_walk()
+    assert cause_of(walk, log_of(walk, speed=0.5)) is None
+    assert cause_of(walk, log_of(walk, speed=0.3, joint_speed=5.0)) is None
+    assert cause_of(walk, log_of(walk, speed=0.5, joint_speed=5.0)).kind is CauseKind.SPEED
+    text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
+    assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
+    assert text.endswith("was commanded 80 % of its velocity limit")
