@@ -1,3 +1,5 @@
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from gradiva.common import (
     JointCommand,
     Side,
     SoleRectangle,
+    altered,
     sealed,
     unchecked,
 )
@@ -73,6 +76,45 @@ def test_the_rest_pose_of_a_contact_has_a_known_shape_and_cannot_be_written():
         contact.rest_position[2] = 1.0
     with pytest.raises(ValueError, match=r"FootContact.rest_rotation: expected an array of shape \(3, 3\)"):
         FootContact(True, np.zeros(3), np.zeros(3), 1e6, 1e4)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grown:
+    """A value that has been given fields since its makers were written."""
+
+    time: float
+    place: np.ndarray
+    weight: float = 2.0
+    rest: np.ndarray = field(default_factory=lambda: np.zeros(3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrownTwice(Grown):
+    name: str = "left"
+
+
+def test_an_unchecked_value_has_its_defaults():
+    value = unchecked(GrownTwice, time=1.0, place=np.ones(3))
+    assert (value.time, value.weight, value.name) == (1.0, 2.0, "left")
+    assert value.place.tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(ValueError, match="read-only"):
+        value.rest[0] = 1.0
+    assert unchecked(Grown, time=1.0, place=np.ones(3)).rest is not value.rest
+    assert unchecked(Grown, time=1.0, place=np.ones(3), weight=3.0, rest=None).weight == 3.0
+
+
+def test_an_unchecked_value_without_a_field_that_has_no_default_is_refused_by_name():
+    with pytest.raises(TypeError, match="GrownTwice without place, which has no default"):
+        unchecked(GrownTwice, time=1.0)
+    with pytest.raises(TypeError, match="Grown has no field plaice; its fields are time, place"):
+        unchecked(Grown, time=1.0, plaice=np.ones(3))
+    with pytest.raises(AttributeError, match="plaice"):
+        unchecked(Grown, time=1.0, plaice=np.ones(3), weight=1.0, rest=None)
+
+
+def test_an_altered_value_keeps_the_fields_of_its_base():
+    value = altered(unchecked(GrownTwice, time=1.0, place=np.ones(3)), name="right")
+    assert (value.time, value.weight, value.name) == (1.0, 2.0, "right")
 
 
 def test_an_altered_value_shares_what_it_keeps():

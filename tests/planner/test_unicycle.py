@@ -134,11 +134,61 @@ def test_commands_that_are_not_numbers_are_refused(build):
 
 
 def test_a_polyline_is_addressed_by_its_length():
-    line = Polyline(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), extension=0.5)
-    assert line.length == 3.5
-    assert line.at(0.25) == ((0.25, 0.0), (1.0, 0.0))
-    assert line.at(2.0) == ((1.0, 1.0), (0.0, 1.0))
-    assert line.at(3.5) == ((1.0, 2.5), (0.0, 1.0))
+    line = Polyline(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [1.0, 2.0]]), rounding=0.1)
+    assert line.length == pytest.approx(3.0)
+    for length, place, heading, rate in (
+        (0.5, (0.5, 0.0), 0.0, 0.0),
+        (1.0, (1.0, 0.0), math.pi / 4, math.pi / 2 / 0.2),
+        (2.0, (1.0, 1.0), math.pi / 2, 0.0),
+        (9.0, (1.0, 2.0), math.pi / 2, 0.0),
+    ):
+        assert line.at(length) == (pytest.approx(place), pytest.approx(heading), pytest.approx(rate))
+    with pytest.raises(ValueError, match="not finite"):
+        line.at(math.nan)
+
+
+def test_samples_of_a_circle_have_its_tangents_and_its_end():
+    line = Polyline(circle(36, radius=0.5, turns=0.75), rounding=0.1)
+    angle = 1.5 * math.pi * np.linspace(0.0, 1.0, 50)
+    for length, expected in zip(line.length * angle / angle[-1], angle, strict=True):
+        place, heading, rate = line.at(float(length))
+        np.testing.assert_allclose(place, [0.5 * math.sin(expected), 0.5 - 0.5 * math.cos(expected)], atol=1e-4)
+        assert (heading, rate) == (pytest.approx(expected, abs=1e-3), pytest.approx(2.0, rel=0.01))
+
+
+def test_the_nearest_place_is_looked_for_between_two_lengths_and_the_first_of_two_is_meant():
+    there_and_back = Polyline(np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 0.0]]), rounding=0.1)
+    assert there_and_back.nearest((0.5, 0.1)) == pytest.approx(0.5)
+    assert there_and_back.nearest((0.5, 0.1), 1.0) == pytest.approx(3.5)
+    assert there_and_back.nearest((0.5, 0.1), 1.2, 3.0) == pytest.approx(3.0)
+    np.testing.assert_allclose(there_and_back.from_length(1.5), [[1.5, 0.0], [2.0, 0.0], [0.0, 0.0]])
+
+
+@pytest.mark.parametrize("points", [16, 36, 200])
+def test_the_unicycle_itself_follows_a_curve_and_ends_along_it(points):
+    left = circle(points, radius=0.5)
+    eight = np.vstack((left, left[1:] * [1.0, -1.0]))
+    path = UnicyclePlanner(config_of()).path(PathCommand(eight, 0.12), UnicycleState(0.0, 0.0, 0.0))
+    x, y = path.poses[:, 0], path.poses[:, 1]
+    distances = np.abs(np.hypot(x, np.abs(y) - 0.5) - 0.5)
+    assert distances.max() < (0.012 if points == 16 else 0.003)
+    np.testing.assert_allclose(path.poses[-1], [0.0, 0.0, 0.0], atol=0.006)
+    assert path.poses[:, 2].max() > 6.1
+
+
+def test_a_path_that_the_robot_stands_beside_is_come_to_within_some_steps():
+    points = np.array([[0.0, 0.05], [2.0, 0.05]])
+    path = UnicyclePlanner(config_of()).path(PathCommand(points, 0.15), UnicycleState(0.3, 0.0, 0.0))
+    x, y = path.poses[:, 0], path.poses[:, 1]
+    assert x.min() >= 0.3 - 1e-9, "it does not go back to the first point"
+    np.testing.assert_allclose(y[x > 0.9], 0.05, atol=0.003)
+    assert np.abs(path.poses[:, 2]).max() < 0.25
+
+
+def circle(count, *, radius, turns=1.0):
+    """Samples of a circle to the left that begins at the origin, along x."""
+    angle = 2.0 * math.pi * turns * np.linspace(0.0, 1.0, count + 1)
+    return radius * np.column_stack((np.sin(angle), 1.0 - np.cos(angle)))
 
 
 @pytest.mark.parametrize(

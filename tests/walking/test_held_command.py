@@ -1,9 +1,21 @@
+"""What is sent to the motors, what holds, and where the joints freeze."""
+
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 
-from gradiva.common import ControlMode, JointCommand, Measurement
+from gradiva.common import ControlMode, JointCommand, Measurement, NoSolutionFound
 from gradiva.walking.held_command import HeldCommand
+from gradiva.walking.safety import JointBounds
 
-STIFFNESS = np.array([100.0, 1000.0])
+BOUNDS = JointBounds(
+    lower=np.array([-1.0, -0.5]),
+    upper=np.array([1.0, 2.0]),
+    velocities=np.array([5.0, 8.0]),
+    torques=np.array([10.0, 50.0]),
+    stiffness=np.array([100.0, 1000.0]),
+)
 
 
 def measured(positions=(0.1, 0.2), torques=(5.0, np.nan)):
@@ -11,41 +23,86 @@ def measured(positions=(0.1, 0.2), torques=(5.0, np.nan)):
 
 
 def held(mode, *values):
-    command = HeldCommand(STIFFNESS)
+    command = HeldCommand(BOUNDS)
     command.last = JointCommand(mode, np.array(values))
     return command
 
 
-def test_after_torques_position_servos_begin_with_what_the_joints_bear():
-    after = held(ControlMode.TORQUE, 1.0, 1.0)
-    np.testing.assert_allclose(after.taken_over(measured()), [0.15, 0.2])
-    frozen = after.frozen(after.taken_over(measured()))
+def frozen(command, measurement, believed=None):
+    frozen = command.frozen(measurement, believed)
     assert frozen.mode is ControlMode.POSITION
-    np.testing.assert_allclose(frozen.values, [0.15, 0.2])
+    return frozen.values
+
+
+def test_after_torques_position_servos_begin_with_what_the_joints_bear_or_were_commanded():
+    np.testing.assert_allclose(frozen(held(ControlMode.TORQUE, 1.0, 30.0), measured()), [0.15, 0.23])
+
+
+@pytest.mark.parametrize(("torque", "borne"), [(np.inf, 1.0), (np.nan, 1.0), (1e9, 10.0), (-1e9, -10.0)])
+def test_a_torque_that_cannot_be_does_not_move_the_joint(torque, borne):
+    values = frozen(held(ControlMode.TORQUE, 1.0, 30.0), measured(torques=(torque, 20.0)))
+    np.testing.assert_allclose(values, [0.1 + borne / 100.0, 0.22])
 
 
 def test_after_velocities_they_begin_where_the_joints_are():
-    np.testing.assert_allclose(held(ControlMode.VELOCITY, 1.0, 1.0).taken_over(measured()), [0.1, 0.2])
+    np.testing.assert_allclose(frozen(held(ControlMode.VELOCITY, 1.0, 1.0), measured()), [0.1, 0.2])
 
 
-def test_positions_freeze_where_they_were_told_to_be():
+@pytest.mark.parametrize("read", [(0.1, np.nan), (0.1, 0.9), (0.1, -np.inf)])
+def test_an_encoder_that_cannot_be_believed_freezes_where_its_joint_was_before(read):
+    command = held(ControlMode.VELOCITY, 1.0, 1.0)
+    np.testing.assert_allclose(frozen(command, measured(read), np.array([0.12, 0.25])), [0.1, 0.25])
+
+
+def test_joints_do_not_freeze_beyond_what_their_servos_can_bear():
+    command = held(ControlMode.VELOCITY, 1.0, 1.0)
+    np.testing.assert_allclose(frozen(command, measured((-7.0, 7.0))), [-1.1, 2.05])
+
+
+def test_positions_freeze_where_they_were_commanded_to_be():
     after = held(ControlMode.POSITION, 0.3, 0.4)
-    assert after.frozen(after.taken_over(measured())) is after.last
+    assert after.frozen(measured(), None) is after.last
 
 
-def test_without_any_known_position_the_joints_are_told_to_rest():
-    frozen = held(ControlMode.TORQUE, 1.0, 1.0).frozen(np.full(2, np.nan), None)
+@pytest.mark.parametrize(
+    "measurement", [None, "nothing", SimpleNamespace(joint_positions=np.zeros(3)), measured((np.nan, 0.0))]
+)
+def test_without_any_known_position_the_joints_are_commanded_to_rest(measurement):
+    command = held(ControlMode.TORQUE, 1.0, 1.0)
+    frozen = command.frozen(measurement, None)
     assert frozen.mode is ControlMode.VELOCITY
     np.testing.assert_array_equal(frozen.values, 0.0)
+    assert command.frozen(measurement, np.array([0.3, 0.4])).mode is ControlMode.POSITION
 
 
-def test_a_move_begins_where_the_joints_were_told_to_be_and_servos_have_yielded():
+def test_a_move_begins_where_the_joints_were_commanded_to_be_and_servos_have_yielded():
     np.testing.assert_array_equal(held(ControlMode.POSITION, 0.13, 0.17).start_of_move(measured()), [0.13, 0.17])
 
 
-def test_a_joint_that_somebody_else_has_moved_begins_where_it_is():
+def test_a_joint_that_was_moved_from_outside_begins_where_it_is():
     np.testing.assert_array_equal(held(ControlMode.POSITION, 0.13, 1.2).start_of_move(measured()), [0.13, 0.2])
 
 
 def test_a_move_after_torques_begins_with_what_the_joints_bear():
-    np.testing.assert_allclose(held(ControlMode.TORQUE, 1.0, 1.0).start_of_move(measured()), [0.15, 0.2])
+    np.testing.assert_allclose(held(ControlMode.TORQUE, 1.0, 20.0).start_of_move(measured()), [0.15, 0.22])
+
+
+@pytest.mark.parametrize(
+    ("mode", "values", "sent"),
+    [
+        (ControlMode.POSITION, (-1.05, 3.0), (-1.05, 2.05)),
+        (ControlMode.VELOCITY, (-6.0, 7.0), (-5.0, 7.0)),
+        (ControlMode.TORQUE, (11.0, -51.0), (10.0, -50.0)),
+    ],
+)
+def test_commands_stay_within_the_limits_of_the_joints(mode, values, sent):
+    command = HeldCommand(BOUNDS).within_limits(JointCommand(mode, np.array(values)))
+    assert command.mode is mode
+    np.testing.assert_allclose(command.values, sent)
+    assert HeldCommand(BOUNDS).within_limits(command) is command
+
+
+@pytest.mark.parametrize("values", [(np.nan, 0.0), (0.0, np.inf), (0.0,)])
+def test_a_command_that_is_no_command_is_refused(values):
+    with pytest.raises(NoSolutionFound, match="a command of torque"):
+        HeldCommand(BOUNDS).within_limits(JointCommand(ControlMode.TORQUE, np.array(values)))

@@ -65,6 +65,18 @@ def test_closing_the_feet_ends_soon(follower):
     assert follower.plan.end_time < 3.0 + 3.5
 
 
+def test_an_error_of_the_planner_is_the_reply_and_the_plan_stays(follower, monkeypatch):
+    follower.follow(VelocityCommand(0.1), 0.0, PlanarPose())
+    plan = follower.plan
+    monkeypatch.setattr(WalkingPlanner, "replan", lambda *_: {}["x"])
+    with pytest.raises(PlanningError, match="the planner failed: KeyError 'x' in walking"):
+        follower.follow(VelocityCommand(0.2), 1.0, PlanarPose())
+    with pytest.raises(PlanningError, match="the planner failed"):
+        follower.update(plan.end_time - 1.0, PlanarPose())
+    follower.close_feet(plan.end_time - 1.0)
+    assert follower.plan is plan
+
+
 def test_what_cannot_be_planned_leaves_the_plan(follower):
     plan = follower.plan
     with pytest.raises(PlanningError):
@@ -83,6 +95,30 @@ def test_the_way_to_a_goal_is_corrected_by_odometry(follower):
     assert follower.plan is not first
     end = drifted @ PlanarPose(*end_of(follower))
     np.testing.assert_allclose([end.x, end.y], [1.5, 0.0], atol=0.01)
+
+
+def test_the_way_along_a_path_is_corrected_by_odometry_up_to_its_end(follower):
+    """A figure of eight crosses itself; the robot turns by 8° more than planned and slips by 8 cm on the way."""
+    follower.follow(PathCommand(figure_of_eight(), 0.25), 0.0, PlanarPose())
+    first, time, last = follower.plan, 0.0, follower.plan
+    plans = 0
+    while not follower.update(time, origin := PlanarPose(0.0018 * time, -0.0006 * time, 0.003 * time)):
+        plans, last = plans + (follower.plan is not last), follower.plan
+        time += 0.05
+    assert 5 < plans < 30
+    assert follower.plan.end_time == pytest.approx(first.end_time, abs=3.0), "no circle is walked twice or left out"
+    reference = follower.plan.at(follower.plan.end_time + 1.0)
+    yaw = foot_pose(reference, Side.LEFT).yaw
+    end = origin @ PlanarPose(*end_of(follower), yaw)
+    assert np.hypot(end.x, end.y) < 0.015
+    assert abs(np.degrees(np.arctan2(np.sin(end.yaw), np.cos(end.yaw)))) < 1.0
+
+
+def figure_of_eight(radius=0.5, samples=36):
+    """Two circles that begin and end at the origin, along x, shape (2 · samples + 1, 2)."""
+    angle = np.linspace(0.0, 2.0 * np.pi, samples + 1)
+    left = radius * np.column_stack((np.sin(angle), 1.0 - np.cos(angle)))
+    return np.vstack((left, left[1:] * [1.0, -1.0]))
 
 
 def test_the_last_steps_to_a_goal_are_not_corrected(follower):

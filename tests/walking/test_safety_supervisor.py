@@ -1,5 +1,6 @@
 """What findings lead to."""
 
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,18 +9,55 @@ import pytest
 from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.setup import load_setup
 from gradiva.walking.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor
-from gradiva.walking.safety.failure_policy import FailurePolicy, FailurePolicyConfig
+from gradiva.walking.safety.failure_policy import FailurePolicy, FailurePolicyConfig, failed_tick
 
 
 def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():
     policy = FailurePolicy(FailurePolicyConfig(failed_duration=0.02, relaxed_duration=0.2))
     error = NoSolutionFound("inverse kinematics", "infeasible")
-    assert policy.failed(error, 0.00) == policy.failed(error, 0.01) == []
+    assert kinds(policy.failed(error, 0.00)) == kinds(policy.failed(error, 0.01)) == [SafetyKind.FAILED_TICK]
     policy.succeeded()
-    assert policy.failed(error, 0.03) == policy.failed(error, 0.04) == []
-    (finding,) = policy.failed(error, 0.05)
+    assert kinds(policy.failed(error, 0.03)) == kinds(policy.failed(error, 0.04)) == [SafetyKind.FAILED_TICK]
+    _, finding = policy.failed(error, 0.05)
     assert finding.kind is SafetyKind.NO_SOLUTION
-    assert finding.text.startswith("3 ticks failed in a row, the last one: inverse kinematics")
+    assert finding.text.startswith("3 ticks failed in a row, the last one: NoSolutionFound inverse kinematics")
+    policy.reset()
+    assert kinds(policy.failed(error, 0.06)) == [SafetyKind.FAILED_TICK]
+
+
+def kinds(findings):
+    return [finding.kind for finding in findings]
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("cannot say")
+
+
+def raised(error, by=lambda error: (_ for _ in ()).throw(error)):
+    try:
+        next(by(error))
+    except Exception as caught:
+        return failed_tick(caught)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("x"), "KeyError 'x'"),
+        (MemoryError(), "MemoryError without a message"),
+        (MuteError(), "MuteError without a message"),
+        (RuntimeError("Assertion failed\n" * 900), "RuntimeError Assertion failed"),
+        (ValueError("long " * 900), "ValueError " + ("long " * 40)),
+    ],
+)
+def test_a_failed_tick_says_what_and_where(error, said):
+    finding = raised(error)
+    assert finding.subject == type(error).__name__
+    assert re.fullmatch(rf"{re.escape(said)} \(test_safety_supervisor.py:\d+\)", finding.text)
+    with pytest.raises(ConfigError) as caught:
+        load_setup("no such robot")
+    assert failed_tick(caught.value).subject == "ConfigError in setup"
 
 
 def supervisor(*overrides):

@@ -46,6 +46,12 @@ def test_a_single_wrong_encoder_reading_is_bridged_by_what_the_joint_was_told(wr
     assert read(encoders, (0.03, 0.04), 0.03, velocities=(0.5, 0.5))[1].tolist() == [0.5, 0.5]
 
 
+def test_a_velocity_that_cannot_be_is_bridged():
+    encoders = bridge()
+    assert read(encoders, (0.01, 0.01), 0.01, velocities=(1e9, 9.9))[1].tolist() == [1.0, 9.9]
+    assert read(encoders, (0.02, 0.02), 0.02, velocities=(-1e100, 9.9))[1].tolist() == [1.0, 9.9]
+
+
 @pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
 def test_a_lasting_one_is_named(wrong, kind):
     encoders = bridge()
@@ -60,8 +66,12 @@ def wrenches(left, right):
     return np.array([[0.0, 0.0, left, 0.0, 0.0, 0.0], [0.0, 0.0, right, 0.0, 0.0, 0.0]])
 
 
+def trusted():
+    return WrenchTrust(SENSORS, frozen_duration=0.04, bridge_duration=0.05, largest=3000.0)
+
+
 def test_a_frozen_force_sensor_is_not_believed_any_more():
-    trust = WrenchTrust(SENSORS, frozen_duration=0.04, bridge_duration=0.05)
+    trust = trusted()
     for tick in range(4):
         assert trust.update(wrenches(7.0, tick), 0.01 * tick)[1] == []
     assert trust.untrusted == frozenset()
@@ -75,26 +85,28 @@ def test_a_frozen_force_sensor_is_not_believed_any_more():
 
 
 def test_a_foot_in_the_air_is_not_frozen():
-    trust = WrenchTrust(SENSORS, 0.04, 0.05)
+    trust = trusted()
     assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))
 
 
-def test_a_wrench_that_is_not_finite_is_bridged_and_its_foot_not_believed_meanwhile():
-    trust = WrenchTrust(SENSORS, 0.04, 0.05)
+@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e9, -1e200])
+def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_believed_meanwhile(wrong):
+    trust = trusted()
     trust.update(wrenches(7.0, 8.0), 0.0)
-    bridged, found = trust.update(wrenches(np.nan, 9.0), 0.01)
+    bridged, found = trust.update(wrenches(wrong, 9.0), 0.01)
     np.testing.assert_array_equal(bridged, wrenches(7.0, 9.0))
     assert (found, trust.untrusted) == ([], {Side.LEFT})
     trust.update(wrenches(7.5, 9.5), 0.02)
     assert trust.untrusted == frozenset()
-    found = [finding for tick in range(6) for finding in trust.update(wrenches(np.nan, tick), 0.03 + 0.01 * tick)[1]]
-    assert [finding.subject for finding in found] == ["l_ft"]
+    found = [finding for tick in range(6) for finding in trust.update(wrenches(wrong, tick), 0.03 + 0.01 * tick)[1]]
+    assert {finding.subject for finding in found} == {"l_ft"}
 
 
-def test_an_imu_is_left_out_while_it_says_nothing_finite_and_for_good_when_it_freezes():
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1e9, 1e200])
+def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_freezes(number):
     trust = ImuTrust(0.04, 0.05)
     assert trust.update(None, 0.0) == (None, [])
-    alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, np.nan))
+    alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, number))
     assert trust.update(alive, 0.01) == (alive, [])
     assert trust.update(wrong, 0.02) == (None, [])
     assert trust.update(alive, 0.03) == (alive, [])

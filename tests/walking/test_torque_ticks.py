@@ -132,8 +132,9 @@ def test_what_cannot_be_met_is_borne_for_a_while_then_the_robot_freezes_and_the_
     assert not walk.run(0.1)
     assert walk.controller.state is WalkingState.FAULT
     assert walk.time - start == pytest.approx(0.005 + 0.01, abs=0.003)
-    told, event = walk.controller.safety_events
+    told, failed, event = walk.controller.safety_events
     assert (told.kind, told.subject, told.time) == (SafetyKind.RELAXED, "centre of mass", start)
+    assert (failed.kind, failed.subject) == (SafetyKind.FAILED_TICK, "NoSolutionFound in whole_body")
     assert event.kind is SafetyKind.NO_SOLUTION
     assert "infeasible" in event.text
     assert "the hardest to meet is 'centre of mass'" in event.text

@@ -1,13 +1,14 @@
 """Walks that meet faults, pushes and an emergency stop."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gradiva.common import ControlMode, Measurement
+from gradiva.common import ControlMode, Measurement, so3
 from gradiva.planner import VelocityCommand
-from gradiva.walking import SafetyKind, WalkingState
+from gradiva.walking import Response, SafetyKind, WalkingState
 from tests.walking.walked import assert_walked
 
 pytestmark = pytest.mark.walk
@@ -37,7 +38,9 @@ def test_a_missing_measurement_holds_the_last_command_and_many_are_a_fault(ready
             assert log.state is WalkingState.WALKING
     assert log.state is WalkingState.FAULT
     assert "joint_positions has shape" in log.reason
-    assert [event.kind for event in controller.safety_events] == [SafetyKind.FAILED_TICKS]
+    first, last = controller.safety_events
+    assert (first.kind, first.subject) == (SafetyKind.FAILED_TICK, "EstimationError in walking")
+    assert last.kind is SafetyKind.FAILED_TICKS
     controller.prepare()
     assert controller.state is WalkingState.PREPARING
 
@@ -48,6 +51,58 @@ def test_an_encoder_without_reading_is_bridged(ready):
     walk.robot.advance(period)
     _, log = walk.controller.step(with_nan(walk.robot.read()), walk.time)
     assert np.isfinite(log.robot_state.joint_positions).all()
+    assert walk.controller.safety_events == ()
+
+
+@pytest.mark.parametrize(("control", "ticks"), [("position", 6), ("velocity", 6), ("torque", 21)])
+def test_an_error_of_any_kind_is_named_and_freezes_the_joints_while_the_robot_still_stands_upright(
+    ready, monkeypatch, control, ticks
+):
+    walk = ready("icub_v2_7", f"walking.control={control}")
+    walk.controller.walk(VelocityCommand(0.2))
+    assert walk.run(2.2)
+    monkeypatch.setattr(walk.layers.estimator, "_evaluate", lambda *_: {}["x"])
+    logs = [walk.tick() for _ in range(ticks)]
+    assert [log.state for log in logs] == [WalkingState.WALKING] * (ticks - 1) + [WalkingState.FAULT]
+    assert walk.held_ticks == ticks - 1
+    first, last = walk.controller.safety_events
+    assert (first.kind, first.subject) == (SafetyKind.FAILED_TICK, "KeyError in estimation")
+    assert re.fullmatch(r"KeyError 'x' in estimation \(test_walking_controller_faults.py:\d+\)", first.text)
+    assert (last.kind, last.response) == (SafetyKind.FAILED_TICKS, Response.FREEZE)
+    assert last.text == f"{ticks} ticks failed in a row, the last one: {first.text}" == walk.fault_reasons[0]
+    assert logs[-1].command.mode is ControlMode.POSITION
+    assert so3.tilt(walk.robot.truth().base_rotation) < np.radians(1.0)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), MemoryError(), np.linalg.LinAlgError("singular")])
+def test_errors_of_safety_itself_and_of_what_holds_the_last_command_freeze_the_joints(ready, monkeypatch, error):
+    def fail(*_):
+        raise error
+
+    walk = ready("icub_v2_7", "walking.control=velocity")
+    for name in ("check", "note", "failed"):
+        monkeypatch.setattr(walk.layers.safety, name, fail)
+    log = walk.tick()
+    assert (log.state, log.command.mode) == (WalkingState.FAULT, ControlMode.POSITION)
+    np.testing.assert_allclose(log.command.values, walk.measurement.joint_positions, atol=1e-9)
+    assert log.reason.startswith(type(error).__name__)
+    assert [(event.kind, event.subject) for event in walk.controller.safety_events] == [
+        (SafetyKind.FAILED_TICKS, "safety")
+    ]
+    monkeypatch.undo()
+    walk.controller.prepare()
+    assert walk.tick().state is WalkingState.PREPARING
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, SystemExit])
+def test_the_end_of_the_program_is_no_failed_tick(ready, monkeypatch, end):
+    def leave(*_):
+        raise end
+
+    walk = ready("icub_v2_7")
+    monkeypatch.setattr(walk.layers.estimator, "update", leave)
+    with pytest.raises(end):
+        walk.tick()
     assert walk.controller.safety_events == ()
 
 

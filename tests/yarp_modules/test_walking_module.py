@@ -1,6 +1,7 @@
 """The walking module against the simulator's ports, in lockstep."""
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from gradiva.yarp_modules.command_reply import is_ok, word
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.walking_module import WalkingModule
+from gradiva.yarp_modules.walking_ports import WalkingPorts
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
 from tests.patience import PATIENCE, wait_until
 
@@ -168,6 +170,25 @@ def drive(goal):
     fill_bottle(port.prepare(), list(goal))
     port.write(True)
     port.close()
+
+
+def test_whatever_the_robot_raises_in_lockstep_commands_are_carried_out():
+    module, served = WalkingModule(ModuleOptions(robot="icub_v2_7", lockstep=True)), []
+    module._session = SimpleNamespace(serve=lambda: served.append("commands"))
+    module._robot = SimpleNamespace(sample_time=lambda: {}["l_knee"])
+    with pytest.raises(KeyError):
+        module.wait_for_tick()
+    assert served == ["commands"]
+
+
+def test_whatever_a_message_raises_it_is_refused_and_the_others_are_read(monkeypatch):
+    ports, taken = WalkingPorts("/walking", ["l_knee"]), []
+    for name, port in ports._inputs.items():
+        monkeypatch.setattr(port, "take", lambda name=name: [1.0] if name != "goal:i" else {}[name])
+    ports.read(taken.append, taken.append)
+    assert ports.refused == 1
+    assert taken == [[1.0]]
+    assert ports.robot_base == (1.0,)
 
 
 def test_wrong_configuration_is_wrong_input(name_server):  # noqa: F811

@@ -15,7 +15,7 @@ from gradiva.cli.version_range import allows, parse_requirement
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.common import WalkingError
 from gradiva.common.finding import Finding
-from gradiva.middleware.bindings_choice import chosen_bindings
+from gradiva.middleware.bindings_choice import chosen_bindings, is_real
 from gradiva.middleware.embedded.network.current_settings import load_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.errors import NameServerUnreachable
@@ -130,7 +130,7 @@ def check_yarp() -> Finding:
         return Finding("warn", f"YARP: {error}")
     else:
         answers = "a name server answers"
-    which = "the embedded one" if bindings.__name__.startswith("gradiva.") else f"the bindings in {bindings.__file__}"
+    which = f"the bindings in {bindings.__file__}" if is_real(bindings) else "the embedded one"
     return Finding("ok", f"YARP: {which}; {answers} at {address_of(settings)} ({origin_of(settings)})")
 
 

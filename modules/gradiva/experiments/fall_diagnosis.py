@@ -125,7 +125,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         if measured is None:
             return None
         known_speed = load_robot(robot.name).max_speed
-        return find_cause(FallEvidence(measured, log, onset, layers.velocity_limits, known_speed, events))
+        return find_cause(FallEvidence(measured, log, onset, layers.joint_bounds.velocities, known_speed, events))
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
 

@@ -23,6 +23,7 @@ from gradiva.experiments.soft_ground import (
 from gradiva.experiments.table_7_1 import run_table_7_1
 from gradiva.experiments.table_7_2 import run_table_7_2
 from gradiva.experiments.table_10_1 import run_table_10_1
+from gradiva.experiments.tick_fuzz import run_tick_fuzz
 from gradiva.experiments.tracking import run_figure_10_9, run_figure_10_10
 from gradiva.experiments.yarp_streams import run_yarp_streams
 
@@ -184,6 +185,13 @@ EXPERIMENTS = {
             "Modules killed, stalls, failing sensors in the middle of a step: does the robot stand and walk again?",
             run_fault_drill,
             "tilt afterwards [°]",
+        ),
+        Experiment(
+            "tick_fuzz",
+            "Gradiva's own campaign",
+            "10 000 seeded faults within the tick: errors, readings, clocks. Events, and commands that can be sent?",
+            run_tick_fuzz,
+            "cases that are not as they should be",
         ),
     )
 }

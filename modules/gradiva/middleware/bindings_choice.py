@@ -43,6 +43,11 @@ def chosen_bindings(environment: Mapping[str, str]) -> ModuleType:
         return _embedded()
 
 
+def is_real(bindings: ModuleType) -> bool:
+    """Return whether bindings are YARP's own."""
+    return not bindings.__name__.startswith("gradiva.")
+
+
 def _embedded() -> ModuleType:
     return importlib.import_module("gradiva.middleware.embedded.api")
 

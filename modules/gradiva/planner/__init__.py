@@ -7,7 +7,9 @@ from gradiva.planner.leg_momentum import LegMomentumConfig
 from gradiva.planner.planned_step import PlannedStep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.polyline import Polyline
 from gradiva.planner.swing_foot import SwingFoot, SwingProfile
+from gradiva.planner.unicycle_planner import end_heading
 from gradiva.planner.walking_plan import WalkingPlan
 from gradiva.planner.walking_planner import WalkingPlanner
 
@@ -21,10 +23,12 @@ __all__ = [
     "PlannedStep",
     "PlannerConfig",
     "PlanningState",
+    "Polyline",
     "StopCommand",
     "SwingFoot",
     "SwingProfile",
     "VelocityCommand",
     "WalkingPlan",
     "WalkingPlanner",
+    "end_heading",
 ]

@@ -77,18 +77,22 @@ class PathCommand:
     Attributes:
         points: World, [m], shape (k, 2), at least one.
         speed: Along the path, [m/s].
+        yaw: Final direction, turned to on the spot after the arrival, [rad]; None: that of the path's end.
     """
 
     points: NDArray
     speed: float
+    yaw: float | None = None
 
     def __post_init__(self) -> None:
         try:
             points = readonly(self.points, (None, 2))
         except ValueError as error:
             raise PlanningError(f"path: {error}") from None
-        if len(points) == 0 or not np.all(np.isfinite(points)) or not math.isfinite(self.speed):
-            raise PlanningError(f"path: points {points.tolist()} and speed {self.speed} must be finite, not empty")
+        if len(points) == 0 or not np.all(np.isfinite((*points.ravel(), self.speed, self.yaw or 0.0))):
+            raise PlanningError(
+                f"path: points {points.tolist()}, speed {self.speed} and yaw {self.yaw} must be finite, not empty"
+            )
         object.__setattr__(self, "points", points)
 
     def __str__(self) -> str:

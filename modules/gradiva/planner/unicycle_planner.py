@@ -17,7 +17,10 @@ from gradiva.planner.unicycle import UnicyclePath, UnicycleState
 
 _ARRIVED = 0.002  # [m] nearer than this, F is where it should be
 _AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed at once
-_CLOSE_POINT = 2.0  # [reference lengths] points of a path nearer than this to the start are passed over
+_NEAR = 2.0  # [reference lengths] of a path whose beginning is nearer than this the robot stands on
+_JOINING = 4.0  # [reference lengths] over which it then comes to the path
+_JOINING_PIECE = 0.5  # [reference lengths]
+_SEARCHED = 5.0  # [reference lengths] of a path that begins where the robot is
 
 
 class UnicyclePlanner:
@@ -81,17 +84,39 @@ class UnicyclePlanner:
         return UnicyclePath.from_velocities(start, np.vstack((velocities, turn)), self._config.sample_period)
 
     def _along_path(self, command: PathCommand, start: UnicycleState) -> UnicyclePath:
-        near = _CLOSE_POINT * self._config.reference_point[0]
-        points = command.points
-        while len(points) > 1 and math.hypot(points[0, 0] - start.x, points[0, 1] - start.y) < near:
-            points = points[1:]
+        points = self._joined(command.points, start)
         if len(points) == 1:
             x, y = points[0]
-            return self._to_goal(GoalCommand(float(x), float(y), speed=command.speed), start)
-        turn = self._turn_towards(points[0], start)
+            return self._to_goal(GoalCommand(float(x), float(y), command.yaw, command.speed), start)
+        turn = self._turn_towards(points[1], start)
         turned = replace(start, yaw=start.yaw + self._config.sample_period * float(turn[:, 2].sum()))
         velocities = self._follow(points, command.speed, turned, "path", pursue=False)
-        return UnicyclePath.from_velocities(start, np.vstack((turn, velocities)), self._config.sample_period)
+        velocities = np.vstack((turn, velocities))
+        path = UnicyclePath.from_velocities(start, velocities, self._config.sample_period)
+        wanted = end_heading(command, self._config) if command.yaw is None else command.yaw
+        rest = self._turn(so3.wrap_angle(wanted - float(path.poses[-1, 2])))
+        return UnicyclePath.from_velocities(start, np.vstack((velocities, rest)), self._config.sample_period)
+
+    def _joined(self, points: NDArray, start: UnicycleState) -> NDArray:
+        """Return the path from the robot on: what it stands beside is followed beside it, ever nearer.
+
+        A path of which nothing at its beginning is near is come to straight; of one that ends here the end is left.
+        """
+        reach, (x, y) = self._config.reference_point[0], (start.x, start.y)
+        line = Polyline(points, rounding=reach)
+        begin = line.nearest((x, y), 0.0, _SEARCHED * reach)
+        place, *_ = line.at(begin)
+        if line.length - begin < _ARRIVED or len(points) == 1:
+            return points[-1:]
+        if math.hypot(x - place[0], y - place[1]) > _NEAR * reach:
+            return np.vstack(([x, y], points))
+        joining = min(_JOINING * reach, line.length - begin)
+        lengths = np.linspace(0.0, joining, max(2, round(joining / (_JOINING_PIECE * reach)) + 1))
+        near = np.array([line.at(begin + length)[0] for length in lengths.tolist()])
+        ratio = (lengths / joining)[:, None]
+        near += (1.0 - 3.0 * ratio**2 + 2.0 * ratio**3) * (np.array([x, y]) - place)
+        far = line.from_length(begin + joining)
+        return np.vstack((near, far[1:]))
 
     def _turn_towards(self, point: NDArray, start: UnicycleState) -> NDArray:
         """Turn on the spot, from rest, to what does not lie ahead: nothing leads the unicycle to a line behind it."""
@@ -109,7 +134,8 @@ class UnicyclePlanner:
     def _follow(self, points: NDArray, speed: float, start: UnicycleState, what: str, pursue: bool) -> NDArray:
         """Return the velocities that bring the middle of the feet over ``points``, shape (n, 3).
 
-        F is led beyond the last point by its own distance from the unicycle, so that the robot itself arrives.
+        F is led ahead of the line, or beyond the goal, by its own distance from the unicycle, so that the robot itself
+        follows and arrives.
 
         Args:
             points: World, [m], shape (k, 2).
@@ -124,7 +150,7 @@ class UnicyclePlanner:
         _check("max_speed", f"speed of the {what}:", speed, config.max_speed, "m/s", 0.0)
         acceleration = speed / self._ramp_time(speed)
         follower = PointFollower(config, speed, acceleration)
-        target = _Pursuit(points[-1], config) if pursue else _Track(points, speed, start, follower, config)
+        target = _Pursuit(points[-1], config) if pursue else _Track(points, speed, start, config, acceleration)
         if target.length(start) / speed > config.max_duration:
             raise PlanningError(
                 f"{what}: {target.length(start):.2f} m at {speed} m/s take longer than planner.max_duration="
@@ -180,16 +206,20 @@ class _Pursuit:
 
 
 class _Track:
-    """F follows a polyline; its progress waits for it where the unicycle cannot keep up."""
+    r"""The unicycle follows a line; its progress s speeds up, slows down, and waits where it cannot keep up.
+
+    Where the unicycle is at :math:`P(s)` with the line's heading, F is at :math:`P + R(\varphi) f`. Led there, F brings
+    the unicycle itself on the line; led along the line, it would keep it inside of each curve.
+    """
 
     def __init__(
-        self, points: NDArray, speed: float, start: UnicycleState, follower: PointFollower, config: PlannerConfig
+        self, points: NDArray, speed: float, start: UnicycleState, config: PlannerConfig, acceleration: float
     ) -> None:
-        first = follower.control_point((start.x, start.y, start.yaw))
-        self._line = Polyline(np.vstack((first, points)), extension=config.reference_point[0])
-        self._step = speed * config.sample_period
-        self._speed = speed
-        self._patience = config.reference_point[0]
+        self._config, self._point = config, config.reference_point
+        self._line = Polyline(points, rounding=self._point[0], start_heading=start.yaw)
+        self._acceleration = acceleration
+        self._wanted, self._speed = speed, max(0.0, start.forward)
+        self._tolerated = self._point[0]
         self._progress = 0.0
 
     def length(self, start: UnicycleState) -> float:
@@ -201,12 +231,31 @@ class _Track:
     ) -> tuple[tuple[float, float], tuple[float, float], float]:
         """Return where F should be, its velocity, and how far it still is to the end."""
         x, y = follower.control_point(pose)
-        point, tangent = self._line.at(self._progress)
+        place, heading, turn = self._line.at(self._progress)
+        c, s, (fx, fy) = math.cos(heading), math.sin(heading), self._point
+        point = follower.control_point((*place, heading))
         error = math.hypot(point[0] - x, point[1] - y)
-        share = max(0.0, 1.0 - error / self._patience)
-        moving = share * self._speed if self._progress < self._line.length else 0.0
-        self._progress = min(self._line.length, self._progress + share * self._step)
-        return point, (moving * tangent[0], moving * tangent[1]), self._line.length - self._progress + error
+        moving = max(0.0, 1.0 - error / self._tolerated) * self._next_speed(abs(turn))
+        self._progress = min(self._line.length, self._progress + moving * self._config.sample_period)
+        along, across = moving * (1.0 - turn * fy), moving * turn * fx
+        velocity = along * c - across * s, along * s + across * c
+        return point, velocity, self._line.length - self._progress + error
+
+    def _next_speed(self, curvature: float) -> float:
+        """Return how fast the line may be followed in this sample, [m/s]."""
+        config, rest = self._config, self._line.length - self._progress
+        risen = self._speed + self._acceleration * config.sample_period
+        braked = math.sqrt(2.0 * self._acceleration * rest)
+        slowed = 4.0 * config.slow_when_turning * curvature * self._wanted
+        turning = 2.0 * self._wanted / (1.0 + math.sqrt(1.0 + slowed))  # v = wanted / (1 + slow_when_turning · |ω|)
+        self._speed = min(self._wanted, risen, braked, turning)
+        return self._speed
+
+
+def end_heading(command: PathCommand, config: PlannerConfig) -> float:
+    """Return the heading with which a path ends, world, [rad]."""
+    line = Polyline(command.points, rounding=config.reference_point[0])
+    return line.at(line.length)[1]
 
 
 def _advance(pose: tuple[float, float, float], v: float, omega: float, period: float) -> tuple[float, float, float]:

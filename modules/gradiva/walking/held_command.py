@@ -1,59 +1,119 @@
-"""The last command, and where the joints freeze."""
+"""What may be sent to the motors, what was sent last, and where the joints freeze."""
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, Measurement, NDArray
+from gradiva.common import ControlMode, JointCommand, Measurement, NDArray, NoSolutionFound, sealed
+from gradiva.walking.safety import JointBounds
 
+_FARTHEST_OFFSET = 4.0  # [-] of what a servo yields at its torque limit; arms of robots that walk fast: 3.2
+_ROUNDING = 1e-12  # [rad], [rad/s], [N·m]
 _FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03
 
 
 class HeldCommand:
-    """Remembers what was last sent.
+    r"""Remembers what was last sent and keeps commands within what the joints are made for.
+
+    With the limits :math:`\underline s, \bar s, \bar v, \bar\tau` of a joint, its servo's stiffness :math:`k` and where
+    it should be :math:`s_d`, which layer 3 keeps within :math:`|\Delta s_d| \le \bar v \Delta t`,
+
+    .. math:: |s^* - s_d| \le 4 \bar\tau / k, \qquad
+              \underline s - \bar\tau / k \le s^* \le \bar s + \bar\tau / k, \qquad
+              |\dot s^*| \le \bar v, \qquad |\tau^*| \le \bar\tau:
+
+    a set-point may lie beyond a position limit by what the servo yields, for it asks for a torque.
 
     Attributes:
         last: None before the first command.
+        at_rest: No velocity in any joint: for joints of which no position is known.
     """
 
-    def __init__(self, stiffness: NDArray) -> None:
-        """Take the stiffness of the position servos, [N·m/rad], shape (n,)."""
-        self._stiffness = stiffness
+    def __init__(self, bounds: JointBounds) -> None:
+        """Take what the joints are made for."""
+        self._bounds = bounds
+        yielding = bounds.torques / bounds.stiffness
+        self._limits = {
+            ControlMode.POSITION: (bounds.lower - yielding, bounds.upper + yielding),
+            ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
+            ControlMode.TORQUE: (-bounds.torques, bounds.torques),
+        }
+        self._farthest_offset = _FARTHEST_OFFSET * yielding
+        self.at_rest: JointCommand = JointCommand(ControlMode.VELOCITY, np.zeros(len(yielding)))
         self.last: JointCommand | None = None
+
+    def within_limits(self, command: JointCommand, desired: NDArray | None = None) -> JointCommand:
+        """Return a command with each joint's value within its limits; nearly always itself.
+
+        Args:
+            command: Of layer 3.
+            desired: Where the joints should be, without what is fed forward, [rad], shape (n,).
+
+        Raises:
+            NoSolutionFound: It has another size than the robot, or is not finite.
+        """
+        (lower, upper), values = self._limits[command.mode], command.values
+        if values.shape != lower.shape or not math.isfinite(values.dot(values)):
+            wrong = f"{values.shape}, {np.count_nonzero(~np.isfinite(values))} of it not finite"
+            raise NoSolutionFound("layer 3", f"a command of {command.mode} with shape {wrong}")
+        if desired is not None and command.mode is ControlMode.POSITION:
+            values = desired + (values - desired).clip(-self._farthest_offset, self._farthest_offset)
+        values = values.clip(lower, upper)
+        if np.abs(values - command.values).max() < _ROUNDING:
+            return command
+        return JointCommand(command.mode, sealed(values))
 
     def start_of_move(self, measurement: Measurement) -> NDArray:
         """Return the positions with which a move of position servos begins without a jump, [rad], shape (n,).
 
-        Where the joints were last told to be, as servos that bear weight have yielded; a joint that is farther away
-        has been moved by somebody else meanwhile, and begins where it is.
+        Where the joints were last commanded to be, as servos that bear weight have yielded; a joint that is farther
+        away has been moved from outside meanwhile, and begins where it is.
         """
         if self.last is None or self.last.mode is not ControlMode.POSITION:
-            return self.taken_over(measurement)
+            return self._taken_over(measurement.joint_positions, measurement)
         is_held = np.abs(self.last.values - measurement.joint_positions) < _FARTHEST
         return np.where(is_held, self.last.values, measurement.joint_positions)
 
-    def taken_over(self, measurement: Measurement) -> NDArray:
-        """Return the positions with which position servos take the joints over, [rad], shape (n,).
+    def frozen(self, measurement: Measurement | None, believed: NDArray | None) -> JointCommand:
+        """Return the command that stops the joints; raises nothing, whatever is measured.
 
-        After torques, those in which the servos bear what the joints bear; else where the joints are.
-        """
-        positions, torques = measurement.joint_positions, measurement.joint_torques
-        if self.last is None or self.last.mode is not ControlMode.TORQUE or torques.shape != positions.shape:
-            return positions
-        return positions + np.nan_to_num(torques) / self._stiffness
-
-    def frozen(self, *known_positions: NDArray | None) -> JointCommand:
-        """Return the command that stops the joints.
-
-        They stay where they were last told to be; in velocity and torque control at the first of the positions that
-        are known; where none is, at rest.
+        They stay where they were last commanded to be. Out of velocity and torque control they stay where they are:
+        at the encoders, where these lie near what was believed of them before, else at what was believed; after
+        torques, so far beyond that the servos bear what the joints bear. Where no position is known they rest.
 
         Args:
-            known_positions: The best first, [rad], shape (n,).
+            measurement: The newest one; of any kind where it may be what fails.
+            believed: The last positions that were believed, [rad], shape (n,).
         """
         if self.last is not None and self.last.mode is ControlMode.POSITION:
             return self.last
-        for positions in known_positions:
-            if positions is not None and positions.shape == self._stiffness.shape and np.isfinite(positions).all():
-                return JointCommand(ControlMode.POSITION, positions)
-        return JointCommand(ControlMode.VELOCITY, np.zeros(len(self._stiffness)))
+        try:
+            read = getattr(measurement, "joint_positions", None)
+            positions = self._taken_over(self._trusted(read, believed), measurement)
+            return self.within_limits(JointCommand(ControlMode.POSITION, positions))
+        except Exception:  # this remains when all else has failed
+            return self.at_rest
+
+    def _trusted(self, read: Any, believed: NDArray | None) -> NDArray:
+        """Return the encoders' positions, where they are not near what was believed that, [rad], shape (n,)."""
+        if np.shape(read) != self._bounds.lower.shape:
+            read = believed
+        if believed is None:
+            return np.asarray(read, dtype=float)
+        return np.where(np.abs(read - believed) < _FARTHEST, read, believed)  # NaN is not near
+
+    def _taken_over(self, positions: NDArray, measurement: Measurement | None) -> NDArray:
+        """Return with which set-points position servos take over joints that are at ``positions``, [rad], shape (n,).
+
+        After torques, those in which they bear the measured torques, or the commanded ones where none are measured.
+        """
+        if self.last is None or self.last.mode is not ControlMode.TORQUE:
+            return positions
+        bounds, borne = self._bounds, self.last.values
+        torques: Any = getattr(measurement, "joint_torques", None)
+        if np.shape(torques) == borne.shape:
+            borne = np.where(np.isfinite(torques), torques, borne)
+        return positions + borne.clip(-bounds.torques, bounds.torques) / bounds.stiffness

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
@@ -14,17 +15,22 @@ from gradiva.planner import (
     Command,
     GoalCommand,
     PathCommand,
+    PlannerConfig,
     PlanningState,
+    Polyline,
     StopCommand,
     VelocityCommand,
     WalkingPlan,
     WalkingPlanner,
+    end_heading,
 )
 from gradiva.walking.planning_service import PlanningService, PlanRequest, SynchronousPlanning, answered
 
 _MISSED = 0.005  # [m] of the landings since the goal was planned, beyond which the way is corrected
-_MISSED_YAW = 0.02  # [rad]
+_MISSED_YAW = 0.01  # [rad]
 _CORRECTION_PERIOD = 2.0  # [s] a stride or more
+_LOOK_PERIOD = 0.5  # [s] between two looks at how far a path has been followed
+_REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than a crossing of the path is away
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _ATTEMPTS = 3  # for a command: then it is refused
@@ -82,6 +88,7 @@ class PlanFollower:
         self._given: Command | None = None
         self._planned_origin = PlanarPose()
         self._planned_time = 0.0
+        self._route: _Route | None = None
         self._number = 0
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
@@ -145,7 +152,7 @@ class PlanFollower:
         return self.refusal if is_news else ""
 
     def update(self, time: float, plan_origin: PlanarPose) -> bool:
-        """Plan on a command that has no end, correct the way to a goal; return whether the plan was just completed.
+        """Plan on a command that has no end, correct the way to others; return whether the plan was just completed.
 
         Args:
             time: [s].
@@ -165,8 +172,8 @@ class PlanFollower:
         if endless and time > self.plan.end_time - self._replan_margin:
             wanted, self._command = self._command, StopCommand()  # where it cannot be planned on, the plan's end stands
             self._ask(_Purpose.EXTENSION, wanted, time, PlanarPose())
-        elif isinstance(self._given, GoalCommand):
-            self._correct_way_to_goal(self._given, time, plan_origin)
+        elif isinstance(self._given, GoalCommand | PathCommand):
+            self._correct_way(self._given, time, plan_origin)
         return False
 
     def is_moving(self, time: float) -> bool:
@@ -183,14 +190,17 @@ class PlanFollower:
             raise PlanningError(f"{silence}; the present plan was walked to its end")
         return not self.is_planning_command and self._coming is None
 
-    def _correct_way_to_goal(self, goal: GoalCommand, time: float, plan_origin: PlanarPose) -> None:
+    def _correct_way(self, given: GoalCommand | PathCommand, time: float, plan_origin: PlanarPose) -> None:
         """Plan again when the odometry has left the plan, unless the robot has all but arrived."""
+        if self._route is not None:
+            self._route.follow(self.present_plan, time, plan_origin)
         missed = self._planned_origin.inverse() @ plan_origin
         is_off = max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
         is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.present_plan.end_time - _LAST_CORRECTION
         if is_off and is_due:
             self._planned_time = time
-            self._ask(_Purpose.CORRECTION, goal, time, plan_origin)
+            rest = given if self._route is None else self._route.rest
+            self._ask(_Purpose.CORRECTION, rest, time, plan_origin)
 
     # -- asking the planner ------------------------------------------------------------------------------------
 
@@ -262,6 +272,9 @@ class PlanFollower:
         self._asked = self._coming = None
         if asked.purpose is not _Purpose.EXTENSION:
             self._given = asked.command
+            self._route = (
+                _Route(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
+            )
             self._planned_origin, self._planned_time = asked.origin, asked.time
 
     def _give_up(self, asked: _Asked, because: str) -> None:
@@ -272,6 +285,31 @@ class PlanFollower:
             raise PlanningError(because)
         elif asked.purpose is _Purpose.CLOSING:
             self._command = self._given = StopCommand()
+
+
+class _Route:
+    """How far a path has been followed, by odometry: places that it crosses twice are told apart."""
+
+    def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
+        self._path = path
+        self._end_heading = end_heading(path, config) if path.yaw is None else path.yaw
+        self._line = Polyline(path.points, rounding=0.0)
+        self._progress = 0.0
+        self._looked = -math.inf
+
+    def follow(self, plan: WalkingPlan, time: float, plan_origin: PlanarPose) -> None:
+        """Look where the robot is, now and then."""
+        if time < self._looked + _LOOK_PERIOD:
+            return
+        self._looked = time
+        x, y = plan.at(time).com_position[:2].tolist()
+        place = plan_origin @ PlanarPose(x, y)
+        self._progress = self._line.nearest((place.x, place.y), self._progress, self._progress + _REACH)
+
+    @property
+    def rest(self) -> PathCommand:
+        """What of the path is still to be followed; its end has the heading of the whole path's."""
+        return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
 
 
 def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> SupportPolygon:
@@ -293,6 +331,7 @@ def _in_plan(command: Command, origin: PlanarPose) -> Command:
         goal = origin @ PlanarPose(command.x, command.y, command.yaw or 0.0)
         return replace(command, x=goal.x, y=goal.y, yaw=None if command.yaw is None else goal.yaw)
     if isinstance(command, PathCommand):
-        points = [origin @ PlanarPose(x, y) for x, y in command.points]
-        return PathCommand(np.array([[point.x, point.y] for point in points]), command.speed)
+        c, s = math.cos(origin.yaw), math.sin(origin.yaw)
+        points = command.points @ np.array([[c, s], [-s, c]]) + [origin.x, origin.y]
+        return PathCommand(points, command.speed, None if command.yaw is None else command.yaw + origin.yaw)
     return command

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from gradiva.common import PlanningError, Side, WalkingReference, so3
 from gradiva.planner import Command, FootPose, PlanningState, WalkingPlan, WalkingPlanner
+from gradiva.walking.safety import failed_tick
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +93,7 @@ class SynchronousPlanning:
 
 
 def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
-    """Plan what is asked for: from the steps that are under way, or from standing."""
+    """Plan what is asked for, from the steps that are under way or from standing; an error becomes the reply's."""
     try:
         if request.is_moving:
             plan = planner.replan(request.plan, request.command, request.time)
@@ -100,6 +101,8 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
             plan = planner.walk(request.command, standing_at(request.plan.at(request.time)))
     except PlanningError as error:
         return PlanReply(request.number, None, str(error))
+    except Exception as error:
+        return PlanReply(request.number, None, f"the planner failed: {failed_tick(error).text}")
     return PlanReply(request.number, plan)
 
 

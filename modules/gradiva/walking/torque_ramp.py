@@ -12,12 +12,14 @@ class TorqueRamp:
 
     .. math:: \tau_k = \tau_{k-1} + \mathrm{clip}(\tau_k^* - \tau_{k-1}, \pm \dot\tau_{max} \Delta t)
 
-    The first command starts from what the joints bear already: the torques of the servos that it takes over from.
+    The first command starts from what the joints bear already, within their limits: the torques of the servos that it
+    takes over from.
     """
 
-    def __init__(self, rate: float) -> None:
-        """Take the highest rate, [N·m/s]."""
+    def __init__(self, rate: float, limits: NDArray) -> None:
+        """Take the highest rate, [N·m/s], and the torque limits of the joints, [N·m], shape (n,)."""
         self._rate = rate
+        self._limits = limits
         self._torques: NDArray | None = None
 
     def reset(self) -> None:
@@ -36,7 +38,8 @@ class TorqueRamp:
             self._torques = None
             return command
         if self._torques is None:
-            self._torques = np.where(np.isfinite(measured_torques), measured_torques, command.values)
+            borne = np.where(np.isfinite(measured_torques), measured_torques, command.values)
+            self._torques = borne.clip(-self._limits, self._limits)
         most = self._rate * period
         change = command.values - self._torques
         if np.count_nonzero(np.abs(change) <= most) == len(change):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from gradiva.common import (
     PlanningError,
     RobotState,
     StateError,
-    WalkingError,
     WalkingReference,
     altered,
 )
@@ -28,7 +28,7 @@ from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
-from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
 from gradiva.walking.standing_start import StandingStart
 from gradiva.walking.torque_ramp import TorqueRamp
 from gradiva.walking.walking_layers import WalkingLayers
@@ -73,8 +73,8 @@ class WalkingController(WalkingReport):
         self._plan_origin = PlanarPose()
         self._preparation: Preparation | None = None
         self._standing: StandingStart | None = None
-        self._held = HeldCommand(layers.robot.per_joint("stiffness"))
-        self._torques = TorqueRamp(layers.config.torque_control.torque_rate)
+        self._held = HeldCommand(layers.joint_bounds)
+        self._torques = TorqueRamp(layers.config.torque_control.torque_rate, layers.joint_bounds.torques)
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
         self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
         self._time = 0.0
@@ -143,9 +143,8 @@ class WalkingController(WalkingReport):
 
     def emergency_stop(self) -> None:
         """Freeze the joints in position mode from the next tick on, whatever the state; ``prepare`` recovers."""
-        self._layers.safety.note([Finding(SafetyKind.EMERGENCY_STOP, "", "emergency stop")], self._time)
         self._machine.to(WalkingState.FAULT, "emergency stop")
-        self._standing = None
+        self._layers.safety.note([Finding(SafetyKind.EMERGENCY_STOP, "", "emergency stop")], self._time)
 
     def report(self, findings: Sequence[Finding]) -> None:
         """Take what is wrong outside of the layers, such as motors that do not obey: an event, and what follows."""
@@ -165,19 +164,26 @@ class WalkingController(WalkingReport):
             time: Of any clock, [s]: control time goes on beside it without a jump (`ControlClock`), and stands in the
                 log. The measurement's time is on the same clock.
         """
-        time = self._time = self._clock.update(time)
-        if self._clock.jump is not None:
-            self._obey(self._layers.safety.note([clock_finding(self._clock.jump)], time))
-        if self._standing is not None:
-            self._begin_balance(time, self._standing)
         try:
-            measurement = self._stamped(measurement)
-            log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
-            self._layers.safety.succeeded()
-        except (WalkingError, ValueError) as error:  # nothing that a tick meets may end the process
-            log = self._failed(measurement, time, error)
+            log = self._tick_at(self._clock.update(time), measurement)
+        except Exception as error:  # nothing that a tick meets may end it without a command
+            try:
+                log = self._failed(measurement, error)
+            except Exception as worse:
+                log = self._given_up(measurement, (error, worse))
         self._held.last = log.command
         return log.command, log
+
+    def _tick_at(self, time: float, measurement: Measurement) -> WalkingLog:
+        self._time = time
+        if self._clock.jump is not None:
+            self._obey(self._layers.safety.note([clock_finding(self._clock.jump)], time))
+        if self._standing is not None and self._machine.state is WalkingState.PREPARING:
+            self._begin_balance(time, self._standing)
+        measurement = self._stamped(measurement)
+        log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
+        self._layers.safety.succeeded()
+        return log
 
     def _stamped(self, measurement: Measurement) -> Measurement:
         """Return the measurement with its time on the control clock."""
@@ -203,6 +209,7 @@ class WalkingController(WalkingReport):
         body = layers.body_references.reference(ahead, desired)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
+        command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
         command = self._torques.limited(command, measurement.joint_torques, self._tick.period)
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
@@ -221,25 +228,26 @@ class WalkingController(WalkingReport):
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
+        follower = self._follower
         try:
-            is_done = self._follower.update(time, self._plan_origin)
-        except PlanningError as error:
-            text = f"the walk could not be planned on: {error}"
-            self._obey(self._layers.safety.note([Finding(SafetyKind.STALE_REFERENCE, "", text)], time))
-            return
+            is_done = follower.update(time, self._plan_origin)
+        except Exception as error:  # the present plan ends standing, whatever happened to the next one
+            is_done = not follower.is_moving(time)
+            why = error if isinstance(error, PlanningError) else failed_tick(error).text
+            finding = Finding(SafetyKind.STALE_REFERENCE, "", f"the walk could not be planned on: {why}")
+            self._obey(self._layers.safety.note([finding], time))
         if self._machine.state is WalkingState.WALKING:
-            refusal = self._follower.take_refusal()
-            if is_done or (refusal and not self._follower.is_moving(time)):
+            refusal = follower.take_refusal()
+            if is_done or (refusal and not follower.is_moving(time)):
                 self._machine.to(self._when_done, refusal or self._done_reason)
 
     def _close_feet(self, then: WalkingState) -> None:
-        is_moving = self._follower.is_moving(self._time)
-        self._follower.close_feet(self._time)
-        if is_moving:
+        if self._follower.is_moving(self._time):
             self._when_done = then
             self._machine.to(WalkingState.WALKING, "closing the feet")
         else:
             self._machine.to(then, "standing")
+        self._follower.close_feet(self._time)
 
     # -- not balancing -----------------------------------------------------------------------------------------
 
@@ -260,7 +268,7 @@ class WalkingController(WalkingReport):
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
 
     def _begin_balance(self, time: float, standing: StandingStart | None = None) -> None:
-        layers, self._standing = self._layers, None
+        layers = self._layers
         layers.estimator.reset()
         layers.model_control.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
@@ -271,6 +279,7 @@ class WalkingController(WalkingReport):
         self._torques.reset()
         posture = "as it stood" if standing else "in the start posture"
         self._machine.to(WalkingState.PREPARED, f"{posture}, balancing")
+        self._standing = None
 
     # -- failures ----------------------------------------------------------------------------------------------
 
@@ -281,16 +290,28 @@ class WalkingController(WalkingReport):
         if event.response is Response.FREEZE or not self._machine.is_balancing:
             self._machine.to(WalkingState.FAULT, event.text)
         elif self._done_reason == _DONE:  # the first one is the reason
+            self._done_reason = event.text
             if self._machine.state is not WalkingState.STOPPED and self._when_done is not WalkingState.STOPPED:
                 self._close_feet(WalkingState.STOPPED)
-            self._done_reason = event.text
             self._machine.to(self._machine.state, event.text)
 
-    def _failed(self, measurement: Measurement, time: float, error: Exception) -> WalkingLog:
-        self._obey(self._layers.safety.failed(error, time))
-        if self._machine.state is WalkingState.FAULT:
-            return self._log(time, self._frozen(measurement))
-        return self._log(time, self._held.last or self._frozen(measurement))
+    def _failed(self, measurement: Measurement, error: Exception) -> WalkingLog:
+        """Hold the last command; freeze when that has lasted too long."""
+        self._obey(self._layers.safety.failed(error, self._time))
+        if self._held.last is None or self._machine.state is WalkingState.FAULT:
+            return self._log(self._time, self._frozen(measurement))
+        return self._log(self._time, self._held.last)
+
+    def _given_up(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
+        """Freeze without the safety supervisor, which failed itself; raises nothing."""
+        if self._machine.state is not WalkingState.FAULT:
+            self._machine.to(WalkingState.FAULT, "; then ".join(type(error).__name__ for error in errors))
+            with suppress(Exception):
+                text = "; then ".join(failed_tick(error).text for error in errors)
+                finding = Finding(SafetyKind.FAILED_TICKS, "safety", text)
+                self._layers.safety.events.append(SafetyEvent(self._time, finding, Response.FREEZE))
+                self._machine.to(WalkingState.FAULT, text)
+        return self._log(self._time, self._held.frozen(measurement, None))
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
-        return self._held.frozen(self._held.taken_over(measurement), self._layers.safety.joint_positions)
+        return self._held.frozen(measurement, self._layers.safety.joint_positions)

@@ -42,8 +42,8 @@ class WalkingLayers:
         config: What the layers were built from.
         mass: Of the robot, [kg].
         joint_limits: Lower and upper joint positions, [rad], each of shape (n,).
-        velocity_limits: Of the joints, [rad/s], shape (n,).
         torque_limits: Of the joints, [N·m], shape (n,).
+        joint_bounds: What the joints are made for.
         torso_rotation: Reference of the torso when facing x, shape (3, 3).
         start_posture: Where walking begins.
         reference_lead: How far ahead of the measurement layer 3 wants its references, [s]: a command of motion is meant
@@ -73,7 +73,6 @@ class WalkingLayers:
         self.config = config
         self.mass = model.mass
         self.joint_limits = model.joint_limits()
-        self.velocity_limits = model.velocity_limits()
         self.torque_limits = model.torque_limits()
         self.reference_lead = 0.0 if config.walking.control is ControlMode.TORQUE else config.walking.period
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
@@ -97,13 +96,13 @@ class WalkingLayers:
             self.swing_momentum,
             config.planner.slowness,
         )
-        bounds = JointBounds(
-            *self.joint_limits, self.velocity_limits, robot.per_joint("torque_limit"), robot.per_joint("stiffness")
+        self.joint_bounds = JointBounds(
+            *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
         )
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
-        self.safety = SafetySupervisor(config.safety, robot, bounds, self.start_posture)
+        self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
 
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to where the robot can balance."""

@@ -162,8 +162,8 @@ class GradivaModule(yarp.RFModule):
         except WalkingError as error:
             fill_bottle(reply, fail(str(error)))
         except Exception as error:
-            told = command.toString()
-            self._failures.warning("%s: the command %.80s failed: %s", self.TITLE, told, error, trace=True)
+            text = command.toString()
+            self._failures.warning("%s: the command %.80s failed: %s", self.TITLE, text, error, trace=True)
             fill_bottle(reply, fail(f"{type(error).__name__}: {error}"))
         return True
 

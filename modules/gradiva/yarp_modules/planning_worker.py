@@ -47,17 +47,10 @@ class PlanningWorker:
 
     def _run(self) -> None:
         while (request := self._newest()) is not None:
-            self._replies.put(_answer(self._planner, request))
+            self._replies.put(answered(self._planner, request))
 
     def _newest(self) -> PlanRequest | None:
         request = self._requests.get()
         while request is not None and not self._requests.empty():
             request = self._requests.get()
         return request
-
-
-def _answer(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
-    try:
-        return answered(planner, request)
-    except Exception as error:  # the thread must go on, and who asked be told
-        return PlanReply(request.number, None, f"the planner failed: {type(error).__name__}: {error}")

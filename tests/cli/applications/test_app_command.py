@@ -6,6 +6,9 @@ from pathlib import Path
 import pytest
 
 from gradiva.cli.commands import carry_out
+from gradiva.middleware.embedded.network.current_settings import use_settings
+from gradiva.yarp_modules.application.run_claim import RunClaim, RunRecord, records_folder
+from tests.middleware.embedded.network.raw_sockets import free_port
 from tests.patience import wait_until
 
 
@@ -67,7 +70,9 @@ def test_what_a_killed_runner_leaves_is_told_and_removed_by_stop(application, st
     tool = start("app", "run", application)
     wait_until(is_running, "both run and are connected")
     assert carry_out(["app", "run", str(application)]) == 1
-    assert "two_dummies is running already" in capsys.readouterr().err
+    refusal = capsys.readouterr().err
+    assert f"two_dummies is running already (process {tool.process.pid} of " in refusal
+    assert f"folder {Path.cwd()}/runs/" in refusal
     tool.stop(signal.SIGKILL)
     os.kill(next(module["process"] for module in status()["modules"]), signal.SIGSTOP)  # one hears nothing any more
     assert carry_out(["app", "status"]) == 1
@@ -80,16 +85,24 @@ def test_what_a_killed_runner_leaves_is_told_and_removed_by_stop(application, st
     assert records() == []
 
 
-def test_stop_ends_a_run_from_outside(application, start, name_server, capsys):
-    tool = start("app", "run", application, "--output")
-    wait_until(is_running, "both run and are connected")
-    assert carry_out(["app", "stop", str(application)]) == 0
-    assert capsys.readouterr().out == "two_dummies stopped\n"
-    code, out, err = tool.end()
-    assert code == 0, err
-    assert "dummy_module.py ready /a" in out
-    assert carry_out(["app", "stop"]) == 0
-    assert capsys.readouterr().out == "no application runs\n"
+def test_stop_ends_the_runs_of_its_own_network_from_outside(application, start, names, monkeypatch, capsys, tmp_path):
+    theirs = RunClaim(records_folder(), "two_dummies")
+    with theirs.held():
+        theirs.write(RunRecord("two_dummies", 2**22 + 1, "mark", "/folder"))
+        monkeypatch.setenv("YARP_NAMESPACE", "/ana")
+        (tmp_path / "_ana.conf").write_text(f"127.0.0.1 {free_port()} yarp\n")
+        use_settings(None)
+        tool = start("app", "run", application, "--output")
+        wait_until(is_running, "both run and are connected")
+        assert carry_out(["app", "stop", str(application)]) == 0
+        assert capsys.readouterr().out == "two_dummies stopped\n"
+        code, out, err = tool.end()
+        assert code == 0, err
+        assert "dummy_module.py ready /a" in out
+        assert carry_out(["app", "stop"]) == 0
+        assert capsys.readouterr().out == "no application runs\n"
+        assert theirs.read() is not None
+    theirs.clear()
 
 
 def test_a_module_that_fails_is_the_reason_and_the_status(application, capsys, name_server):

@@ -3,12 +3,15 @@ import pytest
 from gradiva.yarp_modules.application.run_claim import (
     AlreadyRunsError,
     RunClaim,
+    RunOrigin,
     RunRecord,
     StartedProcess,
     claims_below,
+    records_folder,
 )
 
-RECORD = RunRecord("walk", 17, "mark", "/folder", ("/root",), (StartedProcess("a", 18, "/a"),))
+ORIGIN = RunOrigin("ana", "lab3", "/dev/pts/4 over SSH from 10.0.0.7", "2026-03-05 10:12", "/root")
+RECORD = RunRecord("walk", 17, "mark", "/folder", ("/root",), (StartedProcess("a", 18, "/a"),), ORIGIN)
 
 
 @pytest.fixture
@@ -26,10 +29,35 @@ def test_two_cannot_hold_it_and_the_second_is_told_by_whom(claim, tmp_path):
     other = RunClaim(tmp_path / "applications", "walk")
     with claim.held():
         claim.write(RECORD)
-        with pytest.raises(AlreadyRunsError, match=r"walk is running already \(process 17\): gradiva app stop walk"):
+        with pytest.raises(AlreadyRunsError) as refusal:
             other.held().__enter__()
+    for part in (
+        "walk is running already (process 17 of ana on lab3, /dev/pts/4 over SSH from 10.0.0.7, since 2026-03-05 10:12;"
+        " folder /folder)",
+        "`gradiva app stop walk` on lab3",
+        "`export YARP_NAMESPACE=/NAME`",
+    ):
+        assert part in str(refusal.value)
     with other.held():
         assert other.read() == RECORD
+
+
+def test_runs_on_different_networks_have_different_records(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    folders = [records_folder(), records_folder("/root"), records_folder("/ana")]
+    assert folders[0] == folders[1] == tmp_path / "gradiva" / "applications"
+    assert folders[2] == folders[0] / "ana"
+    with RunClaim(folders[0], "walk").held(), RunClaim(folders[2], "walk").held():
+        pass
+
+
+def test_the_origin_of_this_process_is_here():
+    origin = RunOrigin.here("/ana")
+    assert origin.is_here
+    assert origin.namespace == "/ana"
+    assert origin.host
+    assert origin.user
+    assert not ORIGIN.is_here
 
 
 def test_it_leaves_no_file(claim, tmp_path):

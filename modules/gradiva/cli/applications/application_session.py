@@ -17,12 +17,13 @@ from rich.console import Console
 from gradiva.cli.applications.monitor import RunMonitor
 from gradiva.cli.applications.name_service import end_name_service, name_service, network
 from gradiva.cli.applications.stop_signals import StopRequest
+from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.yarp_modules.application import Application
 from gradiva.yarp_modules.application.application_network import ApplicationNetwork
 from gradiva.yarp_modules.application.application_run import ApplicationRun, RunOptions, StartFailed
 from gradiva.yarp_modules.application.leftovers import end_marked, forget_ports
 from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.run_claim import RunClaim, RunRecord, StartedProcess
+from gradiva.yarp_modules.application.run_claim import RunClaim, RunOrigin, RunRecord, StartedProcess
 from gradiva.yarp_modules.application.running_module import RunningModule
 
 
@@ -54,7 +55,13 @@ class ApplicationSession:
         """
         self._claim, self._folder, self._console = claim, folder, console
         mark = uuid.uuid4().hex
-        self._record = RunRecord(application.name, os.getpid(), mark, str(folder.absolute()))
+        self._record = RunRecord(
+            application.name,
+            os.getpid(),
+            mark,
+            str(folder.absolute()),
+            origin=RunOrigin.here(current_settings().namespace),
+        )
         self._run = ApplicationRun(application, folder, mark, options, self._tell, self._note_start)
         self._monitor = RunMonitor(application.name, self._run, folder, console, prints_output)
         folder.mkdir(parents=True)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from gradiva.cli.applications.name_service import end_name_service, network
 from gradiva.cli.yarp.failures import say
+from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.yarp_modules.application.application_network import ApplicationNetwork
 from gradiva.yarp_modules.application.leftovers import end_marked, end_modules, forget_ports
 from gradiva.yarp_modules.application.process_end import Patience
@@ -14,12 +16,16 @@ from gradiva.yarp_modules.application.run_claim import RunClaim, claims_below, r
 
 def claim_of(application: str) -> RunClaim:
     """Return the claim of an application."""
-    return RunClaim(records_folder(), application)
+    return RunClaim(_records(), application)
 
 
 def all_claims() -> list[RunClaim]:
-    """Return the claims of the applications that run or have left something."""
-    return claims_below(records_folder())
+    """Return the claims of the applications that run, or have left something, on this YARP network."""
+    return claims_below(_records())
+
+
+def _records() -> Path:
+    return records_folder(current_settings().namespace)
 
 
 def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:
@@ -30,6 +36,9 @@ def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:
     record = claim.read()
     if record is None:
         return True
+    if not record.origin.is_here:
+        say(f"error: {record.application} was left behind on {record.origin.host}: gradiva app stop there")
+        return False
     patience, asked = Patience(), ApplicationNetwork()
     with network():
         titles = end_modules(record, asked, patience, hurry)

@@ -40,6 +40,9 @@ def _stop(claim: RunClaim) -> bool:
                 print(f"{claim.application} stopped")
             return is_clean
         except AlreadyRunsError as error:
+            if error.record is not None and not error.record.origin.is_here:
+                say(f"error: {error}")
+                return False
             asked = _ask(error, asked)
             time.sleep(_LOOK)
     say(f"error: {claim.application}: its runner, process {asked}, does not end")

@@ -1,5 +1,6 @@
 """What can go wrong in a tick, by name, and what is done about it."""
 
+from gradiva.walking.safety.failure_policy import failed_tick
 from gradiva.walking.safety.joint_watch import JointBounds
 from gradiva.walking.safety.safety_config import SafetyConfig
 from gradiva.walking.safety.safety_event import Finding, Response, SafetyEvent, SafetyKind, clock_finding
@@ -15,4 +16,5 @@ __all__ = [
     "SafetySupervisor",
     "ToldMotion",
     "clock_finding",
+    "failed_tick",
 ]

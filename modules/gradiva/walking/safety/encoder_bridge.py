@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -78,20 +77,26 @@ class EncoderBridge:
                 self._positions = positions
             return positions, velocities, []
         change = positions - self._positions
-        if self._was_wrong is None and math.isfinite(velocities.dot(velocities)) and self._can_be(change, silence):
+        if self._was_wrong is None and self._can_move(velocities) and self._can_be(change, silence):
             self._positions = positions
             self._persistence.all_well()
             return positions, velocities, []
         is_wrong = self._is_too_far(change, silence)
-        is_not_finite = ~(np.isfinite(velocities) & np.isfinite(positions))
-        is_wrong |= is_not_finite
-        distrusted = is_wrong if self._was_wrong is None else is_wrong | self._was_wrong
+        is_none = ~(np.isfinite(velocities) & np.isfinite(positions))
+        is_wrong |= is_none
+        is_too_fast = ~(np.abs(velocities) <= self._speeds)
+        distrusted = is_too_fast | is_wrong if self._was_wrong is None else is_too_fast | is_wrong | self._was_wrong
         self._was_wrong = is_wrong if is_wrong.any() else None
         self._positions = np.where(is_wrong, self._positions + told_motion, positions)
-        is_jump = is_wrong & ~is_not_finite
-        lasting = self._persistence.update(np.concatenate([is_not_finite, is_jump]), time)
+        is_jump = is_wrong & ~is_none
+        lasting = self._persistence.update(np.concatenate([is_none | is_too_fast, is_jump]), time)
         found = [self._finding(index, positions, self._positions) for index in lasting]
         return self._positions, np.where(distrusted, told_velocities, velocities), found
+
+    def _can_move(self, velocities: NDArray) -> bool:
+        """Tell whether no joint moves faster than any can; nearly always all together are slower than the slowest."""
+        square = velocities.dot(velocities)
+        return bool(square <= self._slowest * self._slowest) or bool((np.abs(velocities) <= self._speeds).all())
 
     def _can_be(self, change: NDArray, silence: float) -> bool:
         """Tell whether no joint moved too far; nearly always all together moved less than the slowest may alone."""
@@ -108,4 +113,4 @@ class EncoderBridge:
             off = read[joint] - bridged[joint]
             text = f"the encoder of {name} jumped by {off:+.2f} rad and did not come back"
             return Finding(SafetyKind.ENCODER_JUMP, name, text)
-        return Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"the encoder of {name} says nothing finite any more")
+        return Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"the encoder of {name} gives no usable reading any more")

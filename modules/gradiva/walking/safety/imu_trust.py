@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from gradiva.common import ImuMeasurement
 from gradiva.walking.safety.frozen_reading import FrozenReading
 from gradiva.walking.safety.persistence import Patience
 from gradiva.walking.safety.safety_event import Finding, SafetyKind
+
+_MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 
 
 class ImuTrust:
@@ -37,7 +37,7 @@ class ImuTrust:
             return None, []  # a robot without one
         self._was_seen = True
         values = [] if imu is None else [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
-        is_finite = imu is not None and math.isfinite(sum(values))
+        is_finite = imu is not None and sum([value * value for value in values]) <= _MOST
         found = []
         if self._silent.is_over(not is_finite, time):
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU says nothing finite any more"))

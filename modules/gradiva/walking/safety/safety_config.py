@@ -19,7 +19,7 @@ from gradiva.walking.safety.sensor_bridge import SensorBridgeConfig
 class ResponsesConfig:
     """What is done about what can be chosen: a field a ``SafetyKind``.
 
-    Failed ticks and the emergency stop are not among them: there is nothing to finish a step with.
+    Failed ticks that last and the emergency stop are not among them: there is nothing to finish a step with.
     """
 
     joint_position: Response
@@ -41,6 +41,7 @@ class ResponsesConfig:
     clock_jump: Response
     control_mode: Response
     relaxed: Response
+    failed_tick: Response
 
     def of(self, kind: SafetyKind) -> Response:
         """Return what is done about ``kind``."""

@@ -31,6 +31,7 @@ class SafetyKind(StrEnum):
     CLOCK_JUMP = "clock_jump"
     CONTROL_MODE = "control_mode"
     RELAXED = "relaxed"
+    FAILED_TICK = "failed_tick"
     NO_SOLUTION = "no_solution"
     FAILED_TICKS = "failed_ticks"
     EMERGENCY_STOP = "emergency_stop"

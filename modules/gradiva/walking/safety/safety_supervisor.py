@@ -63,7 +63,7 @@ class SafetySupervisor:
 
     def reset(self) -> None:
         """Forget what was wrong, trust all sensors; the events stay."""
-        for check in (self._sensors, self._joints, self._motors, self._feet, self._reference):
+        for check in (self._sensors, self._joints, self._motors, self._feet, self._reference, self._failures):
             check.reset()
         self._pending = []
         self._told.clear()
@@ -101,14 +101,15 @@ class SafetySupervisor:
 
     def check_at_rest(self, measurement: Measurement, time: float) -> SafetyEvent | None:
         """Return the gravest of what is newly wrong with a robot that is moved without balancing, or None."""
-        return self.note(self._motors.findings(measurement.motor_temperatures, time), time)
+        measurement, found = self._sensors.usable(measurement)
+        return self.note([*found, *self._motors.findings(measurement.motor_temperatures, time)], time)
 
     def succeeded(self) -> None:
         """Note a tick that brought a command."""
         self._failures.succeeded()
 
     def failed(self, error: Exception, time: float) -> SafetyEvent | None:
-        """Note a tick that did not; return that it has lasted too long, or None."""
+        """Note a tick that did not, by its error; return the event that something follows from, or None."""
         return self.note(self._failures.failed(error, time), time)
 
     def note(self, findings: Iterable[Finding], time: float) -> SafetyEvent | None:

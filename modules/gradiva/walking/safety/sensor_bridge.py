@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradiva.common import ConfigError, Measurement, NDArray, Side
+from gradiva.common import (
+    GRAVITY,
+    BaseMeasurement,
+    ConfigError,
+    EstimationError,
+    Measurement,
+    NDArray,
+    Side,
+    altered,
+    sealed,
+)
 from gradiva.robot_model import RobotDescription
 from gradiva.walking.safety.encoder_bridge import EncoderBridge
 from gradiva.walking.safety.imu_trust import ImuTrust
 from gradiva.walking.safety.persistence import Patience
 from gradiva.walking.safety.safety_event import Finding, SafetyKind
 from gradiva.walking.safety.wrench_trust import WrenchTrust
+
+_HARDEST = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
+_FLOAT = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +68,13 @@ class SensorBridge:
         speeds, duration = config.jump_speed * velocity_limits, config.bridge_duration
         self._config = config
         self._no_motion = np.zeros_like(velocity_limits)
-        self._shapes = (len(robot.joints),), (len(robot.force_torque_sensors), 6)
+        joints, sensors = len(robot.joints), len(robot.force_torque_sensors)
+        self._needed = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
+        self._unmeasured = sealed(np.full(joints, np.nan))
         self._encoders = EncoderBridge(robot.joints, speeds, config.jump_margin, duration)
-        self._wrenches = WrenchTrust(robot.force_torque_sensors, config.frozen_duration, duration)
+        self._wrenches = WrenchTrust(
+            robot.force_torque_sensors, config.frozen_duration, duration, _HARDEST * robot.mass * GRAVITY
+        )
         self._imu = ImuTrust(config.frozen_duration, duration)
         self._silence = Patience(0.0)
         self.reset()
@@ -66,6 +85,7 @@ class SensorBridge:
             part.reset()
         self._last: Measurement | None = None
         self._last_reading = self._last_time = self._lag = 0.0
+        self._last_stamp = -math.inf
         self._unread_motion = self._no_motion
         self._is_blind = False
 
@@ -93,21 +113,68 @@ class SensorBridge:
             told_velocities: What the joints were told to do since the last tick, [rad/s], shape (n,).
             time: Of the control clock, [s].
         """
-        age = time - measurement.time
+        measurement, found = self.usable(measurement)
+        taken = self._taken(measurement.time, time, found)
+        age = time - taken
         motion, self._last_time = (time - self._last_time) * told_velocities, time
         is_stale = not age <= self._config.max_age  # so is a time that is not finite
-        found = self._stale(is_stale, age, time)
+        found += self._stale(is_stale, age, time)
         self._is_blind = is_stale and self._last is not None
-        if self._last is not None and (is_stale or measurement.time <= self._last_reading):
+        if self._last is not None and (is_stale or taken <= self._last_reading):
             self._unread_motion = self._unread_motion + motion
             return (self._blind(self._last, told_velocities, time) if is_stale else self._last), found
-        if (measurement.joint_positions.shape, measurement.contact_wrenches.shape) != self._shapes:
-            return measurement, found  # the estimator refuses it by name
-        silence, self._last_reading, self._lag = measurement.time - self._last_reading, measurement.time, age
+        silence, self._last_reading, self._lag = taken - self._last_reading, taken, age
         if self._unread_motion is not self._no_motion:
             motion, self._unread_motion = motion + self._unread_motion, self._no_motion
+        if taken != measurement.time:
+            measurement = altered(measurement, time=taken)
         self._last, new = self._mended(measurement, motion, told_velocities, silence, time)
         return self._last, [*found, *new]
+
+    def usable(self, measurement: Measurement) -> tuple[Measurement, list[Finding]]:
+        """Return a measurement without the readings that are none by their type or shape, and these.
+
+        Raises:
+            EstimationError: It is one that no robot can be balanced without: positions, velocities, wrenches.
+        """
+        for name, shape in self._needed.items():
+            if wrong := _mismatch(getattr(measurement, name), shape):
+                raise EstimationError(f"{name} {wrong}")
+        unusable = {name: why for name, why in self._optional_mismatches(measurement) if why}
+        if not unusable:
+            return measurement, []
+        found = [
+            Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"{name} {why}: not used") for name, why in unusable.items()
+        ]
+        without = {name: self._unmeasured if name == "joint_torques" else None for name in unusable}
+        return altered(measurement, **without), found
+
+    def _optional_mismatches(self, measurement: Measurement) -> Iterator[tuple[str, str]]:
+        joints, imu, base = self._needed["joint_positions"], measurement.imu, measurement.base
+        yield "joint_torques", _mismatch(measurement.joint_torques, joints)
+        if measurement.motor_temperatures is not None:
+            yield "motor_temperatures", _mismatch(measurement.motor_temperatures, joints)
+        if imu is not None:
+            parts = getattr(imu, "rotation", None), getattr(imu, "angular_velocity", None)
+            yield "imu", _mismatch(parts[0], (3, 3)) or _mismatch(parts[1], (3,))
+        if base is not None and not isinstance(base, BaseMeasurement):
+            yield "base", f"is a {type(base).__name__}"
+
+    def _taken(self, stamp: float, time: float, found: list[Finding]) -> float:
+        """Return when a measurement was taken, [s]: where its stamp lies in the future, as long ago as the last one."""
+        if stamp - time <= self._config.max_age:
+            self._last_stamp = stamp
+            return stamp
+        if not math.isfinite(stamp):
+            if self._last is None:
+                raise EstimationError(f"the measurement's time is {stamp} s")
+            return math.nan
+        if stamp == self._last_stamp:
+            return self._last_reading
+        self._last_stamp = stamp
+        text = f"the measurement is stamped {stamp - time:.2f} s ahead: taken as if it were new"
+        found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
+        return time - self._lag
 
     def _stale(self, is_stale: bool, age: float, time: float) -> list[Finding]:
         if not self._silence.is_over(is_stale, time):
@@ -148,3 +215,11 @@ class SensorBridge:
             base=None,
         )
         return self._last
+
+
+def _mismatch(value: object, shape: tuple[int, ...]) -> str:
+    """Return what a reading is instead of an array of numbers of its shape; empty where it is one."""
+    if type(value) is not np.ndarray or value.dtype != _FLOAT:
+        kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        return f"is {kind}, not an array of float64"
+    return "" if value.shape == shape else f"has shape {value.shape}, the robot has {shape}"

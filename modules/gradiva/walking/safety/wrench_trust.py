@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +14,7 @@ from gradiva.walking.safety.safety_event import Finding, SafetyKind
 
 
 class WrenchTrust:
-    """Looks for sensors that freeze or say nothing finite.
+    """Looks for sensors that freeze, or read what is not finite or more than any landing.
 
     What such a sensor says of its foot is not used: the ZMP is then taken to be where it should be. A sensor once found
     wrong stays so until ``reset``.
@@ -24,15 +23,19 @@ class WrenchTrust:
         untrusted: Feet of which the sensors are not believed at this tick.
     """
 
-    def __init__(self, sensors: Sequence[ForceTorqueSensor], frozen_duration: float, bridge_duration: float) -> None:
+    def __init__(
+        self, sensors: Sequence[ForceTorqueSensor], frozen_duration: float, bridge_duration: float, largest: float
+    ) -> None:
         """Begin.
 
         Args:
             sensors: In the order of the readings.
             frozen_duration: A living sensor repeats itself for less, [s].
-            bridge_duration: For so long readings that are not finite are borne in silence, [s].
+            bridge_duration: For so long readings that are none are tolerated in silence, [s].
+            largest: That a sensor can read, [N, N·m].
         """
         self._sensors = sensors
+        self._largest = largest
         self._frozen = [FrozenReading(frozen_duration) for _ in sensors]
         self._persistence = Persistence(np.full(len(sensors), bridge_duration))
         self.reset()
@@ -54,7 +57,7 @@ class WrenchTrust:
     def update(self, wrenches: NDArray, time: float) -> tuple[NDArray, list[Finding]]:
         """Return finite wrenches, shape (sensors, 6), and what is newly wrong at ``time`` [s]."""
         found = self._frozen_ones(wrenches, time)
-        if math.isfinite(np.vdot(wrenches, wrenches)):
+        if np.vdot(wrenches, wrenches) <= self._largest * self._largest:  # which NaN is not
             self._persistence.all_well()
             self._last = wrenches
             self.untrusted = frozenset(self._condemned) if self._condemned else frozenset()
@@ -71,11 +74,13 @@ class WrenchTrust:
         return found
 
     def _bridged(self, wrenches: NDArray, time: float, found: list[Finding]) -> NDArray:
-        is_wrong = np.array([not math.isfinite(sum(row)) for row in wrenches.tolist()])
+        is_wrong = ~(np.abs(wrenches).max(axis=1) <= self._largest)
         for row in self._persistence.update(is_wrong, time):
             name = self._sensors[row].name
             self._condemned.add(self._sensors[row].foot)
-            text = f"the force-torque sensor {name} says nothing finite any more"
+            text = (
+                f"the force-torque sensor {name} reads nothing that can be any more, {wrenches[row, 2]:.3g} N along z"
+            )
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, name, text))
         last = np.zeros_like(wrenches) if self._last is None else self._last
         self._last = np.where(is_wrong[:, None], last, wrenches)

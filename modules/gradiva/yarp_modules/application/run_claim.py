@@ -1,17 +1,22 @@
-"""Who runs an application, written down so that a later run finds what an earlier one has left."""
+"""Records who runs an application, so that a later run finds what an earlier one has left."""
 
 from __future__ import annotations
 
 import fcntl
+import getpass
 import json
 import os
 import re
+import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from gradiva.common import StateError
+from gradiva.middleware.embedded.network.name_server_file import DEFAULT_NAMESPACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,48 @@ class StartedProcess:
 
 
 @dataclass(frozen=True, slots=True)
+class RunOrigin:
+    """Who runs an application, and where: two people may share an account, two machines a home directory.
+
+    Attributes:
+        user: Name of the account.
+        host: Of the runner.
+        terminal: Of the runner, with the address from which it is used over SSH; empty without one.
+        begun: Date and time of day.
+        namespace: Of the YARP network.
+    """
+
+    user: str = ""
+    host: str = ""
+    terminal: str = ""
+    begun: str = ""
+    namespace: str = DEFAULT_NAMESPACE
+
+    @classmethod
+    def here(cls, namespace: str) -> RunOrigin:
+        """Return that of this process."""
+        terminal = os.ttyname(sys.stdin.fileno()) if sys.stdin is not None and sys.stdin.isatty() else ""
+        remote = os.environ.get("SSH_CONNECTION", "").partition(" ")[0]
+        return cls(
+            user=getpass.getuser(),
+            host=socket.gethostname(),
+            terminal=" over SSH from ".join(part for part in (terminal, remote) if part),
+            begun=f"{datetime.now():%Y-%m-%d %H:%M}",
+            namespace=namespace,
+        )
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its processes are those of this machine."""
+        return self.host in ("", socket.gethostname())
+
+    def __str__(self) -> str:
+        """Return what follows "process 17"."""
+        who = f" of {self.user} on {self.host}" if self.user else ""
+        return who + (f", {self.terminal}" if self.terminal else "") + (f", since {self.begun}" if self.begun else "")
+
+
+@dataclass(frozen=True, slots=True)
 class RunRecord:
     """One run of an application.
 
@@ -40,6 +87,7 @@ class RunRecord:
         folder: What it writes.
         ports_before: Names that were registered before it began.
         started: Its processes, in the order in which they began.
+        origin: Who runs it, and where.
     """
 
     application: str
@@ -48,18 +96,24 @@ class RunRecord:
     folder: str
     ports_before: tuple[str, ...] = ()
     started: tuple[StartedProcess, ...] = ()
+    origin: RunOrigin = field(default_factory=RunOrigin)
 
 
 class AlreadyRunsError(StateError):
-    """Somebody else runs the application.
+    """Another runner holds the claim of the application.
 
     Attributes:
         record: What is known of it; None in the moment in which it begins.
     """
 
     def __init__(self, application: str, record: RunRecord | None) -> None:
-        process = f" (process {record.runner})" if record else ""
-        super().__init__(f"{application} is running already{process}: gradiva app stop {application}")
+        where = "" if record is None else f" (process {record.runner}{record.origin}; folder {record.folder})"
+        host = "" if record is None or record.origin.is_here else f" on {record.origin.host}"
+        super().__init__(
+            f"{application} is running already{where}: stop it by `gradiva app stop {application}`{host}, or run yours"
+            " beside it on a YARP network of its own: in each of your terminals `export YARP_NAMESPACE=/NAME`, then"
+            " `gradiva yarpserver --port 10001 --write` in one of them"
+        )
         self.record = record
 
 
@@ -94,7 +148,10 @@ class RunClaim:
         try:
             told = json.loads(self._record_file.read_text(encoding="utf-8"))
             started = tuple(StartedProcess(**each) for each in told.pop("started"))
-            return RunRecord(**{**told, "ports_before": tuple(told["ports_before"]), "started": started})
+            origin = RunOrigin(**told.pop("origin", {}))
+            return RunRecord(
+                **{**told, "ports_before": tuple(told["ports_before"]), "started": started, "origin": origin}
+            )
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
@@ -121,10 +178,11 @@ class RunClaim:
             os.close(descriptor)  # its former holder has just taken the file away
 
 
-def records_folder() -> Path:
-    """Return where records of runs are kept; XDG_STATE_HOME moves it."""
+def records_folder(namespace: str = DEFAULT_NAMESPACE) -> Path:
+    """Return where records of the runs on a YARP network are kept; XDG_STATE_HOME moves it."""
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(base) / "gradiva" / "applications"
+    folder = Path(base) / "gradiva" / "applications"
+    return folder if namespace == DEFAULT_NAMESPACE else folder / re.sub(r"[^\w.+-]+", "-", namespace).strip("-")
 
 
 def claims_below(folder: Path) -> list[RunClaim]:

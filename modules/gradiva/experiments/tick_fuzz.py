@@ -1,0 +1,249 @@
+"""Ticks that meet faults of any kind: no error leaves them, each fault is an event, each command can be sent.
+
+A case is one fault, or two at once, for one to several ticks at a random moment of a walk in simulation, and some ticks
+after it. All draws are seeded: a case is repeated by its control mode and number from the same beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradiva.common import ControlClock, ControlMode, JointCommand, NDArray, PlanningError, StateError, WalkingError
+from gradiva.experiments.experiment import ExperimentRun, Row
+from gradiva.experiments.tick_faults import TickFault, TickFaultKind, drawn_fault, raising
+from gradiva.planner import VelocityCommand
+from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.simulation import MujocoRobot
+from gradiva.walking import Response, SafetyKind, WalkingController, WalkingLayers, WalkingLog, WalkingState
+
+_CASES, _QUICK_CASES = 10_000, 600
+_FAILED = (SafetyKind.FAILED_TICK, SafetyKind.FAILED_TICKS, SafetyKind.NO_SOLUTION)
+_ROUNDING = 1e-9
+_SHORT_MOVE = "walking.prepare_duration=0.3"
+
+
+@dataclass(slots=True)
+class CaseResult:
+    """What came of one case.
+
+    Attributes:
+        kind: Of its first fault.
+        faults: All of them, as text.
+        ticks: How many it took.
+        froze: Whether the joints were frozen in it.
+        complaints: What should not have been.
+    """
+
+    kind: TickFaultKind
+    faults: str
+    ticks: int = 0
+    froze: bool = False
+    complaints: list[str] = field(default_factory=list)
+
+
+class FuzzedWalk:
+    """Walks in simulation, meets one case of faults after the other, and is prepared anew where it froze or fell.
+
+    Attributes:
+        largest_step: Of a desired joint position in one tick, of what the joint's velocity limit allows, [-].
+        largest_offset: Of a set-point from it, of what the servo yields at its torque limit, [-].
+    """
+
+    def __init__(self, setup: Setup, seed: int = 0) -> None:
+        """Put the robot on the ground; ``seed`` begins all draws."""
+        self._setup = setup
+        self._tick = setup.walking.walking
+        self._layers = WalkingLayers(setup.robot, setup.walking, GccCompiler(cache_folder()))
+        self._controller = WalkingController(self._layers)
+        self._draw = np.random.default_rng(seed)
+        self._now = 0.0  # [s] what a clock without faults says
+        self._clock = ControlClock(self._tick.period, setup.walking.safety.clock)
+        self._events_before = 0
+        self._last: JointCommand | None = None
+        self._last_time = -np.inf
+        self._desired: NDArray | None = None
+        self.largest_step = self.largest_offset = 0.0
+        self._begin_again()
+
+    def case(self) -> CaseResult:
+        """Walk on a little, meet the faults of one case, then tick without any; return what came of it."""
+        draw = self._draw
+        self._get_walking()
+        for _ in range(int(draw.integers(0, 12))):
+            self._ticked(())
+        kinds = draw.choice(list(TickFaultKind), size=1 + (draw.random() < 0.2))
+        lasting = int(draw.choice([1, 2, 4, 60], p=[0.6, 0.2, 0.15, 0.05]))
+        faults = [drawn_fault(TickFaultKind(kind), draw) for kind in kinds]
+        result = CaseResult(faults[0].kind, " and ".join(fault.text for fault in faults) + f", {lasting} ticks")
+        for _ in range(lasting):
+            self._look_at(result, *self._ticked(faults))
+        for _ in range(int(draw.integers(1, 6))):
+            self._look_at(result, *self._ticked(()))
+        return result
+
+    # -- one tick ----------------------------------------------------------------------------------------------
+
+    def _ticked(self, faults: Sequence[TickFault]) -> tuple[WalkingLog | None, list[str]]:
+        """Sense, control and let a period pass; return the log and what is wrong with the tick."""
+        measurement, told = self._robot.read(), self._now
+        object.__setattr__(measurement, "time", self._now)
+        was_balancing = self._controller.is_balancing
+        with ExitStack() as stack:
+            for fault in faults:
+                with suppress(Exception):  # the second fault may not find what the first one has left
+                    measurement = fault.read(measurement)
+                told = fault.clock(told) if told is not None else None
+            self._clock.update(told)
+            raised = [stack.enter_context(raising(fault, self._layers)) for fault in faults]
+            try:
+                command, log = self._controller.step(measurement, told)
+            except BaseException as error:
+                stack.close()
+                self._advance(None)
+                return None, [f"{type(error).__name__} left the tick: {error!s:.80}"]
+        errors = [error for errors in raised for error in errors]
+        complaints = [
+            *self._complaints_of_command(command, log),
+            *self._complaints_of_events(log, errors, was_balancing),
+        ]
+        self._advance(command)
+        return log, complaints
+
+    def _look_at(self, result: CaseResult, log: WalkingLog | None, complaints: list[str]) -> None:
+        result.ticks += 1
+        result.froze |= log is not None and log.state is WalkingState.FAULT
+        result.complaints += complaints
+
+    def _advance(self, command: JointCommand | None) -> None:
+        self._now += self._tick.period
+        if command is not None:
+            with suppress(WalkingError):
+                self._robot.write(command)
+        self._robot.advance(self._tick.period)
+
+    # -- what has to hold --------------------------------------------------------------------------------------
+
+    def _complaints_of_command(self, command: JointCommand, log: WalkingLog) -> list[str]:
+        """Return why a command cannot be sent, or may not follow the last one."""
+        bounds, found = self._layers.joint_bounds, []
+        yielding = bounds.torques / bounds.stiffness
+        lower, upper = {
+            ControlMode.POSITION: (bounds.lower - yielding, bounds.upper + yielding),
+            ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
+            ControlMode.TORQUE: (-bounds.torques, bounds.torques),
+        }[command.mode]
+        values = command.values
+        if values.shape != lower.shape or not np.isfinite(values).all():
+            return ["a command that is none"]
+        if ((values < lower - _ROUNDING) | (values > upper + _ROUNDING)).any():
+            found.append(f"a command of {command.mode} beyond the limits of a joint")
+        if command.mode not in (ControlMode.POSITION, self._tick.control) and values.any():
+            found.append(f"a command of {command.mode} in {self._tick.control} control")
+        found += self._complaints_of_step(command, log)
+        if not log.time - self._last_time > 0.0:
+            found.append(f"control time went from {self._last_time} to {log.time}")
+        if log.command is not command or not isinstance(log.state, WalkingState):
+            found.append("a log of another command or state")
+        self._last_time = log.time
+        return found
+
+    def _complaints_of_step(self, command: JointCommand, log: WalkingLog) -> list[str]:
+        """Return which torques, or set-points without their feed-forward, jumped from tick to tick."""
+        last, self._last = self._last, command
+        desired, self._desired = self._desired, log.desired_joint_positions
+        period, bounds = self._tick.period, self._layers.joint_bounds
+        if last is not None and command.mode is last.mode is ControlMode.TORQUE:
+            jump = float(np.abs(command.values - last.values).max())
+            highest = self._setup.walking.torque_control.torque_rate * period
+            return [f"torques jumped by {jump:.1f} N·m"] if jump > highest + _ROUNDING else []
+        if self._tick.control is not ControlMode.POSITION or desired is None or self._desired is None:
+            return []
+        speed = float(np.max(np.abs(self._desired - desired) / (bounds.velocities * period)))
+        offset = float(np.max(np.abs(command.values - self._desired) * bounds.stiffness / bounds.torques))
+        self.largest_step, self.largest_offset = max(self.largest_step, speed), max(self.largest_offset, offset)
+        return [f"set-points jumped by {speed:.2f} of what velocity limits allow"] if speed > 1.0 + 1e-6 else []
+
+    def _complaints_of_events(self, log: WalkingLog, errors: Sequence[Exception], was_balancing: bool) -> list[str]:
+        """Return which fault is no event."""
+        events, found = self._controller.safety_events[self._events_before :], []
+        kinds = {event.kind for event in events}
+        is_held = was_balancing and self._controller.is_balancing and log.desired is None
+        if is_held and not kinds.intersection(_FAILED):
+            found.append("a tick that failed without an event")
+        is_named = any(event.response is Response.FREEZE or event.text == log.reason for event in events)
+        if log.state is WalkingState.FAULT and not is_named:
+            found.append(f"frozen without an event: {log.reason}")
+        said = " ".join(f"{event.subject} {event.text}" for event in events)
+        for error in errors:
+            is_handled = isinstance(error, WalkingError) and not is_held
+            names = {type(error).__name__, "RuntimeError" if isinstance(error, StopIteration) else ""} - {""}
+            if not is_handled and not any(name in said for name in names):
+                found.append(f"{type(error).__name__} without an event")
+        if self._clock.jump is not None and SafetyKind.CLOCK_JUMP not in kinds:
+            found.append("a clock that jumped without an event")
+        return found
+
+    # -- between the cases -------------------------------------------------------------------------------------
+
+    def _get_walking(self) -> None:
+        """Bring the robot to where the next case meets it: mostly walking, at times on the way there or standing."""
+        controller, draw = self._controller, self._draw
+        if self._robot.fall is not None or controller.state in (WalkingState.FAULT, WalkingState.STOPPED):
+            self._begin_again()
+        if controller.state is WalkingState.PREPARING and draw.random() < 0.8:
+            for _ in range(round(0.4 / self._tick.period)):
+                self._ticked(())
+        with suppress(StateError, PlanningError):
+            if draw.random() < 0.03:
+                (controller.pause, controller.stop, controller.emergency_stop)[int(draw.integers(3))]()
+            elif controller.state in (WalkingState.PREPARED, WalkingState.PAUSED):
+                controller.start()
+            elif draw.random() < 0.1 or controller.plan is None or controller.plan.end_time < self._last_time:
+                controller.walk(VelocityCommand(*draw.uniform((-0.1, -0.05, -0.2), (0.3, 0.05, 0.2))))
+
+    def _begin_again(self) -> None:
+        """Stand a new robot on the ground and prepare it, as it stands or with the slow move."""
+        posture = self._layers.start_posture
+        self._robot = MujocoRobot(self._setup.robot, self._setup.simulation, posture)
+        if self._controller.state not in (WalkingState.CONFIGURED, WalkingState.FAULT):
+            self._controller.emergency_stop()
+        self._events_before = len(self._controller.safety_events)
+        self._controller.prepare(posture.joint_positions if self._draw.random() < 0.8 else None)
+        self._last = self._desired = None
+
+
+def run_tick_fuzz(run: ExperimentRun) -> None:
+    """Fuzz each control mode with a third of the cases; the value is how many of them were not as they should be."""
+    cases = _QUICK_CASES if run.options.quick else _CASES
+    total = 0
+    for number, mode in enumerate(ControlMode):
+        setup = load_setup(run.options.robot, [f"walking.control={mode}", _SHORT_MOVE])
+        walk = FuzzedWalk(setup, seed=number)
+        results: list[CaseResult] = []
+        for _ in range(cases // 3 + (number < cases % 3)):
+            results.append(walk.case())
+            total += 1
+            run.report(total, cases, f"{mode}: {results[-1].faults}")
+        for kind in TickFaultKind:
+            run.add_row(row_of(setup.robot.name, mode, kind, [each for each in results if each.kind is kind]))
+
+
+def row_of(robot: str, mode: ControlMode, kind: TickFaultKind, results: Sequence[CaseResult]) -> Row:
+    """Return what came of the cases of one kind in one control mode."""
+    complaints = [f"{result.faults}: {text}" for result in results for text in result.complaints]
+    return {
+        "robot": robot,
+        "control": str(mode),
+        "fault": str(kind),
+        "cases": len(results),
+        "ticks": sum(result.ticks for result in results),
+        "froze": sum(result.froze for result in results),
+        "paper": 0,
+        "value": sum(bool(result.complaints) for result in results),
+        "outcome": "failed" if complaints else "met",
+        "reason": "; ".join(complaints[:3]),
+    }

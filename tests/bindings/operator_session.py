@@ -1,0 +1,110 @@
+"""An operator's session with a simulated robot, on the bindings that the process has.
+
+``python -m tests.bindings.operator_session FOLDER`` starts an application, looks about with the tools, prepares the
+robot, walks to a goal and stops; what came of it is in ``FOLDER/session.json``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+import time
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+from gradiva.cli.commands import carry_out
+from gradiva.experiments.private_network import joined, private_network
+from gradiva.experiments.running_application import RunningApplication
+from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, pairs
+
+APPLICATION = "icub_v2_7-simulation"
+GOAL = 0.15  # [m] ahead
+_OPTIONS = ("--add", "gradiva-simulator=--speed 0 --patience 4")
+_BASE, _READER = "/icubSim/floating_base/state:o", "/walking-coordinator/robotBase:i"
+TOOLS: tuple[tuple[str, ...], ...] = (
+    ("yarp", "where"),
+    ("yarp", "name", "list"),
+    ("yarp", "exists", COORDINATOR),
+    ("yarp", "exists", "/nobody"),
+    ("yarp", "ping", "--count", "1", COORDINATOR),
+    ("yarp", "connect", _BASE, _READER, "fast_tcp"),
+    ("yarp", "disconnect", _BASE, _READER),
+    ("yarp", "disconnect", _BASE, _READER),
+    ("yarp", "read", "--count", "2", "--carrier", "fast_tcp", "...", "/icubSim/torso/state:o"),
+    ("yarp", "read", "--count", "1", "--rate", "...", "/icubSim/torso/state:o"),
+    ("yarp", "write", "...", _READER, "0.1 0.2 0.3 0 0 0"),
+    ("rpc", COORDINATOR, "getReason"),
+    ("rpc", COORDINATOR, "startWalking"),
+    ("rpc", "--timeout", "0.3", "/nobody", "help"),
+    ("yarp", "clean"),
+    ("doctor", "--robot", "icub_v2_7", "--set", "bring_up.rate_duration=0.5"),
+)
+
+
+def run(folder: Path) -> dict[str, Any]:
+    """Return what came of it."""
+    begin = time.monotonic()
+    with (
+        private_network() as network,
+        joined(network),
+        RunningApplication(APPLICATION, network, folder, *_OPTIONS) as application,
+    ):
+        await_state(application, "configured")
+        application.wait_until(lambda: is_logged(application), "the logger listens")
+        reached = time.monotonic()
+        tools = [use(words) for words in TOOLS]
+        looked = time.monotonic()
+        walk(application)
+        status = application.ask(COORDINATOR, "getStatus")
+        truth = pairs(application.ask(SIMULATOR, "getStatus"))
+        result = application.stop()
+        logs = {module["name"]: application.log_of(module["name"]) for module in result["modules"]}
+    return {
+        "tools": tools,
+        "state": str(status[0]),
+        "status": {name: pairs(status[1:])[name] for name in ("pose", "qp_failures", "safety_events")},
+        "fall": truth["fall"],
+        "exit_statuses": {module["name"]: module["exit_status"] for module in result["modules"]},
+        "outcome": result["outcome"],
+        "run_folders": sorted(path.parent.name for path in folder.glob("runs/*/log.mat")),
+        "reconnections": sum(len(re.findall(r"connected \S+ to \S+ again", text)) for text in logs.values()),
+        "logs": logs,
+        "took_s": {"reach": reached - begin, "look": looked - reached, "walk": time.monotonic() - looked},
+    }
+
+
+def use(words: tuple[str, ...]) -> dict[str, Any]:
+    """Return exit status and output of a command of ``gradiva``."""
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
+        status = carry_out(words)
+    return {"words": words, "status": status, "output": output.getvalue()}
+
+
+def walk(application: RunningApplication) -> None:
+    """Prepare, walk to the goal, stop."""
+    application.ask(COORDINATOR, "prepareRobot")
+    await_state(application, "prepared")
+    application.ask(COORDINATOR, "startWalking")
+    application.ask(COORDINATOR, f"setGoal {GOAL} 0.0")
+    await_state(application, "paused")
+    application.ask(COORDINATOR, "stopWalking")
+    await_state(application, "stopped")
+
+
+def await_state(application: RunningApplication, state: str) -> None:
+    """Wait until the coordinator is in a state."""
+    application.wait_until(lambda: str(application.ask(COORDINATOR, "getStatus")[0]) == state, state)
+
+
+def is_logged(application: RunningApplication) -> bool:
+    """Return whether the logger hears the walk."""
+    return bool(pairs(application.ask(LOGGER, "getStatus")[1:])["connected"])
+
+
+if __name__ == "__main__":
+    place = Path(sys.argv[1])
+    (place / "session.json").write_text(json.dumps(run(place), indent=1), encoding="utf-8")

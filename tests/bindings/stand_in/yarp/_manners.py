@@ -1,0 +1,292 @@
+"""What the real bindings do otherwise than the embedded implementation, as it was recorded of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from gradiva.middleware.embedded import api
+from gradiva.middleware.embedded.network import port_registration
+from gradiva.middleware.embedded.network.current_settings import current_settings
+from gradiva.middleware.embedded.network.name_client import NameClient
+from gradiva.middleware.embedded.network.open_socket import open_socket
+from gradiva.middleware.errors import PeerUnreachable
+
+from ._journal import end_process, note, place
+
+_FIRST_TICK = 60.0  # [s] of a clock that is followed; longer is for ever
+_SMALLEST_VOCAB = 2**16  # of control loops: small integers end the board's process
+
+_opened: dict[int, str] = {}  # ports of this process by the identity of their core
+_limited: set[int] = set()  # cores whose questions have a time limit
+_life = {"begun": 0}
+
+
+# -- the network ---------------------------------------------------------------------------------------------------
+
+
+def _begin(*arguments: Any) -> None:
+    _life["begun"] += 1
+    api.Network.init(*arguments)
+
+
+def _end() -> None:
+    _life["begun"] -= 1
+    api.Network.fini()
+
+
+def _is_connected(source: str, destination: str, *rest: Any) -> bool:
+    carrier = next((one if isinstance(one, str) else one.carrier for one in rest if not isinstance(one, bool)), "")
+    return bool(api.Network.isConnected(source, destination, carrier or "tcp", True))
+
+
+def _connect(source: str, destination: str, *rest: Any) -> bool:
+    is_made = bool(api.Network.connect(source, destination, *rest))
+    if is_made:
+        note(f"connected {source} {destination}")
+    return is_made
+
+
+def _write(contact: Any, command: Any, reply: Any, *rest: Any) -> bool:
+    style = rest[0] if rest and not isinstance(rest[0], bool) else None
+    timeout = style.timeout if style is not None else rest[2] if len(rest) > 2 else -1.0
+    if timeout < 0.0:
+        note(f"a question without a time limit, at {place()}")
+    begin = time.monotonic()
+    if api.Network.write(contact, command, reply, *rest):
+        return True
+    is_late = timeout >= 0.0 and time.monotonic() - begin >= 0.9 * timeout
+    if is_late:
+        reply.clear()  # and yet it is True
+    return is_late
+
+
+def _write_to_name_server(command: Any, *rest: Any) -> bool:
+    if command.get(0).asString() == "bot":
+        end_process("writeToNameServer never returns for bot commands")
+    return bool(api.Network.writeToNameServer(command, *rest))
+
+
+def _wait_for(port: str, *_: Any) -> bool:
+    if not api.Network.exists(port):
+        end_process(f"{port} is waited for, which is not there: that never returns")
+    return True
+
+
+def _open(port: Any, name: Any = "", *rest: Any) -> bool:
+    text = name if isinstance(name, str) else name.getName()
+    if not _life["begun"]:
+        return False
+    is_own = _opened.get(id(port._core)) == text and port.isOpen() if hasattr(port, "isOpen") else False
+    if text not in ("", "...") and not is_own and api.Network.exists(text):
+        return False
+    if isinstance(name, str) and _conflicts(name):
+        note(f"address conflict of {name}")
+        return False
+    is_open = type(port).open(port, name, *rest)
+    if is_open:
+        _opened[id(port._core)] = text
+    return bool(is_open)
+
+
+def _conflicts(name: str) -> bool:
+    """Return whether the number that the name server has for a name is another port's, of which it knows nothing."""
+    names = NameClient(current_settings())
+    contact = names.register(name or "...")
+    names.unregister(contact.getRegName())
+    try:
+        open_socket(contact.getHost(), contact.getPort(), current_settings(), 0.5).close()
+    except PeerUnreachable:
+        return False
+    return True
+
+
+class _Once:
+    """Stands where the embedded implementation keeps names registered: the real bindings register once."""
+
+    @staticmethod
+    def keep(*_: object) -> None:
+        """Do nothing."""
+
+    @staticmethod
+    def forget(*_: object) -> bool:
+        """Let the port unregister."""
+        return True
+
+
+port_registration.registration_keeper = _Once
+
+
+def _close(port: Any) -> None:
+    _opened.pop(id(port._core), None)
+    type(port).close(port)
+
+
+# -- reading and asking --------------------------------------------------------------------------------------------
+
+
+def _read_buffered(port: Any, should_wait: bool = True) -> Any:
+    if should_wait:
+        end_process(f"read(True) of {port.getName()} holds the interpreter")
+    return type(port).read(port, False)
+
+
+def _set_timeout(port: Any, timeout: float) -> bool:
+    _limited.add(id(port._core))
+    return bool(type(port).setTimeout(port, timeout))
+
+
+def _ask(port: Any, *messages: Any) -> bool:
+    if len(messages) > 1 and id(port._core) not in _limited:
+        note(f"a question without a time limit, at {place()}")
+    return bool(type(port).write(port, *messages))
+
+
+# -- time ----------------------------------------------------------------------------------------------------------
+
+
+def _now() -> float:
+    if not _life["begun"]:
+        end_process("now() before Network.init")
+    return api.now()
+
+
+def _use_network_clock(clock: str, *rest: str) -> None:
+    if clock in _opened.values():
+        end_process(f"useNetworkClock in the process of {clock} never returns")
+    api.useNetworkClock(clock, *rest)
+    deadline = time.monotonic() + _FIRST_TICK
+    while not api.isValid():
+        if time.monotonic() > deadline:
+            end_process(f"useNetworkClock waits for {clock}, which does not tick")
+        time.sleep(0.001)
+
+
+def _delay(seconds: float) -> None:
+    if api.isNetworkClock():
+        end_process("delay on a simulated clock, which may stand still")
+    api.delay(seconds)
+
+
+# -- what is called back -------------------------------------------------------------------------------------------
+
+
+def _without_exception(call: Callable[[], Any], *_: Any) -> Any:
+    try:
+        result = call()
+    except Exception as error:
+        end_process(f"{error!r} left a method that YARP called")
+    return result
+
+
+def _read_message(call: Callable[[], Any], *_: Any) -> bool:
+    return _truth(_without_exception(call))
+
+
+def _respond(call: Callable[[], Any], command: Any, reply: Any) -> bool:
+    is_answered = _truth(_without_exception(call))
+    if is_answered and not reply.size():
+        end_process(f"respond to '{command.toString()}' has no reply: who asked hangs")
+    return is_answered
+
+
+def _step(call: Callable[[], Any], *_: Any) -> bool:
+    return _truth(call())
+
+
+def _period(call: Callable[[], Any], *_: Any) -> float:
+    return float(call())
+
+
+def _truth(result: Any) -> bool:
+    if not isinstance(result, bool):
+        end_process(f"{result!r} was returned where YARP wants a bool")
+    return bool(result)
+
+
+# -- devices -------------------------------------------------------------------------------------------------------
+
+_ALL_JOINTS = {
+    "IEncoders": ("getEncoders", "getEncoderSpeeds", "getEncoderAccelerations"),
+    "IEncodersTimed": ("getEncodersTimed",),
+    "ITorqueControl": ("getTorques", "setRefTorques", "getRefTorques"),
+    "IPositionControl": ("positionMove", "setRefSpeeds", "setRefAccelerations"),
+    "IPositionDirect": ("setPositions", "getRefPositions"),
+    "IVelocityControl": ("velocityMove", "setRefAccelerations"),
+    "IControlMode": ("getControlModes", "setControlModes"),
+    "IInteractionMode": ("getInteractionModes", "setInteractionModes"),
+    "IMotor": ("getTemperatures",),
+}
+_OF_LOOPS = ("getPid", "getPids", "setPid", "setPids", "getPidReference", "getPidReferences", "isPidEnabled")
+
+
+def _of_all_joints(name: str) -> Callable[..., Any]:
+    def call(view: Any, *arguments: Any) -> Any:
+        axes = view._board.axes if hasattr(view, "_board") else 0
+        if len(arguments) <= 2 and not isinstance(arguments[0], int):
+            for array in arguments:
+                if len(array) < axes:
+                    end_process(f"{name} overruns an array of {len(array)} for {axes} joints")
+        return getattr(type(view), name)(view, *arguments)
+
+    return call
+
+
+def _of_loop(name: str) -> Callable[..., Any]:
+    def call(view: Any, loop: int, *arguments: Any) -> Any:
+        if loop < _SMALLEST_VOCAB:
+            end_process(f"{name} of the loop {loop}, which is no vocab, ends the board's process")
+        return getattr(type(view), name)(view, loop, *arguments)
+
+    return call
+
+
+def _open_device(driver: Any, config: Any) -> bool:
+    """Open it unless its ports are there: a second one of the same ``local`` is not valid."""
+    local = config.find("local").asString() or config.find("localPortPrefix").asString()
+    if local and any(api.Network.exists(local + end) for end in ("/rpc:o", "/measures:i", "/stateExt:i")):
+        return False
+    return bool(type(driver).open(driver, config))
+
+
+MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("Network", "init"): _begin,
+    ("Network", "fini"): _end,
+    ("NetworkBase", "isConnected"): _is_connected,
+    ("NetworkBase", "connect"): _connect,
+    ("NetworkBase", "write"): _write,
+    ("NetworkBase", "writeToNameServer"): _write_to_name_server,
+    ("NetworkBase", "waitPort"): _wait_for,
+    ("NetworkBase", "sync"): _wait_for,
+    ("Contactable", "open"): _open,
+    ("Contactable", "close"): _close,
+    ("TypedReaderBottle", "read"): _read_buffered,
+    ("TypedReaderVector", "read"): _read_buffered,
+    ("TypedReaderProperty", "read"): _read_buffered,
+    ("Port", "setTimeout"): _set_timeout,
+    ("Port", "write"): _ask,
+    ("RpcClient", "write"): _ask,
+    ("PolyDriver", "open"): _open_device,
+    **{(view, name): _of_all_joints(name) for view, names in _ALL_JOINTS.items() for name in names},
+    **{("IPidControl", name): _of_loop(name) for name in _OF_LOOPS},
+}
+"""Methods and static functions, by class of the bindings; they take and return embedded objects."""
+
+DIRECTED: dict[str, dict[str, Callable[..., Any]]] = {
+    "PortReader": {"read": _read_message},
+    "BottleCallback": {"onRead": _without_exception},
+    "VectorCallback": {"onRead": _without_exception},
+    "RFModule": {
+        "configure": _step,
+        "updateModule": _step,
+        "interruptModule": _step,
+        "close": _step,
+        "getPeriod": _period,
+        "respond": _respond,
+        "safeRespond": _respond,
+    },
+}
+"""Methods that the suite overrides and YARP calls: what is done with a call of the suite's own."""
+
+FUNCTIONS = {"now": _now, "useNetworkClock": _use_network_clock, "delay": _delay}

@@ -1,0 +1,107 @@
+"""The suite on YARP's bindings: an application is run, looked at, walked and stopped; names outlive a name server.
+
+By default on a stand-in that answers as the real bindings were recorded to answer, and ends a process where they hang
+or crash. ``GRADIVA_TEST_BINDINGS=real pytest tests/bindings`` runs the same on the real ones.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.bindings.conftest import IS_STAND_IN, Bindings
+from tests.bindings.operator_session import GOAL
+
+NAMES = """
+import json, time
+from gradiva.middleware import yarp
+from gradiva.middleware.asking import registered_names
+from gradiva.middleware.embedded.network.current_settings import use_settings
+from gradiva.middleware.embedded.network.name_server import NameServer
+from gradiva.middleware.embedded.network.settings import NetworkSettings
+
+server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
+server.start()
+server.write_file(__import__("pathlib").Path("yarp.conf"))
+use_settings(server.settings)
+yarp.Network.init()
+first, second, third = yarp.Port(), yarp.BufferedPortBottle(), yarp.RpcServer()
+opened = [first.open("/first"), second.open("/second"), yarp.Port().open("/second")]
+server.stop()
+server = NameServer(server.settings)  # it has forgotten all names, and hands out the same numbers again
+server.start()
+opened.append(third.open("/third"))
+deadline = time.monotonic() + 60.0
+while not {"/first", "/second", "/third"} <= registered_names() and time.monotonic() < deadline:
+    time.sleep(0.05)
+known = sorted(registered_names() - {"/root", "fallback"})
+first.close()
+print(json.dumps({"opened": opened, "known": known, "left": sorted(registered_names() - {"/root", "fallback"})}))
+for port in (second, third):
+    port.close()
+yarp.Network.fini()
+server.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def session(bindings):
+    done = bindings.run("-m", "tests.bindings.operator_session", str(bindings.folder))
+    assert done.returncode == 0, done.stderr[-3000:] + "\n".join(bindings.journal())
+    return json.loads((bindings.folder / "session.json").read_text())
+
+
+@pytest.mark.walk
+def test_an_application_walks_to_a_goal_and_stops_in_order(session):
+    assert (session["state"], session["outcome"], session["fall"]) == ("stopped", "stopped", "")
+    assert session["status"]["pose"][:2] == pytest.approx([GOAL, 0.0], abs=0.05)
+    assert (session["status"]["qp_failures"], session["status"]["safety_events"]) == (0, 0)
+    assert session["exit_statuses"] == dict.fromkeys(("gradiva-simulator", "gradiva-walking", "gradiva-logger"), 0)
+
+
+@pytest.mark.walk
+def test_a_walk_is_one_log_and_no_connection_is_made_twice(session, bindings):
+    assert len(session["run_folders"]) == 1
+    assert session["reconnections"] == 0
+    streams = [line for line in bindings.journal() if line.startswith("connected /walking-coordinator/logger/")]
+    assert streams == ["connected /walking-coordinator/logger/measures:o /logger/measures:i"] * IS_STAND_IN
+
+
+@pytest.mark.walk
+def test_the_suite_asks_nothing_that_the_real_bindings_never_answer(session, bindings):
+    assert [line for line in bindings.journal() if not line.startswith("connected ")] == []
+    assert "SubName" not in "".join(session["logs"].values())
+
+
+@pytest.mark.walk
+def test_the_tools_answer_as_on_the_embedded_implementation(session):
+    outputs = {" ".join(tool["words"]): tool["output"] for tool in session["tools"]}
+    statuses = [tool["status"] for tool in session["tools"]]
+    assert statuses[:-1] == [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0], outputs
+    assert "registration name /walking-coordinator/rpc" in outputs["yarp name list"]
+    told = [tool["output"] for tool in session["tools"] if tool["words"][1] == "disconnect"]
+    assert ["disconnected" in told[0], "is not connected" in told[1]] == [True, True]
+    assert len(outputs["yarp read --count 2 --carrier fast_tcp ... /icubSim/torso/state:o"].splitlines()) == 4
+    assert "rate_hz" in outputs["yarp read --count 1 --rate ... /icubSim/torso/state:o"]
+    assert "prepare the robot first" in outputs["rpc /walking-coordinator/rpc startWalking"]
+
+
+@pytest.mark.walk
+def test_doctor_looks_at_the_robot_to_the_last_check(session):
+    output = session["tools"][-1]["output"]
+    assert "24 of 24 ports of the robot are there" in output
+    assert "gains of the position loops: kp" in output
+    assert "this was the last check" in output
+
+
+def test_ports_are_registered_again_and_opened_beside_those_that_a_name_server_forgot(tmp_path):
+    bindings = Bindings(tmp_path)
+    done = bindings.run("-c", NAMES)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["opened"] == [True, True, False, True]  # a living name is not taken over; a number is another port's
+    assert found["known"] == ["/first", "/second", "/third"]
+    assert found["left"] == ["/second", "/third"]
+    if IS_STAND_IN:
+        assert [line for line in bindings.journal() if "conflict" in line] == ["address conflict of /third"]
