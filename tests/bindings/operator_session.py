@@ -21,8 +21,9 @@ from gradiva.experiments.running_application import RunningApplication
 from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, pairs
 
 APPLICATION = "icub_v2_7-simulation"
-GOAL = 0.15  # [m] ahead
-_OPTIONS = ("--add", "gradiva-simulator=--speed 0 --patience 4")
+GOAL = 0.1  # [m] ahead
+_OPTIONS = ("--add", "gradiva-simulator=--paused --speed 0 --patience 4")  # time passes when the operator says so
+_STEP = 0.5  # [s] of simulated time between two looks at the state
 _BASE, _READER = "/icubSim/floating_base/state:o", "/walking-coordinator/robotBase:i"
 TOOLS: tuple[tuple[str, ...], ...] = (
     ("yarp", "where"),
@@ -52,7 +53,7 @@ def run(folder: Path) -> dict[str, Any]:
         joined(network),
         RunningApplication(APPLICATION, network, folder, *_OPTIONS) as application,
     ):
-        await_state(application, "configured")
+        application.wait_until(lambda: state_of(application) == "configured", "the robot is there")
         application.wait_until(lambda: is_logged(application), "the logger listens")
         reached = time.monotonic()
         tools = [use(words) for words in TOOLS]
@@ -87,17 +88,27 @@ def use(words: tuple[str, ...]) -> dict[str, Any]:
 def walk(application: RunningApplication) -> None:
     """Prepare, walk to the goal, stop."""
     application.ask(COORDINATOR, "prepareRobot")
-    await_state(application, "prepared")
+    pass_time_until(application, "prepared")
     application.ask(COORDINATOR, "startWalking")
     application.ask(COORDINATOR, f"setGoal {GOAL} 0.0")
-    await_state(application, "paused")
+    pass_time_until(application, "paused")
     application.ask(COORDINATOR, "stopWalking")
-    await_state(application, "stopped")
+    pass_time_until(application, "stopped")
 
 
-def await_state(application: RunningApplication, state: str) -> None:
-    """Wait until the coordinator is in a state."""
-    application.wait_until(lambda: str(application.ask(COORDINATOR, "getStatus")[0]) == state, state)
+def pass_time_until(application: RunningApplication, state: str) -> None:
+    """Let time pass, step by step, until the coordinator is in a state."""
+
+    def is_reached() -> bool:
+        application.ask(SIMULATOR, f"advance {_STEP}")
+        return state_of(application) == state
+
+    application.wait_until(is_reached, state)
+
+
+def state_of(application: RunningApplication) -> str:
+    """Return the state of the coordinator."""
+    return str(application.ask(COORDINATOR, "getStatus")[0])
 
 
 def is_logged(application: RunningApplication) -> bool:

@@ -1,5 +1,7 @@
 """Questions to ports and the name server, in the forms that both bindings answer."""
 
+import time
+
 import pytest
 
 from gradiva.middleware import yarp
@@ -37,6 +39,13 @@ def test_all_names_are_listed_without_the_call_that_never_returns(ports, monkeyp
     assert {"/out", "/in"} <= registered_names()
 
 
-def test_an_empty_reply_is_none(ports, monkeypatch):
-    monkeypatch.setattr(yarp.Network, "write", staticmethod(lambda *_: True))  # as the bindings do at a time-out
+def test_an_empty_reply_is_none_and_a_late_one_says_nothing_of_a_connection(ports, monkeypatch):
+    def write_late(*_):  # as the bindings do at a time-out
+        time.sleep(0.05)
+        return True
+
+    monkeypatch.setattr(yarp.Network, "write", staticmethod(lambda *_: True))
     assert ask("/in", yarp.Bottle("help"), 0.1) is None
+    assert carrier_between("/out", "/in") == ""
+    monkeypatch.setattr(yarp.Network, "write", staticmethod(write_late))
+    assert carrier_between("/out", "/in", timeout=0.05) is None

@@ -111,6 +111,33 @@ def test_a_restarted_name_server_and_peer_are_survived(keeping):
     server.stop()
 
 
+def test_a_connection_lives_on_while_the_name_server_is_gone(keeping, monkeypatch, caplog):
+    out, into = opened("/out"), opened("/in")
+    wait_until(keeping.are_connected)
+    asked = []
+    monkeypatch.setattr(persistent_connections, "carrier_between", lambda *ends: asked.append(ends) or "")
+    monkeypatch.setattr(yarp.Network.__mro__[1], "checkNetwork", staticmethod(lambda: False))
+    wait_until(lambda: len(asked) > 3)
+    assert keeping.status() == [ConnectionStatus("/out", "/in", "fast_tcp", True, 1)]
+    monkeypatch.undo()
+    assert "is lost" not in caplog.text
+    out.close()
+    into.close()
+
+
+def test_a_source_that_is_too_busy_to_answer_keeps_its_connection(keeping, monkeypatch, caplog):
+    out, into = opened("/out"), opened("/in")
+    wait_until(keeping.are_connected)
+    asked = []
+    monkeypatch.setattr(persistent_connections, "carrier_between", lambda *ends: asked.append(ends))
+    wait_until(lambda: len(asked) > 3)
+    assert keeping.status() == [ConnectionStatus("/out", "/in", "fast_tcp", True, 1)]
+    monkeypatch.undo()
+    assert "is lost" not in caplog.text
+    out.close()
+    into.close()
+
+
 def test_a_look_that_fails_is_told_and_does_not_end_the_looking(monkeypatch, caplog):
     looks = []
 

@@ -7,6 +7,7 @@ with an empty reply. So the suite asks by these functions alone, each within a t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 
 from gradiva.middleware import yarp
@@ -14,6 +15,7 @@ from gradiva.middleware.bottles import as_items
 from gradiva.middleware.embedded.wire.elements import Element
 
 TIMEOUT = 2.0  # [s] for a port or the name server to answer a short question
+_NEARLY = 0.9  # [-] of a time limit, after which it has passed: clocks differ a little
 
 
 def ask(port: str, command: yarp.Bottle, timeout: float) -> yarp.Bottle | None:
@@ -21,7 +23,8 @@ def ask(port: str, command: yarp.Bottle, timeout: float) -> yarp.Bottle | None:
 
     Each question has a connection of its own, so that a port that was restarted is found again.
     """
-    return _reply_of(yarp.Network.queryName(port), command, False, timeout)
+    reply, _ = _reply_of(yarp.Network.queryName(port), command, False, timeout)
+    return reply
 
 
 def is_there(port: str, timeout: float = TIMEOUT) -> bool:
@@ -31,20 +34,23 @@ def is_there(port: str, timeout: float = TIMEOUT) -> bool:
     return bool(yarp.Network.exists(port, style))
 
 
-def carrier_between(source: str, destination: str, timeout: float = TIMEOUT) -> str:
-    """Return the carrier by which ``source`` sends to ``destination``; empty where they are not connected.
+def carrier_between(source: str, destination: str, timeout: float = TIMEOUT) -> str | None:
+    """Return the carrier by which ``source`` sends to ``destination``, empty where they are not connected.
 
-    The source is asked: two short connections, to the name server and to it.
+    The source is asked: two short connections, to the name server and to it. None where it does not answer within
+    ``timeout`` [s], as a process that is very busy: what is connected to it may well be so still.
     """
     command = yarp.Bottle(f"[list] [out] {destination}")
-    reply = _reply_of(yarp.Network.queryName(source), command, True, timeout)
+    reply, is_late = _reply_of(yarp.Network.queryName(source), command, True, timeout)
+    if is_late:
+        return None
     entries = [] if reply is None else as_items(reply)
     return next((str(entry[1]) for entry in _pairs(entries) if entry[0] == "carrier"), "")
 
 
 def registered_names(timeout: float = TIMEOUT) -> frozenset[str]:
     """Return the names of all ports that the name server knows; none where it does not answer."""
-    reply = _reply_of(yarp.Network.getNameServerContact(), yarp.Bottle("bot list"), False, timeout)
+    reply, _ = _reply_of(yarp.Network.getNameServerContact(), yarp.Bottle("bot list"), False, timeout)
     entries = [] if reply is None else as_items(reply)  # ports (port (name /x) (ip …) …) …
     ports = (entry[1:] for entry in entries if isinstance(entry, list))
     return frozenset(str(pair[1]) for port in ports for pair in _pairs(port) if pair[0] == "name")
@@ -52,12 +58,13 @@ def registered_names(timeout: float = TIMEOUT) -> frozenset[str]:
 
 def _reply_of(
     contact: yarp.Contact, command: yarp.Bottle, is_administrative: bool, timeout: float
-) -> yarp.Bottle | None:
-    """Return a reply that says something, else None: one that did not come in time is empty."""
-    reply = yarp.Bottle()
-    if not contact.isValid() or not yarp.Network.write(contact, command, reply, is_administrative, True, timeout):
-        return None
-    return reply if reply.size() > 0 else None
+) -> tuple[yarp.Bottle | None, bool]:
+    """Return a reply that says something, else None, and whether it did not come in time: then it is empty."""
+    reply, begin = yarp.Bottle(), time.monotonic()
+    is_written = contact.isValid() and yarp.Network.write(contact, command, reply, is_administrative, True, timeout)
+    if is_written and reply.size() > 0:
+        return reply, False
+    return None, time.monotonic() - begin >= _NEARLY * timeout
 
 
 def _pairs(entries: list[Element]) -> Iterator[list[Element]]:

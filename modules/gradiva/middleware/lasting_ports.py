@@ -39,7 +39,7 @@ def _lasting(kind: Any, bindings: ModuleType) -> type:
     """Return a class of ports that derives from one of the bindings."""
 
     def open_and_keep(self: Any, name: Any = "", *rest: Any) -> bool:
-        registration_keeper.forget(kind.getName(self))
+        _forget(kind.where(self))
         may_conflict = isinstance(name, str) and name not in _ANONYMOUS and not _is_alive(name)
         is_open = bool(kind.open(self, name, *rest))
         if not is_open and may_conflict:
@@ -55,7 +55,7 @@ def _lasting(kind: Any, bindings: ModuleType) -> type:
         return bool(kind.open(self, bindings.Contact(name, "tcp", contact.getHost(), contact.getPort())))
 
     def forget_and_close(self: Any) -> None:
-        registration_keeper.forget(kind.getName(self))
+        _forget(kind.where(self))
         kind.close(self)
 
     members = {"open": open_and_keep, "close": forget_and_close, "__module__": __name__, "__doc__": kind.__doc__}
@@ -64,8 +64,17 @@ def _lasting(kind: Any, bindings: ModuleType) -> type:
 
 def _keep(contact: Any) -> None:
     """Keep a port of the bindings registered where it listens."""
-    name = contact.getName()
-    registration_keeper.keep(name, Contact(name, contact.getCarrier(), contact.getHost(), contact.getPort()))
+    registration_keeper.keep(contact.getName(), _own(contact))
+
+
+def _forget(contact: Any) -> None:
+    """Let go of a port of the bindings; a closed one still says where it was, and its name may be another's by now."""
+    registration_keeper.forget(contact.getName(), _own(contact))
+
+
+def _own(contact: Any) -> Contact:
+    """Return a contact of the bindings as one of the embedded implementation."""
+    return Contact(contact.getName(), contact.getCarrier(), contact.getHost(), contact.getPort())
 
 
 def _is_alive(name: str) -> bool:

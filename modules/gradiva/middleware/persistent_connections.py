@@ -43,7 +43,8 @@ class PersistentConnections:
     What is not connected is tried every ``period`` seconds. What is connected is looked at every ``healthy_period``
     seconds, one after the other: a look asks the name server for both ports and the source for its connection, which
     is two or three short TCP connections and about a millisecond of each of the processes.
-    A connection that somebody made by another carrier is left as it is.
+    A connection that somebody made by another carrier is left as it is, and so is every one while the name server is
+    gone or its source too busy to answer: it lives on.
 
     Args:
         connections: (source, destination, carrier) of each.
@@ -118,7 +119,11 @@ class _PersistentConnection:
         former = self.status
         source, destination, carrier = former.source, former.destination, former.carrier
         made = former.times_made
-        is_connected = carrier_between(source, destination) != ""
+        self._last_look = time.monotonic()
+        present = carrier_between(source, destination)
+        is_connected = present != ""
+        if present is None or (not is_connected and former.is_connected and not yarp.Network.checkNetwork()):
+            return  # nobody can be asked: what was connected stays so
         if not is_connected and yarp.Network.connect(source, destination, carrier, True):
             is_connected, made = True, made + 1
             _LOGGER.info("connected %s to %s%s", source, destination, " again" if made > 1 else "")
@@ -128,7 +133,6 @@ class _PersistentConnection:
         if self._tries == _MANY_TRIES:
             self._complain()
         self.status = ConnectionStatus(source, destination, carrier, is_connected, made)
-        self._last_look = time.monotonic()
 
     def _complain(self) -> None:
         """Tell, once, of a connection that is refused; one whose ports are not there is merely waited for."""

@@ -42,7 +42,7 @@ def disconnect(source: str, destination: str) -> int:
     check_port_name(destination)
     with network_session():
         living_contact(source)
-        if not carrier_between(source, destination):
+        if carrier_between(source, destination) == "":
             raise ToolFailure(f"{source} is not connected to {destination}")
         if not yarp.Network.disconnect(source, destination, "", True):
             raise ToolFailure(f"{source} does not let go of {destination}")

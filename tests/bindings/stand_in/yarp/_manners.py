@@ -205,6 +205,12 @@ def _truth(result: Any) -> bool:
     return bool(result)
 
 
+def _name(module: Any, suffix: str = "") -> str:
+    if suffix and not suffix.startswith("/"):
+        note(f"SubName in getName() does not begin with '/': {suffix}, at {place()}")
+    return str(type(module).getName(module, suffix))
+
+
 # -- devices -------------------------------------------------------------------------------------------------------
 
 _ALL_JOINTS = {
@@ -267,6 +273,7 @@ MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
     ("Port", "setTimeout"): _set_timeout,
     ("Port", "write"): _ask,
     ("RpcClient", "write"): _ask,
+    ("RFModule", "getName"): _name,
     ("PolyDriver", "open"): _open_device,
     **{(view, name): _of_all_joints(name) for view, names in _ALL_JOINTS.items() for name in names},
     **{("IPidControl", name): _of_loop(name) for name in _OF_LOOPS},

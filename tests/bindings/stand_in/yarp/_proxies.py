@@ -10,6 +10,7 @@ import inspect
 import json
 import weakref
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,20 +100,22 @@ def unwrapped(value: Any) -> Any:
 
 def check_form(what: str, arguments: tuple[Any, ...], forms: list[str] | None) -> None:
     """Raise TypeError, as the bindings do, for arguments that fit no form of a method."""
-    if forms and not any(_fits(arguments, form.split("->")[0].split()) for form in forms):
+    if forms and not any(_fits(arguments, *_parameters(form)) for form in forms):
         told = ", ".join(type(argument).__name__ for argument in arguments)
         raise TypeError(f"Wrong number or type of arguments for overloaded function '{what}' ({told})")
 
 
-def _fits(arguments: tuple[Any, ...], parameters: list[str]) -> bool:
-    if not sum(not one.endswith("?") for one in parameters) <= len(arguments) <= len(parameters):
-        return False
-    return all(_is_a(value, one.rstrip("?")) for value, one in zip(arguments, parameters, strict=False))
+@cache
+def _parameters(form: str) -> tuple[int, tuple[Any, ...]]:
+    """Return how many arguments a form needs, and the classes of all that it takes."""
+    words = form.split("->")[0].split()
+    plain = {"str": str, "bool": bool, "int": int, "float": (int, float), "list": (list, tuple)}
+    kinds = tuple(plain.get(word.rstrip("?")) or _kinds.get(word.rstrip("?"), ()) for word in words)
+    return sum(not word.endswith("?") for word in words), kinds
 
 
-def _is_a(value: Any, kind: str) -> bool:
-    plain = {"str": str, "bool": bool, "int": int, "float": (int, float), "list": (list, tuple)}.get(kind)
-    return isinstance(value, plain or _kinds.get(kind, ()))
+def _fits(arguments: tuple[Any, ...], needed: int, kinds: tuple[Any, ...]) -> bool:
+    return needed <= len(arguments) <= len(kinds) and all(map(isinstance, arguments, kinds))
 
 
 def _make(name: str) -> type[Proxy]:
@@ -144,7 +147,7 @@ def _member(kind: str, name: str, forms: list[str] | None, embedded: type) -> An
     if isinstance(found, staticmethod | classmethod):
         return staticmethod(_static(kind, name, forms, manner or getattr(embedded, name)))
     if inspect.isfunction(found):
-        return _method(kind, name, forms, manner or found)
+        return _as_port() if name == "asPort" else _method(kind, name, forms, manner or found)
     return found if isinstance(found, int) else _attribute(name)
 
 
@@ -164,7 +167,25 @@ def _method(kind: str, name: str, forms: list[str] | None, function: Manner) -> 
     def call(self: Proxy, *arguments: Any) -> Any:
         check_form(f"{kind}_{name}", arguments, forms)
         root = _living_owner(self)
-        return wrapped(function(self.proxied, *map(unwrapped, arguments)), root if name in _PARTS else None)
+        own = function if isinstance(self.proxied, _embedded_of(kind)) else getattr(type(self.proxied), name)
+        return wrapped(own(self.proxied, *map(unwrapped, arguments)), root if name in _PARTS else None)
+
+    return call
+
+
+def _embedded_of(kind: str) -> type:
+    embedded = _kinds[kind]._embedded
+    assert embedded is not None
+    return embedded
+
+
+def _as_port() -> Callable[[Proxy], Proxy]:
+    """Return how the port within another one is handed out: there it is the same object."""
+
+    def call(self: Proxy) -> Proxy:
+        made = object.__new__(_kinds["Port"])
+        made.proxied, made._owner = self.proxied, None
+        return made
 
     return call
 
