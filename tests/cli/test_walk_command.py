@@ -21,7 +21,9 @@ CONTRACT = {
     "command": str,
     "duration_s": float,
     "distance_m": float,
+    "commanded_speed_mps": float,
     "mean_speed_mps": float,
+    "walking_speed_mps": float,
     "peak_speed_mps": float,
     "final_pose": list,
     "goal_error_m": (float, type(None)),
@@ -60,6 +62,8 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     assert result["seed"] == 3
     assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --seed 3"
     assert result["goal_error_m"] < 0.05
+    assert result["mean_speed_mps"] < result["walking_speed_mps"] < result["peak_speed_mps"]
+    assert result["peak_speed_mps"] < 1.1 * result["commanded_speed_mps"]
     assert result["dcm_error_m"]["rms"] < result["dcm_error_m"]["max"] < 0.05
     assert set(result["tick_us"]) == {"estimation", "model_control", "whole_body", "total"}
     assert set(result["tick_us"]["total"]) == {"median", "p99", "max"}

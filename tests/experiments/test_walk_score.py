@@ -3,7 +3,7 @@ import pytest
 
 from gradiva.experiments.walk_score import score, specific_energetic_cost
 from gradiva.telemetry import SignalLog
-from tests.experiments.synthetic_walk import SPEED, START, STOP, walk_log
+from tests.experiments.synthetic_walk import DOUBLE_SUPPORT, SPEED, START, STEP_TIME, STOP, walk_log
 
 
 def test_a_walk_without_error_scores_zero_and_its_own_speed():
@@ -12,6 +12,8 @@ def test_a_walk_without_error_scores_zero_and_its_own_speed():
         assert figures[name] == {"rms": 0.0, "max": 0.0}
     assert figures["distance_m"] == pytest.approx(SPEED * (STOP - START), abs=0.003)
     assert figures["mean_speed_mps"] == pytest.approx(SPEED, abs=0.001)
+    stepping = STOP - START - DOUBLE_SUPPORT * STEP_TIME  # of what is walked, the first weight shift is none of it
+    assert figures["walking_speed_mps"] == pytest.approx(figures["distance_m"] / stepping, rel=0.002)
     assert figures["peak_speed_mps"] == pytest.approx(SPEED, rel=0.01)
     assert figures["odometry_drift_m"] == 0.0
     assert figures["max_tilt_rad"] == 0.0

@@ -43,6 +43,7 @@ def test_a_straight_walk_is_as_long_as_from_its_start_to_its_end(setup):
     assert path.length == pytest.approx(middle_of_feet(plan, plan.end_time)[0], abs=1e-9)
     assert path.length > 0.8
     assert path.peak_speed == pytest.approx(0.19, rel=0.01)
+    assert path.stepping_time == pytest.approx(plan.steps[-1].touch_down - plan.steps[0].lift_off, abs=2 * PERIOD)
 
 
 @pytest.mark.parametrize("forward", [0.02, -0.1])

@@ -124,6 +124,8 @@ def walk_result():
         "seed": 0,
         "duration_s": 24.99,
         "distance_m": 3.61,
+        "commanded_speed_mps": 0.19,
+        "walking_speed_mps": 0.17,
         "mean_speed_mps": 0.15,
         "peak_speed_mps": 0.19,
         "final_pose": [3.61, 0.01, 0.002],

@@ -6,6 +6,7 @@ from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityComma
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import answered, foot_pose
 from tests.walking.conftest import setup_of
+from tests.walking.walked import figure_of_eight
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_the_way_to_a_goal_is_corrected_by_odometry(follower):
 
 def test_the_way_along_a_path_is_corrected_by_odometry_up_to_its_end(follower):
     """A figure of eight crosses itself; the robot turns by 8° more than planned and slips by 8 cm on the way."""
-    follower.follow(PathCommand(figure_of_eight(), 0.25), 0.0, PlanarPose())
+    follower.follow(PathCommand(figure_of_eight(radius=0.5), 0.25), 0.0, PlanarPose())
     first, time, last = follower.plan, 0.0, follower.plan
     plans = 0
     while not follower.update(time, origin := PlanarPose(0.0018 * time, -0.0006 * time, 0.003 * time)):
@@ -112,13 +113,6 @@ def test_the_way_along_a_path_is_corrected_by_odometry_up_to_its_end(follower):
     end = origin @ PlanarPose(*end_of(follower), yaw)
     assert np.hypot(end.x, end.y) < 0.015
     assert abs(np.degrees(np.arctan2(np.sin(end.yaw), np.cos(end.yaw)))) < 1.0
-
-
-def figure_of_eight(radius=0.5, samples=36):
-    """Two circles that begin and end at the origin, along x, shape (2 · samples + 1, 2)."""
-    angle = np.linspace(0.0, 2.0 * np.pi, samples + 1)
-    left = radius * np.column_stack((np.sin(angle), 1.0 - np.cos(angle)))
-    return np.vstack((left, left[1:] * [1.0, -1.0]))
 
 
 def test_the_last_steps_to_a_goal_are_not_corrected(follower):

@@ -1,16 +1,18 @@
 """Closed-loop walks in simulation, with numbers to reach."""
 
+import math
+
 import numpy as np
 import pytest
 
-from gradiva.common import PlanningError, StateError
+from gradiva.common import PlanningError, StateError, so3
 from gradiva.experiments import SimulatedWalk
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.walking import WalkingState
 from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of
 from tests.walking.conftest import setup_of
-from tests.walking.walked import assert_stands_on_both_feet, assert_walked
+from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figure_of_eight
 
 pytestmark = pytest.mark.walk
 
@@ -95,7 +97,6 @@ DIRECTIONS = {
     "on the spot": VelocityCommand(0.0, 0.0, 0.35, duration=5.0),
     "on a circle": VelocityCommand(0.2, 0.0, 0.3, duration=5.0),
     "to a goal": GoalCommand(1.5, 1.0),
-    "along a path": PathCommand(np.array([[0.5, 0.0], [1.0, 0.3], [1.2, 0.8]]), 0.19),
 }
 
 
@@ -113,9 +114,28 @@ def test_every_direction_ends_where_it_should(ready, robot, way):
     assert_walked(walk, dcm=0.04)
     end = walk.controller.plan.at(walk.time)
     planned = 0.5 * (end.left_foot.position + end.right_foot.position)
-    wanted = {GoalCommand: lambda: (command.x, command.y), PathCommand: lambda: command.points[-1]}
-    target = wanted.get(type(command), lambda: planned[:2])()
+    target = (command.x, command.y) if isinstance(command, GoalCommand) else planned[:2]
     np.testing.assert_allclose(assert_stands_on_both_feet(walk)[:2], target, atol=0.05)
+
+
+def test_a_figure_of_eight_is_followed_and_ends_where_and_as_it_began(ready):
+    walk, distances = ready("icub_v2_7"), []
+    walk.controller.walk(PathCommand(figure_of_eight(radius=0.5), 0.25))
+    while walk.controller.state is WalkingState.WALKING:
+        reference = walk.tick().reference
+        if reference.left_foot.in_contact and reference.right_foot.in_contact:
+            x, y = middle_of_feet(walk.robot.truth())
+            distances.append(abs(math.hypot(x, abs(y) - 0.5) - 0.5))
+    assert_walked(walk, dcm=0.04)
+    assert max(distances) < 0.015
+    assert math.hypot(*assert_stands_on_both_feet(walk)[:2]) < 0.015
+    truth = walk.robot.truth()
+    yaws = np.degrees([so3.yaw(truth.left_foot_rotation), so3.yaw(truth.right_foot_rotation)])
+    np.testing.assert_allclose(yaws, 0.0, atol=1.0)
+
+
+def middle_of_feet(truth):
+    return (0.5 * (truth.left_foot_position + truth.right_foot_position))[:2]
 
 
 @pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.5), ("talos", 0.7)])

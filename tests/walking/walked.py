@@ -35,3 +35,10 @@ def assert_stands_on_both_feet(walk):
     apart = truth.left_foot_position - truth.right_foot_position
     assert np.linalg.norm(apart[:2]) == pytest.approx(walk.setup.robot.step_width, abs=0.02)
     return middle
+
+
+def figure_of_eight(radius):
+    """Two circles that begin and end at the origin, along x, shape (73, 2)."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 37)
+    left = radius * np.column_stack((np.sin(angle), 1.0 - np.cos(angle)))
+    return np.vstack((left, left[1:] * [1.0, -1.0]))

@@ -14,7 +14,7 @@ from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose_walk
 from gradiva.experiments.planned_walk import Pose, middle_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
-from gradiva.planner import Command, GoalCommand, PathCommand
+from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
 from gradiva.simulation import GroundKind
@@ -153,6 +153,7 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
         **_slope(setup),
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,
+        "commanded_speed_mps": commanded_speed(request.command, setup.walking.planner),
     }
 
 
@@ -224,6 +225,15 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
 def _tilt(walk: SimulatedWalk) -> float:
     """Return how far the base is tilted from its start, heading aside, [rad]."""
     return so3.tilt(walk.robot.truth().base_rotation @ walk.layers.start_posture.base_rotation.T)
+
+
+def commanded_speed(command: Command, config: PlannerConfig) -> float:
+    """Return the speed along the ground that a command asks for, [m/s]; zero where it only turns or stops."""
+    if isinstance(command, VelocityCommand):
+        return math.hypot(command.forward, command.lateral)
+    if isinstance(command, GoalCommand | PathCommand):
+        return config.cruise_speed if command.speed is None else command.speed
+    return 0.0
 
 
 def _goal_error(command: Command, pose: Pose) -> float | None:

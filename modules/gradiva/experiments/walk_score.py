@@ -18,6 +18,9 @@ from gradiva.telemetry import SignalLog
 def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     """Return the figures from the first weight shift until ``duration_after`` [s] past the last.
 
+    ``mean_speed_mps`` counts the time from the first weight shift to the end of the last one, ``walking_speed_mps``
+    that from the first lift-off to the last touch-down.
+
     Args:
         log: Recorded by ``WalkingRecorder``.
         duration_after: Of the final stand that still counts, [s].
@@ -30,6 +33,7 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     return {
         "distance_m": path.length,
         "mean_speed_mps": _mean_speed(path.length, _walking_time(log)),
+        "walking_speed_mps": _mean_speed(path.length, path.stepping_time),
         "peak_speed_mps": path.peak_speed,
         "com_error_m": _error(log, window, "com::position::measured", "com::position::desired"),
         "dcm_error_m": _error(log, window, "dcm::position::measured", "dcm::position::desired"),
@@ -65,6 +69,7 @@ def _nothing() -> dict[str, Any]:
     return {
         "distance_m": 0.0,
         "mean_speed_mps": 0.0,
+        "walking_speed_mps": 0.0,
         "peak_speed_mps": 0.0,
         **{name: {"rms": None, "max": None} for name in errors},
         "sinkage_m": None,
@@ -95,7 +100,7 @@ def _walking_time(log: SignalLog) -> float:
 
 
 def _mean_speed(length: float, duration: float) -> float:
-    """Return [m/s]; nothing for a robot that went down before its first step."""
+    """Return [m/s]; zero for a robot that went down before its first step."""
     return length / duration if duration > 0.0 else 0.0
 
 

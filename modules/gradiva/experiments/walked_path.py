@@ -21,10 +21,12 @@ class WalkedPath:
     Attributes:
         length: Along it, [m].
         peak_speed: Of the fastest stride, [m/s]; zero before a whole one.
+        stepping_time: From the first lift-off to the last touch-down, [s]; zero before a whole step.
     """
 
     length: float
     peak_speed: float
+    stepping_time: float
 
 
 def walked_path(log: SignalLog, window: slice) -> WalkedPath:
@@ -41,13 +43,14 @@ def walked_path(log: SignalLog, window: slice) -> WalkedPath:
         log: With ``simulation::*_foot::*`` and ``walking::is_double_support``.
         window: The rows that count.
     """
-    begins, middles = _double_supports(log["walking::is_double_support"][window, 0] > 0.5)
+    begins, ends, middles = _double_supports(log["walking::is_double_support"][window, 0] > 0.5)
     positions, headings = _middle_of_feet(log, window, middles)
     times = log.times[window][begins]
     strides, steps = _arcs(positions, headings, 2), _arcs(positions, headings, 1)
     left_over = steps[-1:] if len(steps) % 2 else steps[:0]
     speeds = strides / (times[2:] - times[:-2])
-    return WalkedPath(float(strides[::2].sum() + left_over.sum()), float(np.max(speeds, initial=0.0)))
+    stepping = float(times[-1] - log.times[window][ends[0]]) if len(times) > 1 else 0.0
+    return WalkedPath(float(strides[::2].sum() + left_over.sum()), float(np.max(speeds, initial=0.0)), stepping)
 
 
 def _arcs(positions: NDArray, headings: NDArray, steps: int) -> NDArray:
@@ -57,11 +60,11 @@ def _arcs(positions: NDArray, headings: NDArray, steps: int) -> NDArray:
     return chords / np.sinc(0.5 * turns / np.pi)
 
 
-def _double_supports(is_double_support: BoolArray) -> tuple[IntArray, IntArray]:
-    """Return the first and the middle row of each, shape (n,) each."""
+def _double_supports(is_double_support: BoolArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the first row of each, the first row after it, and its middle row, shape (n,) each."""
     changes = np.diff(np.concatenate([[0], is_double_support.astype(int), [0]]))
     begins, ends = np.flatnonzero(changes > 0), np.flatnonzero(changes < 0)
-    return begins, (begins + ends) // 2
+    return begins, ends, (begins + ends) // 2
 
 
 def _middle_of_feet(log: SignalLog, window: slice, rows: IntArray) -> tuple[NDArray, NDArray]:

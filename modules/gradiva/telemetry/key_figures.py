@@ -43,6 +43,8 @@ class KeyFigure:
 KEY_FIGURES = (
     KeyFigure("distance_m", "distance", "m", 1.0, 2),
     KeyFigure("duration_s", "duration", "s", 1.0, 1),
+    KeyFigure("commanded_speed_mps", "commanded speed", "m/s", 1.0, 3),
+    KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
     KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
     KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
     KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0),
