@@ -139,6 +139,36 @@ def test_lock_files_satisfy_the_declared_ranges():
         assert version in requirement.specifier, f"{requirement.name} {version}: run scripts/lock"
 
 
+RECIPES = {  # what the files of an existing example of each kind say, and the folders that a recipe is about
+    "A task of the whole-body controller": ("pelvis", ("whole_body", "walking")),
+    "A law of layer 2": ("DcmMpc|DCM_MPC", ("simplified_model", "walking", "yarp_modules", "cli")),
+    "An experiment": ("run_directions", ("experiments",)),
+    "A ground": (r"GroundKind\.PENALTY|\bPENALTY = |class PenaltyGround", ("simulation", "cli", "experiments")),
+}
+
+
+@pytest.mark.parametrize("kind", RECIPES)
+def test_a_recipe_names_every_file_that_an_example_of_its_kind_touches(kind):
+    mark, rooms = RECIPES[kind]
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipe = text[text.index(f"**{kind}**") :].partition("\n**")[0]
+    sources = [path for room in rooms for path in (MODULES / room).rglob("*.py") if path.name != "__init__.py"]
+    touched = {path.name for path in sources if re.search(mark, text_of(path))}
+    assert len(touched) > 1
+    assert {name for name in touched if name not in recipe} == set()
+
+
+def test_the_files_that_recipes_name_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    recipes = text[text.index("## Recipes") :]
+    for name in re.findall(r"`([\w/]+\.(?:py|toml))`", recipes):
+        found = (ROOT / name).is_file() or list(MODULES.glob(f"**/{name}"))
+        assert found, f"CONTRIBUTING.md names {name}"
+    code = "\n".join(text_of(path) for path in MODULES.rglob("*.py"))
+    for name in re.findall(r"`([A-Za-z_]\w+)`", recipes):
+        assert re.search(rf"\b{name}\b", code), f"CONTRIBUTING.md names {name}"
+
+
 def test_the_options_that_the_readme_names_exist():
     waiting, options = [typer.main.get_command(app)], set()
     while waiting:

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 
 from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
-from gradiva.common import ConfigError, NDArray, merge, nearest_name
+from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
 from gradiva.experiments import GROUND_NAMES, WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
 from gradiva.simulation import GroundKind, Push, slope_components
+from gradiva.walking import SimplifiedModel
 
 _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
-    "control": ("position", "velocity", "torque"),
-    "model": ("dcm", "dcm_mpc"),
+    "control": tuple(map(str, ControlMode)),
+    "model": tuple(map(str, SimplifiedModel)),
     "ground": tuple(GROUND_NAMES.values()),
 }
 _NOT_YET = {"model": ("centroidal_mpc",)}
