@@ -1,5 +1,7 @@
+import contextlib
 import socket
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -120,3 +122,20 @@ def test_a_server_that_hangs_up_or_never_ends_is_told():
     small = replace(endless.settings, limits=ConnectionLimits(largest_frame=2048))
     with pytest.raises(FrameTooLarge, match="does not end its answer"):
         NameClient(small).query("/a")
+
+
+def test_a_name_server_that_drips_is_given_up_when_the_time_for_the_whole_answer_is_over():
+    """Each byte comes soon after the last one, but the answer never ends."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def drip() -> None:
+            sock, _ = listener.accept()
+            with sock, contextlib.suppress(OSError):
+                while True:
+                    sock.sendall(b".")
+                    time.sleep(0.02)
+
+        threading.Thread(target=drip, daemon=True).start()
+        client = NameClient(NetworkSettings(name_server_port=listener.getsockname()[1]), timeout=0.2)
+        with pytest.raises(NameServerUnreachable):
+            client.query("/a")

@@ -1,5 +1,7 @@
+import contextlib
 import logging
 import socket
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,7 +15,7 @@ from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.embedded.network.registration_keeper import RegistrationKeeper
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from tests.middleware.embedded.network.running_threads import threads_named
-from tests.patience import wait_until
+from tests.patience import PATIENCE, wait_until
 
 OURS = Contact("/a", "tcp", "127.0.0.1", 12345)
 
@@ -154,3 +156,73 @@ def test_who_may_not_serve_names_does_not(guest, keeper):
 
 def replace_name(contact: Contact, name: str) -> Contact:
     return Contact(name, contact.getCarrier(), contact.getHost(), contact.getPort())
+
+
+class HangingServer:
+    """A name server that knows no port and does not answer registrations until it is let go on.
+
+    Attributes:
+        is_asked: Set when a registration has come.
+        goes_on: Set it to have registrations answered.
+        settings: Of its network.
+        commands: What it was asked, in order.
+    """
+
+    def __init__(self) -> None:
+        self.is_asked, self.goes_on = threading.Event(), threading.Event()
+        self.commands: list[str] = []
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.settings = NetworkSettings(name_server_port=self._listener.getsockname()[1], may_serve_names=False)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        self.goes_on.set()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                sock, _ = self._listener.accept()
+                threading.Thread(target=self._serve, args=[sock], daemon=True).start()
+
+    def _serve(self, sock: socket.socket) -> None:
+        with sock, sock.makefile("rw", newline="\n") as lines:
+            for line in lines:
+                words = line.split()[1:]
+                self.commands.append(" ".join(words[:2]))
+                answer = "[ok]\r\n" if words[0] == "bot" else "*** end of message\r\n"
+                if words[0] == "register":
+                    self.is_asked.set()
+                    self.goes_on.wait(PATIENCE)
+                    answer = f"registration name {words[1]} ip 127.0.0.1 port 12345 type tcp\r\n" + answer
+                elif words[0] == "query" and self.goes_on.is_set():
+                    answer = f"registration name {words[1]} ip 127.0.0.1 port 12345 type tcp\r\n" + answer
+                lines.write(answer)
+                lines.flush()
+
+
+@pytest.fixture
+def hanging() -> Iterator[HangingServer]:
+    server = HangingServer()
+    use_settings(server.settings)
+    yield server
+    server.close()
+
+
+def test_a_name_server_that_hangs_holds_up_no_port_that_opens_or_closes(hanging, keeper):
+    """What is asked for one port is not asked under the lock that every other port needs."""
+    keeper.keep("/a", OURS)
+    assert hanging.is_asked.wait(PATIENCE)
+    keeper.keep("/b", replace_name(OURS, "/b"))
+    assert keeper.forget("/b")
+    assert keeper.kept_names() == ["/a"]
+    assert not hanging.goes_on.is_set()  # still waiting for the answer about /a
+    hanging.goes_on.set()
+
+
+def test_a_name_that_is_let_go_while_it_is_registered_again_does_not_stay(hanging, keeper):
+    keeper.keep("/a", OURS)
+    assert hanging.is_asked.wait(PATIENCE)
+    assert keeper.forget("/a", OURS)
+    hanging.goes_on.set()
+    wait_until(lambda: "unregister /a" in hanging.commands)

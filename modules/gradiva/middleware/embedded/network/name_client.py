@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Mapping, Sequence
 
 from gradiva.middleware.embedded.network.contact import Contact
@@ -14,11 +15,13 @@ from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.embedded.wire.text import from_text, to_text
 from gradiva.middleware.errors import FrameTooLarge, MiddlewareError, NameServerUnreachable, PeerUnreachable
 
+_SHORTEST_WAIT = 1e-3  # [s], since 0 would not wait at all
+
 
 class NameClient:
     """Speaks to the name server that the settings name, one connection a question.
 
-    Every method raises `NameServerUnreachable` if nobody answers there within ``timeout`` ([s]).
+    Every method raises `NameServerUnreachable` if there is no whole answer within ``timeout`` ([s]).
     """
 
     def __init__(self, settings: NetworkSettings, timeout: float = 3.0) -> None:
@@ -89,19 +92,21 @@ class NameClient:
         return self._ask([_line(text.split())])[0]
 
     def _ask(self, lines: Sequence[str]) -> list[list[str]]:
+        deadline = time.monotonic() + self._timeout
         try:
             with open_socket(
                 self._settings.name_server_host, self._settings.name_server_port, self._settings, self._timeout
             ) as sock:
-                return [self._answer(sock, line) for line in lines]
+                return [self._answer(sock, line, deadline) for line in lines]
         except (OSError, PeerUnreachable) as error:
             raise NameServerUnreachable(f"no name server at {self._where()}: {error}") from error
 
-    def _answer(self, sock: socket.socket, line: str) -> list[str]:
+    def _answer(self, sock: socket.socket, line: str, deadline: float) -> list[str]:
         sock.sendall(line.encode("utf-8", "surrogateescape"))
         one_line = line.split()[1] in ("bot", "announce")
         received = bytearray()
         while not _is_complete(received, one_line):
+            sock.settimeout(max(deadline - time.monotonic(), _SHORTEST_WAIT))
             piece = sock.recv(65536)
             if not piece:
                 raise PeerUnreachable("it closed the connection without an answer")

@@ -1,8 +1,9 @@
 """Keeps the ports of this process known to the name server, though it may be restarted without its memory.
 
 One daemon thread a process, started with the first port. Every period it asks, over one connection, for all names of
-this process. A name that is missing is registered again with its address and properties; a name that now has another
-address is left to its new owner if that one is alive (the last registration wins), else taken back. If the name
+this process, never while it keeps others waiting. A name that is missing is registered again with its address and
+properties; a name that now has another address, because the name server had forgotten ours, is left to its new owner
+if that one is alive, else taken back. If the name
 server is gone, was a guest in another process and lived on loopback, one of the survivors takes its place: all try,
 and the one that binds the address wins.
 """
@@ -87,6 +88,12 @@ class RegistrationKeeper:
         with self._lock:
             return sorted(self._kept)
 
+    def kept_contact(self, name: str, settings: NetworkSettings) -> Contact | None:
+        """Return where this process's port of a name listens in this network, None if there is none."""
+        with self._lock:
+            kept = self._kept.get(name)
+        return kept.contact if kept is not None and kept.network == _address(settings) else None
+
     def check(self) -> None:
         """Compare once, now; never raises for what others do."""
         settings = current_settings()
@@ -152,15 +159,25 @@ class RegistrationKeeper:
         self._wake.set()
 
     def _register(self, client: NameClient, ours: KeptRegistration) -> None:
+        """Register again; a port that was closed or opened anew while the name server was asked is put right after."""
         contact = ours.contact
         name = contact.getRegName()
-        with self._lock:
-            if self._kept.get(name) is not ours:  # closed in the meantime
-                return
-            client.register(name, contact.getCarrier(), contact.getHost(), contact.getPort())
+        if self._present(name) is not ours:
+            return
+        client.register(name, contact.getCarrier(), contact.getHost(), contact.getPort())
         if ours.properties:
             client.set_properties(name, ours.properties)
-        log.warning("registered %s again at %s", name, contact.toURI())
+        present = self._present(name)
+        if present is ours:
+            log.warning("registered %s again at %s", name, contact.toURI())
+        elif present is not None:
+            self._register(client, present)
+        elif not _differs(client.query(name), contact):
+            client.unregister(name)
+
+    def _present(self, name: str) -> KeptRegistration | None:
+        with self._lock:
+            return self._kept.get(name)
 
     def _miss_server(self, settings: NetworkSettings, error: Exception) -> None:
         if not self._server_is_missed:
@@ -189,6 +206,11 @@ def keep(name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | 
 def forget(name: str, contact: Contact | None = None) -> bool:
     """Let go of a port that is being closed; False if its name is another port's by now, and must stay registered."""
     return _keeper.forget(name, contact)
+
+
+def kept_contact(name: str, settings: NetworkSettings) -> Contact | None:
+    """Return where this process's port of a name listens in this network, None if there is none."""
+    return _keeper.kept_contact(name, settings)
 
 
 def rest() -> None:
