@@ -6,6 +6,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from gradiva.middleware.embedded.network import participation
 from gradiva.middleware.embedded.network.current_settings import use_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.name_server import NameServer
@@ -44,6 +45,7 @@ def own_name_server(folder_of_nobody) -> Iterator[NameServer]:
     server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
     server.start()
     use_settings(server.settings)
+    participation.begin()  # `Network.init` of a test may still be the first one
     yield server
     server.stop()
 

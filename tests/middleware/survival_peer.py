@@ -101,6 +101,8 @@ def board(name: str) -> Iterator[None]:
 
 
 if __name__ == "__main__":
+    if sys.argv[1] != "names":
+        yarp.Network.init()
     with {"names": names, "writer": writer, "reader": reader, "server": server, "board": board}[sys.argv[1]](
         sys.argv[2]
     ):

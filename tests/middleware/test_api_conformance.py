@@ -19,9 +19,6 @@ INTERNAL = {
     "Portable": {"to_wire", "to_wire_text", "from_wire", "from_wire_text"},
     "ConnectionReader": {"next_object", "drop_requested"},
     "ConnectionWriter": {"append_object", "drop_requested", "is_empty", "payload", "line"},
-    "RpcClient": {"setTimeout", "isOpen"},  # of the port behind asPort() in the bindings
-    "RpcServer": {"setTimeout", "isOpen"},
-    "Searchable": {"toString"},  # of ResourceFinder; all others have it in the bindings as well
     "PeriodicThread": {"run", "threadInit", "threadRelease"},  # C++ methods: Python cannot subclass it there
 }
 

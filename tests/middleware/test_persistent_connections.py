@@ -15,6 +15,7 @@ from tests.patience import wait_until
 def network(tmp_path, monkeypatch) -> Iterator[None]:
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
     yarp.Network.setLocalMode(True)
+    yarp.Network.init()
     yield
     yarp.Network.fini()
     use_settings(None)

@@ -59,6 +59,8 @@ class Village:
         server.start()
         self._stack.callback(server.stop)
         use_settings(server.settings)
+        yarp.Network.init()
+        self._stack.callback(yarp.Network.fini)
         self.settings = server.settings
         self.names = NameClient(server.settings)
         self._echo_reader = Echo()

@@ -189,7 +189,7 @@ class GradivaModule(yarp.RFModule):
         if is_there(name):
             raise MiddlewareError(f"port {name} answers already: is this module running?")
 
-    def _open(self, port: yarp.Port | yarp.BufferedPortBottle, suffix: str) -> None:
+    def _open(self, port: yarp.Port | yarp.RpcServer | yarp.BufferedPortBottle, suffix: str) -> None:
         name = self.port_name(suffix)
         if not port.open(name):
             raise MiddlewareError(f"port {name} could not be opened: is this module running already?")

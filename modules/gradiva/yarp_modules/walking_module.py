@@ -208,13 +208,8 @@ class WalkingModule(GradivaModule):
         if self.options.dry_run:
             robot = self._dry_run = DryRunRobot(self._robot, self.setup.robot.joints)
         walking = self.setup.walking
-        session = WalkingSession(
-            robot,
-            controller,
-            coordinator,
-            self.config,
-            lambda: ControlClock(walking.walking.period, walking.safety.clock),
-        )
+        clock = ControlClock(walking.walking.period, walking.safety.clock)
+        session = WalkingSession(robot, controller, coordinator, self.config, clock)
         self.keep_from_collector()
         self._session = session
 

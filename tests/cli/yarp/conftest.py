@@ -37,7 +37,9 @@ def configured(tmp_path, monkeypatch):
 def name_server(configured):
     server = NameServer(current_settings())
     server.start()
+    yarp.Network.init()
     yield server
+    yarp.Network.fini()
     server.stop()
 
 

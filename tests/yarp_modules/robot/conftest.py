@@ -32,6 +32,7 @@ def network(tmp_path_factory) -> Iterator[None]:
         server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
         server.start()
         use_settings(server.settings)
+        life.begin()
         yield
         life.end()
         server.stop()

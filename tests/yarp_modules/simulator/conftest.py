@@ -55,7 +55,9 @@ def network(tmp_path, monkeypatch) -> Iterator[None]:
     server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
     server.start()
     use_settings(server.settings)
+    yarp.Network.init()
     yield
+    yarp.Network.fini()
     server.stop()
     use_settings(None)
 

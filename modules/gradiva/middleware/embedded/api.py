@@ -24,6 +24,7 @@ from gradiva.middleware.embedded.devices.constants import (
     VOCAB_CM_FORCE_IDLE,
     VOCAB_CM_HW_FAULT,
     VOCAB_CM_IDLE,
+    VOCAB_CM_IMPEDANCE_POS,
     VOCAB_CM_MIXED,
     VOCAB_CM_NOT_CONFIGURED,
     VOCAB_CM_POSITION,
@@ -38,10 +39,6 @@ from gradiva.middleware.embedded.devices.constants import (
     VOCAB_JOINTTYPE_PRISMATIC,
     VOCAB_JOINTTYPE_REVOLUTE,
     VOCAB_JOINTTYPE_UNKNOWN,
-    VOCAB_PIDTYPE_CURRENT,
-    VOCAB_PIDTYPE_POSITION,
-    VOCAB_PIDTYPE_TORQUE,
-    VOCAB_PIDTYPE_VELOCITY,
 )
 from gradiva.middleware.embedded.devices.interfaces.amplifier_control import IAmplifierControl
 from gradiva.middleware.embedded.devices.interfaces.axis_info import IAxisInfo
@@ -74,6 +71,7 @@ from gradiva.middleware.embedded.devices.mas_status import (
     MAS_UNKNOWN,
     MAS_WAITING_FOR_FIRST_READ,
 )
+from gradiva.middleware.embedded.devices.motor_torque_parameters import MotorTorqueParameters
 from gradiva.middleware.embedded.devices.pid import Pid, PidVector
 from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
 from gradiva.middleware.embedded.network.buffered_port import (
@@ -120,6 +118,7 @@ __all__ = [
     "VOCAB_CM_FORCE_IDLE",
     "VOCAB_CM_HW_FAULT",
     "VOCAB_CM_IDLE",
+    "VOCAB_CM_IMPEDANCE_POS",
     "VOCAB_CM_MIXED",
     "VOCAB_CM_NOT_CONFIGURED",
     "VOCAB_CM_POSITION",
@@ -134,10 +133,6 @@ __all__ = [
     "VOCAB_JOINTTYPE_PRISMATIC",
     "VOCAB_JOINTTYPE_REVOLUTE",
     "VOCAB_JOINTTYPE_UNKNOWN",
-    "VOCAB_PIDTYPE_CURRENT",
-    "VOCAB_PIDTYPE_POSITION",
-    "VOCAB_PIDTYPE_TORQUE",
-    "VOCAB_PIDTYPE_VELOCITY",
     "YARP_CLOCK_CUSTOM",
     "YARP_CLOCK_DEFAULT",
     "YARP_CLOCK_NETWORK",
@@ -177,6 +172,7 @@ __all__ = [
     "ITorqueControl",
     "IVector",
     "IVelocityControl",
+    "MotorTorqueParameters",
     "Network",
     "NetworkBase",
     "PeriodicThread",

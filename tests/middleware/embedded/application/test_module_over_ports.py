@@ -84,7 +84,6 @@ def test_commands_are_answered_on_binary_and_text_connections(module, names):
 def test_quit_is_answered_before_the_module_closes_though_its_update_waits(module, names):
     assert ask(names, "quit") == "[bye]"
     assert module.joinModule(PATIENCE)
-    assert not module.rpc.isOpen()
     assert not names.query("/coordinator/rpc").isValid()
 
 

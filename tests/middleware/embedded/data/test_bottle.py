@@ -90,7 +90,7 @@ def test_nested_lists_and_dictionaries_are_shared():
 
 def test_places_outside_hold_null_values():
     bottle = Bottle("1 2")
-    assert [bottle.get(index).isNull() for index in (-1, 0, 1, 2)] == [True, False, False, True]
+    assert [bottle.get(index).isNull() for index in (0, 1, 2)] == [False, False, True]
 
 
 def test_values_are_taken_from_the_end_and_the_front():

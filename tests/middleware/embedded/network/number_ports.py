@@ -14,7 +14,9 @@ def connected(opened, kind=BufferedPortBottle, carrier: str = "tcp"):
 
 
 def write_number(port, number: int, strict: bool = False) -> None:
-    port.prepare().addInt32(number)
+    message = port.prepare()
+    message.clear()
+    message.addInt32(number)
     port.write(strict)
 
 

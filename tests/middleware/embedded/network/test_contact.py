@@ -12,7 +12,7 @@ from gradiva.middleware.embedded.network.contact import Contact
         ("fast_tcp:/gold/in", "/gold/in", "fast_tcp", "", -1),
         ("tcp://127.0.0.1:10002/", "", "tcp", "127.0.0.1", 10002),
         ("udp://10.0.0.1:10002/out", "/out", "udp", "10.0.0.1", 10002),
-        ("127.0.0.1:10002", "", "", "127.0.0.1", 10002),
+        ("127.0.0.1:10002", "127.0.0.1:10002", "", "", -1),
     ],
 )
 def test_a_text_tells_name_carrier_and_address(text, name, carrier, host, port):

@@ -12,6 +12,7 @@ from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.contact_style import ContactStyle
 from gradiva.middleware.embedded.network.current_settings import use_settings
 from gradiva.middleware.embedded.network.network import Network, NetworkBase
+from gradiva.middleware.embedded.network.network_life import life
 from gradiva.middleware.embedded.network.port_core import PortCore
 from tests.patience import wait_until
 
@@ -26,6 +27,7 @@ def echo(name_server) -> Iterator[PortCore]:
 
 
 def test_beginning_and_end_are_seen(name_server):
+    life.end()
     assert not Network.isNetworkInitialized()
     Network()
     assert Network.initialized()
@@ -123,8 +125,10 @@ def test_a_message_is_written_by_name_and_to_the_port_itself(echo):
 
 def test_the_name_server_is_written_to(name_server):
     reply = Bottle()
-    assert Network.writeToNameServer(Bottle("bot query /root"), reply, ContactStyle(timeout=5.0))
-    assert reply.get(0).asString() == "port"
+    assert Network.writeToNameServer(Bottle("query /root"), reply, ContactStyle(timeout=5.0))
+    assert reply.size() == 1
+    assert reply.get(0).asString().startswith("registration name /root ip 127.0.0.1 port ")
+    assert not Network.writeToNameServer(Bottle("bot query /root"), reply, ContactStyle(timeout=5.0))
     assert Network.write(Network.getNameServerName(), Bottle("bot query /root"), reply)
 
 

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 from gradiva.middleware.embedded.network.open_ports import OpenPorts
 
 FORGETFUL = """
+from gradiva.middleware.embedded.network.network import Network
 from gradiva.middleware.embedded.network.port import Port
+Network.init()
 port = Port()
 assert port.open("/forgotten")
 print(port.where().getPort())

@@ -1,5 +1,7 @@
 """Names, messages and envelopes of a port."""
 
+import socket
+
 import pytest
 
 from gradiva.middleware.embedded.data.bottle import Bottle
@@ -24,30 +26,40 @@ def test_a_port_is_known_by_its_name_until_it_is_closed(name_server, name_client
     port.close()
     assert not name_client.query("/a").isValid()
     assert not port.isOpen()
-    assert port.getName() == ""
+    assert port.getName() == "/a"
 
 
 def test_an_anonymous_port_gets_a_name(opened):
     assert opened(Port).getName().startswith("/tmp/port/")
 
 
-@pytest.mark.parametrize("name", ["a", "/a b", "/a\tb"])
+@pytest.mark.parametrize("name", ["a", "/a@b", "/a\tb"])
 def test_what_is_no_name_is_refused(name_server, name, caplog):
     assert not Port().open(name)
     assert "is no name of a port" in caplog.text
 
 
-def test_nothing_opens_without_a_name_server(caplog):
+def test_nothing_opens_without_a_name_server(name_server, caplog):
     use_settings(NOBODY)
     assert not Port().open("/a")
     assert "no name server" in caplog.text
 
 
-def test_a_port_is_opened_once(opened, caplog):
+def test_nothing_opens_before_the_network_was_initialised(caplog):
+    assert not Port().open("/a")
+    assert "call Network.init() first" in caplog.text
+
+
+def test_a_port_that_is_open_is_opened_anew(opened, name_client):
     port = opened(Port, "/a")
-    assert not port.open("/b")
-    assert "/a is open already" in caplog.text
-    assert port.getName() == "/a"
+    assert port.open("/b")
+    assert port.getName() == "/b"
+    assert not name_client.query("/a").isValid()
+
+
+def test_a_name_ends_before_its_first_blank(opened, caplog):
+    assert opened(Port, "/a b").getName() == "/a"
+    assert "a port is called /a instead of '/a b'" in caplog.text
 
 
 def test_a_port_opens_again_after_it_was_closed(opened):
@@ -57,11 +69,29 @@ def test_a_port_opens_again_after_it_was_closed(opened):
     assert port.getName() == "/b"
 
 
-def test_the_last_port_of_a_name_is_found_by_it(opened, name_client, caplog):
-    first, second = opened(Port, "/a"), opened(Port, "/a")
-    assert "/a is already open" in caplog.text
-    assert first.where().getPort() != second.where().getPort()
-    assert name_client.query("/a").getPort() == second.where().getPort()
+def test_a_living_name_stays_that_of_its_first_port(opened, name_client, caplog):
+    first, second = opened(Port, "/a"), Port()
+    assert not second.open("/a")
+    assert "/a is open already, at tcp://127.0.0.1:" in caplog.text
+    assert (second.isOpen(), second.getName()) == (False, "/a")
+    second.close()
+    assert name_client.query("/a") == first.where()
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["another_port_listens_there", "nobody_listens_there"])
+def test_a_name_that_was_left_behind_is_opened_again(opened, name_client, answers):
+    """As after a process was killed; its TCP port may be that of another one by now."""
+    other = opened(Port, "/other").where()
+    name_client.register("/a", "tcp", "127.0.0.1", other.getPort() if answers else 1)
+    assert opened(Port, "/a").where() == name_client.query("/a")
+    assert name_client.query("/other") == other
+
+
+def test_a_port_that_hangs_keeps_its_name(name_server, name_client):
+    with socket.create_server(("127.0.0.1", 0)) as hanging:  # its connections are never answered
+        contact = name_client.register("/a", "tcp", "127.0.0.1", hanging.getsockname()[1])
+        assert not Port().open("/a")
+        assert name_client.query("/a") == contact
 
 
 def test_a_port_opens_at_a_wanted_address(name_server, name_client, opened):
@@ -178,9 +208,13 @@ def test_what_is_no_message_for_the_reader_is_left_out(opened, caplog):
     joined(thread)
 
 
-def test_a_closed_port_does_not_write(caplog):
-    assert not Port().write(Bottle("1"))
-    assert "the port is closed" in caplog.text
+def test_a_port_that_is_closed_or_interrupted_sends_nothing(opened):
+    assert Port().write(Bottle("1"))  # to nobody
+    port = opened(Port)
+    port.interrupt()
+    assert not port.write(Bottle("1"))
+    port.resume()
+    assert port.write(Bottle("1"))
 
 
 def test_an_output_is_added_by_contact(opened):

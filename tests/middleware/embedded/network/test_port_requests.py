@@ -98,7 +98,9 @@ def test_servers_do_not_ask_and_clients_are_not_asked(opened, caplog):
     assert not client.read(Bottle())
     assert not server.addOutput("/client")
     assert client.addOutput("/server")
-    assert not client.addOutput("/server")
+    assert client.addOutput("/server")
+    opened(RpcServer, "/other")
+    assert not client.addOutput("/other")
     for reason in ("does not write", "does not read", "Outputs not allowed", "RPC output already connected"):
         assert reason in caplog.text
 
@@ -111,11 +113,11 @@ def test_a_client_without_a_server_is_told(opened, caplog):
 def test_a_silent_server_is_waited_for_so_long_and_answers_the_next_question(opened):
     server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
     client.addOutput("/server")
-    client.setTimeout(0.05)
+    client.asPort().setTimeout(0.05)
     answer = Bottle()
     with quiet():
         assert not client.write(Bottle("first"), answer)
-    client.setTimeout(PATIENCE)
+    client.asPort().setTimeout(PATIENCE)
 
     def serve():
         question = Bottle()

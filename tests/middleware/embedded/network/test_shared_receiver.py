@@ -157,7 +157,7 @@ def test_a_port_that_becomes_strict_gets_its_threads_back(stack, name_server):
     wait_until(lambda: not threads_named("yarp input of /in"))
     into.setStrict()
     for number in (1, 2):
-        out.prepare().addInt32(number)
+        out.prepare().fromString(str(number))
         out.writeStrict()
     assert len(threads_named("yarp input of /in")) == 1
     assert [into.read().get(0).asInt32() for _ in range(2)] == [1, 2]

@@ -75,11 +75,11 @@ def test_negative_lengths_are_malformed():
 
 def test_names_end_in_a_zero_that_is_counted():
     assert encode_name("/gold/out") == bytes.fromhex("0a000000") + b"/gold/out\0"
-    assert decode_name(b"/gold/out\0") == "/gold/out"
+    assert decode_name(b"/gold/out\0") == ("/gold/out", "")
 
 
 def test_modifiers_of_the_carrier_are_left_out_of_a_name():
-    assert decode_name(b"/out (recv portmonitor) (file x)\0") == "/out"
+    assert decode_name(b"/out (recv portmonitor) (file x)\0") == ("/out", "(recv portmonitor) (file x)")
 
 
 @pytest.mark.parametrize(("announced", "size"), [(-5, 1), (0, 1), (10, 10), (1000, 1000), (2**31 - 1, 1000)])

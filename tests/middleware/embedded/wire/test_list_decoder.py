@@ -101,7 +101,7 @@ def test_a_message_never_becomes_much_larger_than_it_was(data):
 def test_entries_of_a_dictionary_are_named_by_what_they_print():
     entries: list[Element] = [[Vocab32(0x736F70), 1], [5, "five"], "stray", [], ["key"]]
     data = encode_list([entries]).replace(b"\0\1\0\0\1\0\0\0", b"\0\1\0\0\1\0\0\0\0\3\0\0", 1)
-    assert decode_list(data).items == [Dictionary({"pos": [1], "5": ["five"], "key": []})]
+    assert decode_list(data).items == [Dictionary({"pos": [1], "5": ["five"], "": [], "key": []})]
 
 
 def test_short_integers_of_a_list_keep_their_type():

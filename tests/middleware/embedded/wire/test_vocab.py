@@ -16,10 +16,13 @@ def test_the_first_character_is_the_lowest_byte_and_the_fifth_is_left_out(text, 
     assert decode_vocab(number) == text[:4]
 
 
-@given(st.integers(-(2**31), 2**31 - 1))
-def test_any_number_up_to_its_first_zero_byte_survives_as_text(number):
-    content = (number & 0xFFFFFFFF).to_bytes(4, "little").split(b"\0")[0]
-    assert encode_vocab(decode_vocab(number)) == int.from_bytes(content.ljust(4, b"\0"), "little", signed=True)
+@given(st.text(st.characters(min_codepoint=1, max_codepoint=127), max_size=4))
+def test_any_four_characters_survive_as_a_number(text):
+    assert decode_vocab(encode_vocab(text)) == text
+
+
+def test_bytes_above_127_count_as_negative_numbers():
+    assert encode_vocab("ü") == -17469
 
 
 def test_long_vocabs_have_eight_characters():

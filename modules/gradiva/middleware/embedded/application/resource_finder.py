@@ -57,6 +57,8 @@ class ResourceFinder(Searchable):
         Returns:
             False if the user named a file that cannot be read; where it was looked for is in the log.
         """
+        if isinstance(argv, str):
+            raise TypeError(f"a list of arguments is expected, not {argv!r}")
         arguments = argv[1:] if skipFirstArgument else argv
         of_the_user = Bottle()
         of_the_user.items.extend(parse_command_line(arguments))
@@ -66,8 +68,8 @@ class ResourceFinder(Searchable):
         defaults = parse_command_line(arguments, self._entries)
         is_default = not of_the_user.check(_FROM)
         is_read = self._read_main_file(_bottle(defaults).find(_FROM).asString(), arguments, is_default)
-        self._is_configured = is_read or is_default
-        return self._is_configured
+        self._is_configured = True
+        return is_read or is_default
 
     def setDefault(self, key: str, val: str | int | float | Value) -> bool:
         """Set the value of ``key`` that holds where neither file nor command line gives one."""
@@ -99,7 +101,7 @@ class ResourceFinder(Searchable):
         return True
 
     def isConfigured(self) -> bool:
-        """Return whether `configure` succeeded."""
+        """Return whether `configure` was called."""
         return self._is_configured
 
     def find(self, key: str) -> Value:
@@ -110,7 +112,7 @@ class ResourceFinder(Searchable):
         """Return the group ``(key ...)``, an empty Bottle if there is none."""
         return _bottle(self._entries).findGroup(key)
 
-    def toString(self) -> str:
+    def toString_c(self) -> str:
         """Return everything as text."""
         return _bottle(self._entries).toString()
 
@@ -136,8 +138,8 @@ class ResourceFinder(Searchable):
         return str(beside or "")
 
     def findPaths(self, name: str) -> Bottle:
-        """Return every folder that the key ``name``, or ``name`` itself, names, the best first."""
-        return _bottle([str(path) for path in self._search.all_folders(self._named_by(name))])
+        """Return every folder and file that the key ``name``, or ``name`` itself, names, the best first."""
+        return _bottle([str(path) for path in self._search.everything(self._named_by(name))])
 
     def getContext(self) -> str:
         """Return the first context."""
@@ -148,8 +150,8 @@ class ResourceFinder(Searchable):
         return _bottle(list(self._search.contexts))
 
     def getHomeContextPath(self) -> str:
-        """Return the user's folder of the context, whether it exists or not; "" without a context."""
-        return str(self._search.folders.data_home / "contexts" / self.getContext()) if self.getContext() else ""
+        """Return the user's folder of the context, whether it exists or not; that of all contexts without one."""
+        return str(self._search.folders.data_home / "contexts" / self.getContext())
 
     def getHomeRobotPath(self) -> str:
         """Return the user's folder of the robot, whether it exists or not."""

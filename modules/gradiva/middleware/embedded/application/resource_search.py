@@ -72,15 +72,15 @@ class ResourceSearch:
 
     def folder(self, name: str) -> Path | None:
         """Return the first folder ``name``, or None."""
-        return next(self.all_folders(name), None)
+        return next((path for path in self._looked_at(name) if path.is_dir()), None)
 
-    def all_folders(self, name: str) -> Iterator[Path]:
-        """Yield every folder ``name``, the best first."""
-        return (path for path in self._looked_at(name) if path.is_dir())
+    def everything(self, name: str) -> Iterator[Path]:
+        """Yield every file and folder ``name``, the best first."""
+        return (path for path in self._looked_at(name) if path.exists())
 
     def file_or_folder(self, name: str) -> Path | None:
         """Return the first thing called ``name``, or None; a configuration may be a folder of ini files."""
-        return next((path for path in self._looked_at(name) if path.exists()), None)
+        return next(self.everything(name), None)
 
     def _looked_at(self, name: str) -> Iterator[Path]:
         for path in dict.fromkeys(self.places(name)):

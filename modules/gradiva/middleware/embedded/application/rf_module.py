@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 
-from gradiva.common import WalkingError
 from gradiva.middleware.embedded.application.exception_report import ExceptionReport
 from gradiva.middleware.embedded.application.module_responder import ModuleResponder, is_farewell
 from gradiva.middleware.embedded.application.module_terminal import ModuleTerminal
 from gradiva.middleware.embedded.application.periodic_schedule import PeriodicSchedule
 from gradiva.middleware.embedded.application.resource_finder import ResourceFinder
 from gradiva.middleware.embedded.application.termination_signals import TerminationSignals
+from gradiva.middleware.embedded.data.argument_checks import checked_bool
 from gradiva.middleware.embedded.data.bottle import Bottle
 from gradiva.middleware.embedded.network import clock
 from gradiva.middleware.embedded.network.port import Port
@@ -25,13 +25,17 @@ class RFModule:
     """To be subclassed: `configure`, `updateModule`, `getPeriod`, `respond`, `interruptModule`, `close`.
 
     ``runModule(resource_finder)`` calls `configure`, then `updateModule` every `getPeriod` seconds of YARP's clock
-    until it returns False, somebody says ``quit``, or SIGINT or SIGTERM comes; then `close`. An exception in
-    `updateModule` is logged with its traceback once, and the module goes on with the next cycle; one in `respond` is
-    answered by ``[fail] "message"``. An exception in `configure` ends the module.
+    until it returns False, `respond` takes ``quit``, or SIGINT or SIGTERM comes; then `close`. Where `configure`
+    returns False there is no `close`. An exception in `configure` or `updateModule`, and anything but a bool that they
+    return (TypeError), leaves `runModule` at once, without `close`; one in `respond` is answered by
+    ``[fail] "message"``. A module runs once.
     """
 
     def __init__(self) -> None:
+        if type(self) is RFModule:
+            raise RuntimeError("RFModule has to be subclassed")
         self._name = ""
+        self._has_run = False
         self._stop = threading.Event()
         self._has_ended = threading.Event()
         self._has_ended.set()
@@ -67,7 +71,7 @@ class RFModule:
         """Say that the command is not known.
 
         A subclass answers what it knows and returns True; after False this method's answer is appended to its own.
-        ``quit``, ``exit`` and ``bye`` stop the module before a subclass sees them.
+        ``quit``, ``exit`` and ``bye`` stop the module, if the subclass leaves them to this method.
         """
         if is_farewell(command):
             reply.addVocab32("bye")
@@ -90,11 +94,15 @@ class RFModule:
 
     def attach(self, source: Port) -> bool:
         """Answer what comes in at ``source``."""
+        if not isinstance(source, Port):
+            raise TypeError(f"a Port is expected, not {source!r}")
         source.setReader(self._responder)
         return True
 
     def attach_rpc_server(self, source: RpcServer) -> bool:
         """Answer what comes in at ``source``."""
+        if not isinstance(source, RpcServer):
+            raise TypeError(f"an RpcServer is expected, not {source!r}")
         source.setReader(self._responder)
         return True
 
@@ -123,16 +131,23 @@ class RFModule:
         self._name = name
 
     def runModule(self, rf: ResourceFinder | None = None) -> int:
-        """Run until the end; return 0, or 1 if `configure` fails. Without ``rf`` the module is configured already."""
+        """Run until the end; return 0, or 1 if `configure` returns False or the module has run before.
+
+        Without ``rf`` the module is configured already.
+        """
+        if self._has_run:
+            return 1
         self._begin()
         with TerminationSignals(self.stopModule):
             return self._run(rf)
 
     def runModuleThreaded(self, rf: ResourceFinder | None = None) -> int:
-        """Configure in this thread and run in another one; return 0, or 1 if `configure` fails."""
+        """Configure in this thread and run in another one; return 0, or 1 as `runModule` does."""
+        if self._has_run:
+            return 1
         self._begin()
         if rf is not None and not self._is_configured(rf):
-            self._end()
+            self._has_ended.set()
             return 1
         threading.Thread(target=self._run, name=f"module {type(self).__name__}", daemon=True).start()
         return 0
@@ -158,13 +173,14 @@ class RFModule:
 
     def _answer(self, command: Bottle) -> Bottle:
         reply = Bottle()
-        if is_farewell(command) or not self.safeRespond(command, reply):
+        if not self.safeRespond(command, reply):
             RFModule.respond(self, command, reply)
         if not reply.items:
             reply.addVocab32("ok")  # somebody waits for it
         return reply
 
     def _begin(self) -> None:
+        self._has_run = True
         self._stop.clear()
         self._is_interrupted = False
         self._has_ended.clear()
@@ -175,9 +191,11 @@ class RFModule:
             if rf is not None and not self._is_configured(rf):
                 return 1
             self._cycle()
+            self._end()
             return 0
         finally:
-            self._end()
+            self._stop.set()
+            self._has_ended.set()
 
     def _end(self) -> None:
         self._stop.set()
@@ -189,30 +207,17 @@ class RFModule:
             self._report.tell(error, "close")
         finally:
             self._report.tell_counts()
-            self._has_ended.set()
 
     def _is_configured(self, rf: ResourceFinder) -> bool:
-        try:
-            if self.configure(rf):
-                return True
-            _LOGGER.error("%s: configure returned False, the module ends", type(self).__name__)
-        except WalkingError as error:
-            _LOGGER.error("%s: %s", type(self).__name__, error)
-        except Exception as error:
-            self._report.tell(error, "configure")
+        if checked_bool(self.configure(rf)):
+            return True
+        _LOGGER.error("%s: configure returned False, the module ends", type(self).__name__)
         return False
 
     def _cycle(self) -> None:
         schedule = PeriodicSchedule(clock.now())
-        while not self._stop.is_set() and self._updates_on():
+        while not self._stop.is_set() and checked_bool(self.updateModule()):
             clock.pause(schedule.time_left(self.getPeriod(), clock.now()), self._stop)
-
-    def _updates_on(self) -> bool:
-        try:
-            return self.updateModule()
-        except Exception as error:
-            self._report.tell(error, "updateModule")
-            return True
 
     def _guarded_interrupt(self) -> None:
         try:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+from gradiva.middleware.embedded.data.conversions import rounded_to_float32
+
 
 def checked_integer(value: object, bits: int) -> int:
     """Return an int that fits ``bits``, or raise TypeError or OverflowError."""
@@ -19,6 +23,15 @@ def checked_float(value: object) -> float:
     return float(value)
 
 
+def checked_float32(value: object) -> float:
+    """Return the number nearest to ``value`` that 4 bytes hold; TypeError for no number, OverflowError if too large."""
+    number = checked_float(value)
+    rounded = rounded_to_float32(number)
+    if math.isinf(rounded) and math.isfinite(number):
+        raise OverflowError(f"{number} does not fit a float of 32 bits")
+    return rounded
+
+
 def checked_bool(value: object) -> bool:
     """Return a bool, or raise TypeError."""
     if not isinstance(value, bool):
@@ -27,7 +40,9 @@ def checked_bool(value: object) -> bool:
 
 
 def checked_string(value: object) -> str:
-    """Return a str, or raise TypeError."""
+    """Return a str; raise ValueError for None, TypeError for anything else."""
+    if value is None:
+        raise ValueError("a str is expected, not None")
     if not isinstance(value, str):
         raise TypeError(f"a str is expected, not {value!r}")
     return str(value)

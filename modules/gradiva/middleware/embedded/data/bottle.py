@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gradiva.middleware.embedded.data import property as properties
 from gradiva.middleware.embedded.data import value as values
-from gradiva.middleware.embedded.data.argument_checks import checked_float, checked_integer, checked_string
+from gradiva.middleware.embedded.data.argument_checks import (
+    checked_float,
+    checked_float32,
+    checked_integer,
+    checked_string,
+)
 from gradiva.middleware.embedded.data.connection_reader import ConnectionReader
 from gradiva.middleware.embedded.data.connection_writer import ConnectionWriter, line_of
-from gradiva.middleware.embedded.data.conversions import as_text, rounded_to_float32
+from gradiva.middleware.embedded.data.conversions import as_text
 from gradiva.middleware.embedded.data.copies import deep_copy
 from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.data.searchable import Searchable
@@ -42,16 +47,12 @@ class Bottle(Portable, Searchable):
 
     npos = 2**64 - 1
 
-    def __init__(self, text: str | Bottle | Iterable[Value] | None = None) -> None:
+    def __init__(self, *text: Any) -> None:
+        """Take a text, another Bottle or Values; nothing without an argument."""
         self._is_null = False
         self.items: list[Element] = []
-        if isinstance(text, str):
-            self.items = from_text(text)
-        elif isinstance(text, Bottle):
-            self.items = deep_copy(text.items)
-        elif text is not None:
-            for value in text:
-                self.add(value)
+        if text:
+            self._take_over(*text)
 
     def __repr__(self) -> str:
         return f"Bottle({to_text(self.items)!r})"
@@ -72,11 +73,19 @@ class Bottle(Portable, Searchable):
         return len(self.items)
 
     def get(self, index: int) -> Value:
-        """Return the value at a place; a null value where there is none."""
-        return values.value_of(self.items[index] if 0 <= index < len(self.items) else None)
+        """Return the value at a place; a null value where there is none, OverflowError for a negative one."""
+        if index < 0:
+            raise OverflowError(f"there is no place {index} in a Bottle")
+        return values.value_of(self.items[index] if index < len(self.items) else None)
+
+    def getSpecialization(self) -> int:
+        """Return the tag that all elements of a Bottle share by its construction: none here."""
+        return 0
 
     def add(self, value: Value) -> None:
         """Append a copy of a value; nothing for a null one."""
+        if not isinstance(value, values.Value):
+            raise TypeError(f"a Value is expected, not {value!r}")
         if value.element is not None:
             self.items.append(deep_copy(value.element))
 
@@ -98,7 +107,7 @@ class Bottle(Portable, Searchable):
 
     def addFloat32(self, x: float) -> None:
         """Append a floating-point number of 4 bytes."""
-        self.items.append(Float32(rounded_to_float32(checked_float(x))))
+        self.items.append(Float32(checked_float32(x)))
 
     def addFloat64(self, x: float) -> None:
         """Append a floating-point number of 8 bytes."""
@@ -168,6 +177,10 @@ class Bottle(Portable, Searchable):
         """Return the text form."""
         return to_text(self.items)
 
+    def toString_c(self) -> str:
+        """Return the text form."""
+        return self.toString()
+
     def fromString(self, text: str) -> None:
         """Take over what a text means."""
         self.items[:] = from_text(text)
@@ -220,6 +233,15 @@ class Bottle(Portable, Searchable):
     def from_wire_text(self, text: str) -> None:
         """Take over what a line means."""
         self.fromString(text)
+
+    def _take_over(self, text: str | Bottle | Iterable[Value] | None) -> None:
+        if isinstance(text, Bottle):
+            self.items = deep_copy(text.items)
+        elif text is None or isinstance(text, str):
+            self.items = from_text(checked_string(text))
+        else:
+            for value in text:
+                self.add(value)
 
 
 def bottle_of(items: list[Element]) -> Bottle:

@@ -11,11 +11,19 @@ from gradiva.middleware.embedded.wire.text_printer import print_elements
 from gradiva.middleware.embedded.wire.text_words import key_text
 from gradiva.middleware.embedded.wire.vocab import encode_vocab
 
+_WORD = 32  # [bits]
+
 
 def as_integer(element: Element | None, bits: int) -> int:
-    """Return a number without its fraction, wrapped to ``bits`` as a cast in C does; 0 for anything but a number."""
+    """Return a number without its fraction, as the processor converts it; 0 for anything but a number.
+
+    A floating-point number that does not fit becomes the lowest integer; the shortest integers are cut from one of
+    32 bits. Vocabs have no value of less than 32 bits.
+    """
+    if isinstance(element, Vocab32 | Vocab64) and bits < _WORD:
+        return 0
     if isinstance(element, float):
-        element = int(element) if math.isfinite(element) else 0
+        element = _truncated(element, max(bits, _WORD))
     return wrapped(int(element), bits) if isinstance(element, int) else 0
 
 
@@ -25,8 +33,8 @@ def as_float(element: Element | None) -> float:
 
 
 def as_bool(element: Element | None) -> bool:
-    """Return whether an integer or vocab is not 0, or a string is ``true``; floating-point numbers never count."""
-    return element == "true" if isinstance(element, str) else isinstance(element, int) and element != 0
+    """Return whether an integer or vocab is not 0; floating-point numbers and strings never count."""
+    return isinstance(element, int) and element != 0
 
 
 def as_vocab(element: Element | None) -> int:
@@ -52,6 +60,12 @@ def as_text(element: Element | None) -> str:
     if isinstance(element, bytes):
         return " ".join(map(str, element))
     return key_text(element)
+
+
+def _truncated(value: float, bits: int) -> int:
+    """Return a number without its fraction, the lowest integer of ``bits`` where it does not fit."""
+    lowest = -(1 << (bits - 1))
+    return int(value) if math.isfinite(value) and lowest <= int(value) < -lowest else lowest
 
 
 def wrapped(value: int, bits: int) -> int:

@@ -129,7 +129,7 @@ class IniReader:
             self.document.append_to_list(words[0], words[1])
             self.document.open_group(words[1])
         else:
-            self.document.open_group(header.strip())
+            self.document.open_group(header)  # with its blanks
 
     def _import(self, context: str, name: str) -> None:
         path = self._find_in_context(context, name)

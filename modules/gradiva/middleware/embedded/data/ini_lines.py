@@ -10,15 +10,16 @@ _BLANKS = " \t"
 
 
 class _OpenEnds:
-    """What a line leaves open for the next one: a quote, and how many parentheses or braces."""
+    """What a line leaves open for the next one: a quote, how many parentheses or braces, and a backslash at its end."""
 
     def __init__(self) -> None:
         self.quoted = False
         self.depth = 0
+        self.ends_in_backslash = False
 
     @property
     def are_there(self) -> bool:
-        return self.quoted or self.depth > 0
+        return self.quoted or self.depth > 0 or self.ends_in_backslash
 
     def feed(self, character: str) -> None:
         if character == '"':
@@ -33,7 +34,8 @@ def logical_lines(text: str) -> Iterator[str]:
     """Yield the lines of ``text`` that say something.
 
     ``//`` outside quotes and ``#`` at the beginning or after a blank start a comment. A line that leaves a quote or a
-    parenthesis open goes on in the next one; one that is still open at the end is handed on as it is.
+    parenthesis open, or ends in a backslash, goes on in the next one with nothing between them, as in YARP: indent
+    the next line. One that is still open at the end is handed on as it is.
     """
     open_ends = _OpenEnds()
     parts: list[str] = []
@@ -42,11 +44,11 @@ def logical_lines(text: str) -> Iterator[str]:
         beginning = beginning if parts else number
         parts.append(_without_comment(line, open_ends))
         if not open_ends.are_there:
-            yield from _said("\n".join(parts))
+            yield from _said("".join(parts))
             parts = []
     if parts:
         _LOGGER.warning("ini: the quote or parenthesis opened in line %d is never closed", beginning)
-        yield from _said("\n".join(parts))
+        yield from _said("".join(parts))
 
 
 def _said(line: str) -> Iterator[str]:
@@ -55,7 +57,7 @@ def _said(line: str) -> Iterator[str]:
 
 
 def _without_comment(line: str, open_ends: _OpenEnds) -> str:
-    is_protected = False
+    is_protected = open_ends.ends_in_backslash = False
     for index, character in enumerate(line):
         if is_protected:
             is_protected = False
@@ -65,7 +67,8 @@ def _without_comment(line: str, open_ends: _OpenEnds) -> str:
             return line[:index]
         else:
             open_ends.feed(character)
-    return line
+    open_ends.ends_in_backslash = is_protected
+    return line[:-1] if is_protected else line
 
 
 def _begins_comment(line: str, index: int) -> bool:

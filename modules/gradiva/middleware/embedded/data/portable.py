@@ -43,6 +43,15 @@ class Portable(ABC):
             MalformedMessage: It is no such object; this one is unchanged.
         """
 
+    @staticmethod
+    def copyPortable(writer: Portable, reader: Portable) -> bool:
+        """Let one object take over what another one says; False if it is none of its kind."""
+        try:
+            reader.from_wire(writer.to_wire())
+        except MalformedMessage:
+            return False
+        return True
+
     def write(self, writer: ConnectionWriter) -> bool:
         """Append the object to what is being written."""
         if writer.isTextMode():

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 
 from gradiva.middleware.embedded.data import bottle as bottles
 from gradiva.middleware.embedded.data import value as values
-from gradiva.middleware.embedded.data.argument_checks import checked_float, checked_integer, checked_string
+from gradiva.middleware.embedded.data.argument_checks import checked_float, checked_string
 from gradiva.middleware.embedded.data.command_line import parse_command_line
 from gradiva.middleware.embedded.data.conversions import as_text
 from gradiva.middleware.embedded.data.copies import deep_copy
@@ -46,8 +46,10 @@ class Property(Portable, Searchable):
     def __repr__(self) -> str:
         return f"Property({self.toString()!r})"
 
-    def put(self, key: str, value: Value | str | int | float) -> None:
-        """Set the value of a key, in place of any former one."""
+    def put(self, key: str, value: Value | str | int | float | None) -> None:
+        """Set the value of a key, in place of any former one; None sets nothing."""
+        if value is None:
+            return
         self.entries[checked_string(key)] = [_element(value)]
         self._tell()
 
@@ -86,6 +88,10 @@ class Property(Portable, Searchable):
     def toString(self) -> str:
         """Return the text form, in the order of the keys."""
         return to_text(dictionary_items(self.entries))
+
+    def toString_c(self) -> str:
+        """Return the text form."""
+        return self.toString()
 
     def fromString(self, txt: str, wipe: bool = True) -> None:
         """Take over what a text ``(key value) (GROUP (key value))`` says."""
@@ -149,7 +155,10 @@ class Property(Portable, Searchable):
     def _take(self, items: Sequence[Element], wipe: bool) -> None:
         if wipe:
             self.entries.clear()
-        self.entries.update(as_dictionary(items))
+        taken = as_dictionary(items)
+        for key in taken:
+            self.entries.pop(key, None)  # else the former key stays, with its element
+        self.entries.update(taken)
         self._tell()
 
 
@@ -169,7 +178,8 @@ def _element(value: Value | str | int | float) -> Element:
         return [] if value.element is None else deep_copy(value.element)
     if isinstance(value, str):
         return checked_string(value)
-    return checked_integer(value, 32) if isinstance(value, int) else checked_float(value)
+    fits = isinstance(value, int) and -(2**31) <= value < 2**31
+    return int(value) if fits else checked_float(value)
 
 
 def _environment(env: Searchable | bool | None) -> dict[str, str]:

@@ -21,10 +21,6 @@ class Searchable(ABC):
     def findGroup(self, key: str, comment: str = "") -> Bottle:
         """Return the list that begins with the key, a null one without it."""
 
-    @abstractmethod
-    def toString(self) -> str:
-        """Return the text form."""
-
     @overload
     def check(self, key: str, fallback: Value, comment: str = "") -> Value: ...
 
@@ -42,9 +38,9 @@ class Searchable(ABC):
         """Return whether this stands for something that was not found."""
         return False
 
+    @abstractmethod
     def toString_c(self) -> str:
         """Return the text form."""
-        return self.toString()
 
     def _has(self, key: str) -> bool:
         return not self.find(key).isNull() or not self.findGroup(key).isNull()

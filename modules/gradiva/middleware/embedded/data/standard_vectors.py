@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from typing import Generic, Self, TypeVar, overload
 
 from gradiva.middleware.embedded.data.argument_checks import checked_bool, checked_float, checked_integer
 
-Number = TypeVar("Number", bool, int, float)
+Number = TypeVar("Number")
 
 
 class StandardVector(ABC, Generic[Number]):
-    """Numbers of one type: none, ``size`` times the same, or copies of those of any sequence."""
+    """Numbers, or other elements, of one type: none, ``size`` times the same, or copies of those of any sequence."""
 
     def __init__(self, size: int | Iterable[Number] = 0, value: Number | None = None) -> None:
         self._numbers: list[Number] = []
         if isinstance(size, int):
             self.resize(size, value)
-        else:
+        elif isinstance(size, Sized):
             self._numbers = self._all_checked(size)
+        else:
+            raise TypeError(f"a size or a sequence is expected, not {size!r}")
 
     @staticmethod
     @abstractmethod
@@ -86,9 +88,9 @@ class StandardVector(ABC, Generic[Number]):
 
     def resize(self, new_size: int, x: Number | None = None) -> None:
         """Keep the first ``new_size`` numbers, or append ``x`` up to that size."""
-        filling = self._zero() if x is None else self._checked(x)
         del self._numbers[_checked_size(new_size) :]
-        self._numbers.extend([filling] * (new_size - len(self._numbers)))
+        missing = range(new_size - len(self._numbers))
+        self._numbers.extend(self._zero() if x is None else self._checked(x) for _ in missing)
 
     def assign(self, n: int, x: Number) -> None:
         """Hold ``n`` times ``x``."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gradiva.middleware.embedded.data import bottle as bottles
 from gradiva.middleware.embedded.data import property as properties
-from gradiva.middleware.embedded.data.argument_checks import checked_float, checked_integer, checked_string
-from gradiva.middleware.embedded.data.conversions import as_text, rounded_to_float32
+from gradiva.middleware.embedded.data.argument_checks import (
+    checked_float,
+    checked_float32,
+    checked_integer,
+    checked_string,
+)
+from gradiva.middleware.embedded.data.conversions import as_text
 from gradiva.middleware.embedded.data.copies import deep_copy
 from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.data.searchable import Searchable
@@ -40,20 +45,10 @@ class Value(TypedElement, Portable, Searchable):
         element: What the value holds; None for a null value.
     """
 
-    def __init__(self, x: int | float | str | bytes | Value | None = None, isVocab32: bool | int = False) -> None:
+    def __init__(self, *value: Any) -> None:
+        """Take ``()``, ``(number)``, ``(text, is_vocab)``, ``(bytes, length)`` or another Value."""
         super().__init__()
-        if x is None:
-            self.element = []
-        elif isinstance(x, Value):
-            self.element = deep_copy(x.element)
-        elif isinstance(x, bytes):
-            self.element = x[:isVocab32] if isVocab32 else x  # the second argument is the length of a blob
-        elif isinstance(x, str):
-            self.element = vocab_of(x) if isVocab32 else str(x)
-        elif isinstance(x, int) and -(2**31) <= x < 2**31:
-            self.element = Vocab32(x) if isVocab32 else int(x)
-        else:
-            self.element = checked_float(x)
+        self.element = _element_of(*value) if value else []
 
     def __repr__(self) -> str:
         return "null" if self.element is None else f"Value({to_text([self.element])})"
@@ -81,7 +76,7 @@ class Value(TypedElement, Portable, Searchable):
     @staticmethod
     def makeFloat32(x: float) -> Value:
         """Return a floating-point number of 4 bytes."""
-        return value_of(Float32(rounded_to_float32(checked_float(x))))
+        return value_of(Float32(checked_float32(x)))
 
     @staticmethod
     def makeFloat64(x: float) -> Value:
@@ -154,8 +149,12 @@ class Value(TypedElement, Portable, Searchable):
         return bottles.Bottle.getNullBottle() if searchable is None else searchable.findGroup(key)
 
     def toString(self) -> str:
-        """Return the text of the value by itself: a string without quotes, a list without its parentheses."""
-        return as_text(self.element)
+        """Return the text of the value by itself: a string without quotes, up to a NUL, a list without parentheses."""
+        return as_text(self.element).partition("\0")[0]
+
+    def toString_c(self) -> str:
+        """Return the text form."""
+        return self.toString()
 
     def isEqual(self, alt: Value) -> bool:
         """Return whether both have the same text, as the real bindings compare: ``1`` equals an ``1`` of 8 bytes."""
@@ -191,3 +190,17 @@ def value_of(element: Element | None) -> Value:
     value = Value.__new__(Value)
     value.element = element
     return value
+
+
+def _element_of(x: int | float | str | bytes | Value | None, is_vocab: bool | int = False) -> Element | None:
+    """Return what the constructor's arguments mean; the second one of bytes is their length."""
+    if isinstance(x, Value):
+        return deep_copy(x.element)
+    if isinstance(x, bytes):
+        return x[:is_vocab] if is_vocab else x
+    if x is None or isinstance(x, str):
+        text = checked_string(x)
+        return vocab_of(text) if is_vocab else text
+    if isinstance(x, int) and -(2**31) <= x < 2**31:
+        return Vocab32(x) if is_vocab else int(x)
+    return checked_float(x)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 
 import numpy as np
 
 from gradiva.common import NDArray
+from gradiva.middleware.embedded.data.argument_checks import checked_float
 from gradiva.middleware.embedded.data.portable import Portable
+from gradiva.middleware.embedded.data.standard_vectors import StandardVector
 from gradiva.middleware.embedded.wire.binary import decode_list
 from gradiva.middleware.embedded.wire.tags import LIST_TAG
 from gradiva.middleware.embedded.wire.text import from_text, to_text
@@ -18,16 +21,30 @@ _HEAD = struct.Struct("<ii")
 
 
 class Vector(Portable):
-    """Numbers in a row: none, ``size`` times the same, or a copy of another Vector.
+    """Numbers in a row: none, ``size`` times the same, or copies of those of a Vector or of any sequence.
 
     Attributes:
         array: The numbers, shape (size,).
     """
 
-    def __init__(self, size: int | Vector = 0, value: float = 0.0) -> None:
-        self.array: NDArray = (
-            size.array.copy() if isinstance(size, Vector) else np.full(_checked_size(size), float(value))
-        )
+    def __init__(self, size: int | Vector | Sequence[float] = 0, value: float = 0.0) -> None:
+        self.array: NDArray
+        if isinstance(size, Vector):
+            self.array = size.array.copy()
+        elif isinstance(size, Sequence | StandardVector | np.ndarray) and not isinstance(size, str):
+            self.array = np.array([checked_float(number) for number in size], dtype=float)
+        else:
+            self.array = np.full(_checked_size(size), float(value))
+
+    def __getitem__(self, index: int) -> float:
+        return self.get(index)
+
+    def __setitem__(self, index: int, value: float) -> None:
+        self.set(index, value)
+
+    def __len__(self) -> int:
+        """Refuse, as the bindings do: a Vector has neither a length nor a truth value in Python."""
+        raise TypeError("a Vector has no len(): ask for size()")
 
     def __repr__(self) -> str:
         return f"Vector({self.array.tolist()})"
@@ -76,11 +93,12 @@ class Vector(Portable):
         """Remove all numbers."""
         self.array = np.zeros(0)
 
-    def resize(self, size: int, _def: float = 0.0) -> None:
-        """Keep the first ``size`` numbers, or append ``_def`` up to that size."""
-        grown = np.full(_checked_size(size), float(_def))
-        kept = min(size, self.size())
-        grown[:kept] = self.array[:kept]
+    def resize(self, size: int, _def: float | None = None) -> None:
+        """Hold ``size`` numbers: the first ones, and zeros up to that size; with ``_def`` that one in all places."""
+        grown = np.full(_checked_size(size), 0.0 if _def is None else float(_def))
+        if _def is None:
+            kept = min(size, self.size())
+            grown[:kept] = self.array[:kept]
         self.array = grown
 
     def reserve(self, size: int) -> None:
@@ -113,9 +131,12 @@ class Vector(Portable):
         return bool(np.array_equal(self.array, r.array))
 
     def toString(self, precision: int = -1, width: int = -1) -> str:
-        """Return the numbers, ``precision`` digits behind the point (6 if negative), at least ``width`` wide."""
-        layout = f"{max(width, 0) or ''}.{6 if precision < 0 else precision}f"
-        return "\t ".join(format(number, layout) for number in self.array.tolist())
+        """Return the numbers, ``precision`` digits behind the point (6 if negative), with room for their signs.
+
+        Tabulators separate them; with a ``width``, blanks do, and each number is at least so wide.
+        """
+        layout = f" {max(width, 0) or ''}.{6 if precision < 0 else precision}f"
+        return ("\t" if width < 0 else " ").join(format(number, layout) for number in self.array.tolist())
 
     def toString_c(self) -> str:
         """Return the numbers as text."""

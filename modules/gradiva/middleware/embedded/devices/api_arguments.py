@@ -6,7 +6,10 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from gradiva.middleware.embedded.data.standard_vectors import StandardVector
+
 _log = logging.getLogger("gradiva.yarp")
+
 
 # One joint, all joints (None) or a group.
 Joints = int | None | tuple[int, ...]
@@ -30,13 +33,25 @@ def joints_and_data(arguments: tuple[Any, ...]) -> tuple[Joints, Any]:
     return joints_of(arguments[:-1]), arguments[-1]
 
 
+def checked_vector(data: Any) -> StandardVector[Any]:
+    """Return one of the bindings' vectors, or raise TypeError for anything else."""
+    if not isinstance(data, StandardVector):
+        raise TypeError(f"a DVector, IVector or BVector is expected, not {data!r}")
+    return data
+
+
 def group(number: int, joints: Sequence[int]) -> tuple[int, ...]:
     """Return the first ``number`` of ``joints``."""
     return tuple(int(joints[k]) for k in range(int(number)))
 
 
 def fill(destination: Any, values: Sequence[Any] | None) -> bool:
-    """Write values into a vector of the caller; False without values or when the vector is too short for them."""
+    """Write values into a vector of the caller; False without values or when the vector is too short for them.
+
+    Raises:
+        TypeError: The caller gave anything but one of the bindings' own vectors.
+    """
+    checked_vector(destination)
     if values is None:
         return False
     if len(destination) < len(values):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, JointType, PidType
+from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, JointType
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
 
 VOCAB_CM_CALIBRATING = int(ControlMode.CALIBRATING)
 VOCAB_CM_CALIB_DONE = int(ControlMode.CALIBRATION_DONE)
@@ -11,6 +12,7 @@ VOCAB_CM_CURRENT = int(ControlMode.CURRENT)
 VOCAB_CM_FORCE_IDLE = int(ControlMode.FORCE_IDLE)
 VOCAB_CM_HW_FAULT = int(ControlMode.HARDWARE_FAULT)
 VOCAB_CM_IDLE = int(ControlMode.IDLE)
+VOCAB_CM_IMPEDANCE_POS = int(encode_vocab("impo"))
 VOCAB_CM_MIXED = int(ControlMode.MIXED)
 VOCAB_CM_NOT_CONFIGURED = int(ControlMode.NOT_CONFIGURED)
 VOCAB_CM_POSITION = int(ControlMode.POSITION)
@@ -27,8 +29,3 @@ VOCAB_IM_UNKNOWN = int(InteractionMode.UNKNOWN)
 VOCAB_JOINTTYPE_PRISMATIC = int(JointType.PRISMATIC)
 VOCAB_JOINTTYPE_REVOLUTE = int(JointType.REVOLUTE)
 VOCAB_JOINTTYPE_UNKNOWN = int(JointType.UNKNOWN)
-
-VOCAB_PIDTYPE_CURRENT = int(PidType.CURRENT)
-VOCAB_PIDTYPE_POSITION = int(PidType.POSITION)
-VOCAB_PIDTYPE_TORQUE = int(PidType.TORQUE)
-VOCAB_PIDTYPE_VELOCITY = int(PidType.VELOCITY)

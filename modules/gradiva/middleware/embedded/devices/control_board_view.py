@@ -9,7 +9,7 @@ from typing import Any
 
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.streamed_command import CommandKind
-from gradiva.middleware.embedded.devices.api_arguments import fill, joints_and_data
+from gradiva.middleware.embedded.devices.api_arguments import checked_vector, fill, joints_and_data
 from gradiva.middleware.embedded.devices.control_board import ControlBoard
 from gradiva.middleware.embedded.devices.request import Scope
 from gradiva.middleware.embedded.wire.elements import Element
@@ -63,7 +63,7 @@ class ControlBoardView:
         if isinstance(of, int):
             return [float(data)]
         wanted = self._board.axes if of is None else len(of or ())
-        if len(data) < wanted:
+        if len(checked_vector(data)) < wanted:
             _log.error("%d joints were given %d values", wanted, len(data))
             return None
         return [float(number) for number in islice(data, wanted)]

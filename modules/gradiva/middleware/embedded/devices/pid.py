@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from gradiva.middleware.embedded.data.standard_vectors import StandardVector
 from gradiva.middleware.embedded.wire.elements import Element
 
 _log = logging.getLogger("gradiva.yarp")
@@ -96,17 +97,15 @@ def fill_pid(pid: Pid, values: Element) -> bool:
     return True
 
 
-class PidVector(list[Pid]):
-    """The gains of several joints; ``PidVector(n)`` has n of them."""
+class PidVector(StandardVector[Pid]):
+    """The gains of several joints; ``PidVector(n)`` has n of them, all zero."""
 
-    def __init__(self, size: int = 0) -> None:
-        """Hold ``size`` PIDs of zeros."""
-        super().__init__(Pid() for _ in range(size))
+    @staticmethod
+    def _checked(number: object) -> Pid:
+        if not isinstance(number, Pid):
+            raise TypeError(f"a Pid is expected, not {number!r}")
+        return number
 
-    def size(self) -> int:
-        """Return how many there are."""
-        return len(self)
-
-    def push_back(self, pid: Pid) -> None:
-        """Add one."""
-        self.append(pid)
+    @staticmethod
+    def _zero() -> Pid:
+        return Pid()

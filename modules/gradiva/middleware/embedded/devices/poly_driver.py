@@ -75,6 +75,7 @@ class PolyDriver:
     def __init__(self, config: Searchable | str | None = None) -> None:
         """Hold nothing, or open the device of a configuration or of its text."""
         self._device: Device | None = None
+        self._was_tried = False
         if isinstance(config, str):
             self.open_str(config)
         elif config is not None:
@@ -82,7 +83,10 @@ class PolyDriver:
 
     def open(self, config: Searchable) -> bool:
         """Open the device that ``device`` names; False, and a line, if that fails."""
+        if not isinstance(config, Searchable):
+            raise TypeError(f"a Searchable is expected, not {config!r}")
         self.close()
+        self._was_tried = True
         name = config.find("device").asString() if config.check("device") else ""
         if name not in _DEVICES:
             _log.error("there is no device %r (valid: %s)", name, ", ".join(_DEVICES))
@@ -107,11 +111,12 @@ class PolyDriver:
         return self._device is not None
 
     def close(self) -> bool:
-        """Close the device."""
+        """Close the device; False if none was to be opened since the last time."""
+        was_tried, self._was_tried = self._was_tried, False
         device, self._device = self._device, None
         if device is not None:
             device.close()
-        return True
+        return was_tried
 
     def viewIEncoders(self) -> IEncoders | None:
         """Return measured joint positions."""

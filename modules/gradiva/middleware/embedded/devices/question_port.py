@@ -23,7 +23,7 @@ class QuestionPort(RpcClient):
     def __init__(self, patience: float = ANSWER_PATIENCE) -> None:
         super().__init__()
         self._patience = patience
-        self.setTimeout(patience)
+        self.asPort().setTimeout(patience)
         self._asking = threading.Lock()
 
     def ask(self, question: list[Element], answer: Reads, whom: str) -> None:

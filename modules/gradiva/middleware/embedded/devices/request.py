@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware.embedded.data.argument_checks import checked_integer
 from gradiva.middleware.embedded.wire.elements import Element
 
 # Whom a request concerns: one joint (or one named variable), all joints, or a group of joints.
@@ -37,3 +38,8 @@ class Request:
     of: Scope = None
     values: Sequence[Element] = ()
     controller: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse, with TypeError, a control loop that is no number."""
+        if self.controller is not None:
+            checked_integer(self.controller, 32)

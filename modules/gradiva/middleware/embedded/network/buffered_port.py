@@ -39,6 +39,7 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
         self._replier: Reads | None = None
         self._callback_thread: CallbackThread | None = None
         self._prepared: T | None = None
+        self._is_prepared = False
         self._last: T | None = None
         self._target_period = 0.0
         self._last_time = -float("inf")
@@ -48,21 +49,21 @@ class BufferedPort(Contactable, TypedReaderCallback[T], Generic[T]):
         return not self._core.is_open
 
     def prepare(self) -> T:
-        """Return the object that `write` will send, to be filled; it is new after each writing."""
+        """Return the object that `write` will send, to be filled; it still holds what was written last."""
+        self._is_prepared = True
         if self._prepared is None:
             self._prepared = self._new()
         return self._prepared
 
     def unprepare(self) -> bool:
         """Forget the prepared object; False if there is none."""
-        was_prepared = self._prepared is not None
-        self._prepared = None
+        was_prepared, self._is_prepared = self._is_prepared, False
         return was_prepared
 
     def write(self, forceStrict: bool = False) -> None:
         """Send the prepared object; with ``forceStrict`` wait until all peers have taken it."""
-        sent, self._prepared = self.prepare(), None
-        write_object(self, sent, forceStrict)
+        write_object(self, self.prepare(), forceStrict)
+        self._is_prepared = False
 
     def writeStrict(self) -> None:
         """Send the prepared object and wait until all peers have taken it."""

@@ -16,6 +16,7 @@ YARP_CLOCK_NETWORK = 2
 YARP_CLOCK_CUSTOM = 3
 
 _DEFAULT_SOURCE = "/clock"
+_FIRST_TIME = 1.0  # [s] of the machine, for a clock that exists to send its time
 
 _lock = threading.Lock()
 _network_clock: NetworkClock | None = None
@@ -54,11 +55,13 @@ def useSystemClock() -> None:
 def useNetworkClock(clock: str, localName: str = "") -> None:
     """Use the time that the port ``clock`` sends; it need not exist yet, and may be restarted.
 
-    Raises `MiddlewareError` if no port can be opened here.
+    Returns with the first time of a port that exists; where the real bindings would wait for ever, at once, or after
+    a second. Raises `MiddlewareError` if no port can be opened here.
     """
     follower = NetworkClock(clock or _DEFAULT_SOURCE, localName)
     follower.open()
     _use(follower)
+    follower.wait_for_a_living_source(_FIRST_TIME)
 
 
 def isSystemClock() -> bool:

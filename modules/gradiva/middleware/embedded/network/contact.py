@@ -20,18 +20,15 @@ class Contact:
 
     @staticmethod
     def fromString(txt: str) -> Contact:
-        """Return the contact of ``/name``, ``carrier://name``, ``carrier://host:port/name`` or ``host:port``."""
-        if txt.startswith("/"):
-            return Contact(txt)
+        """Return the contact of ``/name``, ``carrier://name`` or ``carrier://host:port/name``."""
         carrier, separator, rest = txt.partition(":/")
-        if not separator:
-            carrier, rest = "", txt
+        if not separator or txt.startswith("/"):
+            return Contact(txt)
         address = _ADDRESS.match(rest)
         if address is not None:
             name = rest[address.end() :]
             return Contact("" if name == "/" else name, carrier, address["host"], int(address["port"]))
-        rooted = f"/{rest}" if separator and not rest.startswith("/") else rest
-        return Contact(rooted, carrier)
+        return Contact(rest if rest.startswith("/") else f"/{rest}", carrier)
 
     @staticmethod
     def convertHostToIp(name: str) -> str:
@@ -42,8 +39,8 @@ class Contact:
             return name
 
     def getName(self) -> str:
-        """Return the registered name, or ``/host:port`` of a contact without one."""
-        return self._name or f"/{self._host}:{self._port}"
+        """Return the registered name, or ``/host:port`` of a contact without one; empty without either."""
+        return self._name or (f"/{self._host}:{self._port}" if self._host else "")
 
     def getRegName(self) -> str:
         """Return the registered name, empty without one."""

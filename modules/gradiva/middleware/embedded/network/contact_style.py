@@ -16,19 +16,21 @@ class ContactStyle:
         expectReply: Wait for an answer.
         timeout: Of the whole exchange, [s]; negative waits as long as it takes.
         carrier: Empty chooses the usual one.
-        persistent: One of the four constants; kept for the bindings' sake, connections are not made persistent.
+        persistent: Whether the connection is to outlive its ports.
+        persistenceType: One of the four constants: which port's end is the connection's.
         verboseOnSuccess: Log what was done.
     """
 
     NO_PERSISTENCE: ClassVar[int] = 0
     END_WITH_FROM_PORT: ClassVar[int] = 1
     END_WITH_TO_PORT: ClassVar[int] = 2
-    OPENENDED: ClassVar[int] = 4
+    OPENENDED: ClassVar[int] = 0
 
     admin: bool = False
     quiet: bool = False
     expectReply: bool = True
     timeout: float = -1.0
     carrier: str = ""
-    persistent: int = 0
+    persistent: bool = False
     verboseOnSuccess: bool = True
+    persistenceType: int = NO_PERSISTENCE

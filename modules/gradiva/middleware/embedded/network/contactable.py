@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gradiva.middleware.embedded.data.portable import Portable
+from gradiva.middleware.embedded.network import participation
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
 from gradiva.middleware.embedded.network.log import log
@@ -20,15 +21,21 @@ class Contactable:
         self._core = PortCore(handler=self._handle)
         self._reader: Reads | None = None
         self._envelope = ""
+        self._is_interrupted = False
 
-    def open(self, name: str | Contact = "", registerName: bool = True) -> bool:
-        """Open the port under a name; an empty one lets the name server make one up.
+    def open(self, name: str | Contact, registerName: bool = True) -> bool:
+        """Open the port under a name, an open one anew; an empty name lets the name server make one up.
 
-        A contact with a TCP port opens it there, unknown to the name server if ``registerName`` is False.
+        False if the network was not initialised, the name is none or that of a living port. A contact with a TCP port
+        opens it there, unknown to the name server if ``registerName`` is False.
         """
         contact = Contact(name)
         try:
-            self._resume()
+            self._refuse_before_init()
+            if self._core.is_open:
+                self._stop()
+                self._core.close()
+            self.resume()
             if registerName:
                 self._core.open(contact.getRegName(), contact.getPort())
             else:
@@ -46,27 +53,32 @@ class Contactable:
         self._core.close()
 
     def interrupt(self) -> None:
-        """Wake who waits for a message; none can be read until `resume`."""
+        """Wake who waits for a message; none can be read or written until `resume`."""
+        self._is_interrupted = True
         self._stop()
 
     def resume(self) -> None:
         """Undo `interrupt`."""
+        self._is_interrupted = False
         self._resume()
 
     def getName(self) -> str:
-        """Return the port's name, empty while it is closed."""
+        """Return the port's name, or the last one that it had or could not get; empty before."""
         return self._core.name
 
     def where(self) -> Contact:
-        """Return the port's name and address."""
+        """Return the port's name and address, or those that it had last; invalid before."""
         return self._core.contact
 
     def addOutput(self, name: str | Contact, carrier: str = "") -> bool:
-        """Connect to another port: ``/name``, ``carrier://name`` or a contact."""
+        """Connect to another port: ``/name``, ``carrier://name`` or a contact; True for the one of an RPC client."""
         destination = name.toString_c() if isinstance(name, Contact) else name
         if isinstance(name, Contact) and name.isValid():
             destination = f"{name.toURI(False)}{name.getRegName().removeprefix('/')}"
             destination = f"{carrier or name.getCarrier() or 'tcp'}:/{destination}"
+        self._core.outputs.drop_dead()
+        if self._core.is_rpc and self._core.outputs.named(Contact.fromString(destination).getName()) is not None:
+            return True
         try:
             self._core.connect(destination, carrier)
         except MiddlewareError as error:
@@ -119,6 +131,10 @@ class Contactable:
             return None
         self._envelope = message.envelope
         return read_and_answer(self._reader, message, self._core.contact)
+
+    def _refuse_before_init(self) -> None:
+        if not participation.has_begun():
+            raise MiddlewareError("the network is not initialised: call Network.init() first")
 
     def _stop(self) -> None:
         """Wake who waits for a message."""

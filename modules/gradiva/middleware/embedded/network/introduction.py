@@ -9,6 +9,7 @@ from gradiva.middleware.embedded.network.byte_stream import ByteStream
 from gradiva.middleware.embedded.network.send_bytes import send_all
 from gradiva.middleware.embedded.wire.carriers import HEADER_SIZE, MCAST, SHMEM, Carrier, carrier_of_header
 from gradiva.middleware.embedded.wire.framing import LONGEST_NAME, decode_name, name_size
+from gradiva.middleware.embedded.wire.text import from_text
 from gradiva.middleware.embedded.wire.yarp_number import yarp_number
 from gradiva.middleware.errors import MalformedMessage
 
@@ -57,6 +58,13 @@ def answer_introduction(sock: socket.socket, introduction: Introduction, port_nu
 
 
 def _sender(stream: ByteStream, carrier: Carrier) -> str:
+    """Return the name of the sender; raise MalformedMessage where its carrier wants a port monitor to be run here."""
     if carrier.is_text:
-        return stream.take_line(LONGEST_NAME).strip()
-    return decode_name(stream.take(name_size(stream.take(4))))
+        name, modifiers = decode_name(stream.take_line(LONGEST_NAME).strip().encode("utf-8", "surrogateescape"))
+    else:
+        name, modifiers = decode_name(stream.take(name_size(stream.take(4))))
+    if any(isinstance(item, list) and item[:1] == ["recv"] for item in from_text(modifiers)):
+        raise MalformedMessage(
+            f"{name} wants {modifiers} to be run here, but there are no port monitors: leave out +recv"
+        )
+    return name

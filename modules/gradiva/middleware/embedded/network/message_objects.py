@@ -81,7 +81,9 @@ def encoded_reply(sent: Sent, message: IncomingMessage) -> bytes:
 
 
 def sendable(written: Writes) -> Sent:
-    """Return what can be sent for an object of the user's."""
+    """Return what can be sent for an object of the user's; TypeError for one that does not write itself."""
+    if not hasattr(written, "write"):
+        raise TypeError(f"an object that can be written is expected, not {written!r}")
     return written if isinstance(written, Portable) else _WrittenByUser(written)
 
 

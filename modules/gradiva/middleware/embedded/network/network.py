@@ -13,10 +13,11 @@ from gradiva.middleware.embedded.network.current_settings import current_setting
 from gradiva.middleware.embedded.network.existence import exists, wait_for
 from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.network_life import life, name_server_answers_within
-from gradiva.middleware.embedded.network.network_messages import write_message
+from gradiva.middleware.embedded.network.network_messages import write_line_to_name_server, write_message
 from gradiva.middleware.embedded.network.network_names import NetworkNames
 
 _LEVELS = {-1: "ERROR", 0: "WARNING", 1: "INFO"}
+_USUAL_CARRIER = "tcp"  # of a question for a connection that names none
 _DONE, _FAILED = 0, 1  # what poll and sendMessage return
 
 
@@ -25,6 +26,10 @@ def _quiet(carrier: str | bool | ContactStyle, quiet: bool | None) -> bool | Non
     if isinstance(carrier, ContactStyle):
         return carrier.quiet
     return carrier if isinstance(carrier, bool) else quiet
+
+
+def _is_persistent(carrier: str | bool | ContactStyle) -> bool:
+    return isinstance(carrier, ContactStyle) and carrier.persistent
 
 
 class NetworkBase(NetworkNames):
@@ -71,20 +76,23 @@ class NetworkBase(NetworkNames):
 
     @staticmethod
     def connect(src: str, dest: str, carrier: str | ContactStyle = "", quiet: bool | None = None) -> bool:
-        """Let port ``src`` send to port ``dest``."""
+        """Let port ``src`` send to port ``dest``; a persistent style is always True, and made as far as both exist."""
         wanted = carrier.carrier if isinstance(carrier, ContactStyle) else carrier
-        return connect(src, dest, wanted, bool(_quiet(carrier, quiet)))
+        is_made = connect(src, dest, wanted, bool(_quiet(carrier, quiet)))
+        return is_made or _is_persistent(carrier)
 
     @staticmethod
     def disconnect(src: str, dest: str, carrier: str | bool | ContactStyle = "", quiet: bool | None = None) -> bool:
-        """Let port ``src`` no longer send to port ``dest``."""
-        return disconnect(src, dest, bool(_quiet(carrier, quiet)))
+        """Let port ``src`` no longer send to port ``dest``; with a persistent style always True."""
+        return disconnect(src, dest, bool(_quiet(carrier, quiet))) or _is_persistent(carrier)
 
     @staticmethod
     def isConnected(src: str, dest: str, carrier: str | bool | ContactStyle = "", quiet: bool | None = None) -> bool:
-        """Return whether port ``src`` sends to port ``dest``, by this carrier if one is given."""
+        """Return whether port ``src`` sends to port ``dest`` by this carrier, else by the one of ``dest``, else tcp."""
         wanted = carrier.carrier if isinstance(carrier, ContactStyle) else carrier
-        return is_connected(src, dest, wanted if isinstance(wanted, str) else "", _quiet(carrier, quiet) is not False)
+        named = wanted if isinstance(wanted, str) else ""
+        by = named or Contact.fromString(dest).getCarrier() or _USUAL_CARRIER
+        return is_connected(src, dest, by, _quiet(carrier, quiet) is not False)
 
     @staticmethod
     def exists(port: str, quiet: bool | ContactStyle = True, checkVer: bool = True) -> bool:
@@ -145,8 +153,12 @@ class NetworkBase(NetworkNames):
 
     @staticmethod
     def writeToNameServer(cmd: Portable, reply: Portable, style: ContactStyle) -> bool:
-        """Send a message to the name server and read the reply."""
-        return write_message(NetworkNames.getNameServerContact(), cmd, reply, style)
+        """Send a line to the name server and read its lines of answer as one string.
+
+        False for ``bot`` commands, whose answer has no end line that could be waited for: the real bindings never
+        return from them. They are asked by `write` to `getNameServerContact`.
+        """
+        return write_line_to_name_server(cmd, reply, style)
 
     @staticmethod
     def setLocalMode(flag: bool) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import socket
 import threading
 import time
 from collections.abc import Callable
 
+from gradiva.middleware.embedded.data.conversions import as_integer
 from gradiva.middleware.embedded.network.connecting import connect, is_connected
 from gradiva.middleware.embedded.network.contactable import Contactable
 from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
@@ -31,8 +33,10 @@ class _ClockPort(Contactable):
 
     def _handle(self, message: IncomingMessage) -> None:
         match message.items():
-            case [int(seconds), int(nanoseconds)]:
+            case [int(seconds), int(nanoseconds)]:  # as nearly always
                 self._take(seconds + nanoseconds * _NANO)
+            case [int() | float() as seconds, *rest] if math.isfinite(seconds):
+                self._take(int(seconds) + as_integer(rest[0] if rest else 0, 32) * _NANO)
 
 
 class _Wait:
@@ -107,6 +111,11 @@ class NetworkClock:
     def now(self) -> float:
         """Return the simulated time, [s]; 0 before the first one has arrived."""
         return self._time or 0.0
+
+    def wait_for_a_living_source(self, timeout: float) -> None:
+        """Wait for the first time, at most ``timeout`` [s] of the machine; not at all where there is no such port."""
+        if self._is_connected():
+            self._is_known.wait(timeout)
 
     def wait_until_valid(self) -> None:
         """Wait for the first time, or for `close`."""

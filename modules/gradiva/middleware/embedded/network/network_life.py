@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from gradiva.middleware.embedded.network import clock, registration_keeper
+from gradiva.middleware.embedded.network import clock, participation, registration_keeper
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
 from gradiva.middleware.embedded.network.guest_name_server import serve_names, stop_serving_names
 from gradiva.middleware.embedded.network.listening_host import is_loopback
@@ -27,7 +27,6 @@ class NetworkLife:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._begun = False
         self._participants = 0  # that have begun and not left
         self._ended = threading.Event()
         self._private_server: NameServer | None = None
@@ -36,7 +35,7 @@ class NetworkLife:
     @property
     def has_begun(self) -> bool:
         """Tell whether the network was initialised."""
-        return self._begun
+        return participation.has_begun()
 
     @property
     def is_private(self) -> bool:
@@ -48,8 +47,8 @@ class NetworkLife:
         settings = current_settings()  # may be refused: then nothing has begun
         with self._lock:
             self._participants += 1
-            if not self._begun:
-                self._begun = True
+            if not participation.has_begun():
+                participation.begin()
                 _find_name_server(settings)
                 registration_keeper.resume()
         clock.initialize_clock(clock_kind)
@@ -68,7 +67,8 @@ class NetworkLife:
         ended.set()
         clock.useSystemClock()
         with self._lock:
-            self._begun, self._participants = False, 0
+            participation.end()
+            self._participants = 0
             registration_keeper.rest()  # else it would start the name server again
             self.set_private(False)
             stop_serving_names()

@@ -5,16 +5,23 @@ from __future__ import annotations
 from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.contact_style import ContactStyle
+from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.existence import contact_of
 from gradiva.middleware.embedded.network.log import log
+from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
 from gradiva.middleware.embedded.wire.carriers import CARRIERS
 from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.text import from_text
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
 from gradiva.middleware.errors import MiddlewareError
 
-_ADMINISTRATION = "text_ack"  # carriers
+_ADMINISTRATION = "text_ack"  # carriers; the name server is asked by it, too: it answers some questions by lines
 _DATA = "tcp"
+_ADDRESSEE = "NAME_SERVER "  # of a line, before the command
+_LINE_TIMEOUT = 3.0  # [s] for the whole answer to a line
+_MANY = encode_vocab("many")
 
 
 def write_message(contact: Contact, command: Portable, reply: Portable | None, style: ContactStyle) -> bool:
@@ -29,8 +36,24 @@ def write_message(contact: Contact, command: Portable, reply: Portable | None, s
     return True
 
 
+def write_line_to_name_server(command: Portable, reply: Portable, style: ContactStyle) -> bool:
+    """Send a line to the name server and fill ``reply`` with its answer, one string; False if that fails."""
+    line = command.to_wire_text().removeprefix(_ADDRESSEE)
+    timeout = _LINE_TIMEOUT if style.timeout < 0 else style.timeout
+    try:
+        if line.split()[:1] == ["bot"]:
+            raise MiddlewareError(f"'{line}' is answered without an end line: write it to getNameServerContact()")
+        lines = NameClient(current_settings(), timeout).command(line)
+        reply.from_wire(encode_list(["\n".join(lines)]))
+    except MiddlewareError as error:
+        (log.debug if style.quiet else log.warning)("the name server was not written to: %s", error)
+        return False
+    return True
+
+
 def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[Element]:
-    carrier = style.carrier or (_ADMINISTRATION if style.admin else _DATA)
+    is_name_server = contact.getRegName() == current_settings().namespace
+    carrier = style.carrier or (_ADMINISTRATION if style.admin or is_name_server else _DATA)
     if carrier not in CARRIERS:
         raise MiddlewareError(f"carrier '{carrier}' is not spoken here (valid: {', '.join(CARRIERS)})")
     items = request(
@@ -43,4 +66,6 @@ def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[
     )
     if items is None and style.expectReply:
         raise MiddlewareError("it gave no reply")
+    if is_name_server and items and items[0] == _MANY and not style.admin:
+        return from_text(str(items[1]))  # of its lines, the real bindings read the first
     return items or []

@@ -63,9 +63,10 @@ class NetworkNames:
 
     @staticmethod
     def getProperty(name: str, key: str) -> Value:
-        """Return the first value of a property of a registered port; a null value if it is not set."""
+        """Return the first value of a property of a registered port; a null value without port or property."""
         try:
-            values = NameClient(current_settings()).get_property(name, key)
+            names = NameClient(current_settings())
+            values = names.get_property(name, key) if names.query(name).isValid() else []
         except MiddlewareError as error:
             log.warning("property %s of %s is not known: %s", key, name, error)
             values = []

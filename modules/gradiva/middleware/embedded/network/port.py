@@ -1,6 +1,8 @@
-"""A port whose owner reads and writes its messages one by one."""
+"""Ports whose owners read and write their messages one by one."""
 
 from __future__ import annotations
+
+import contextlib
 
 from gradiva.middleware.embedded.data.portable import Portable
 from gradiva.middleware.embedded.network.contactable import Contactable
@@ -20,23 +22,16 @@ from gradiva.middleware.embedded.network.transferable import Sent
 from gradiva.middleware.errors import MalformedMessage
 
 
-class Port(Contactable):
+class UnbufferedContactable(Contactable):
     """Nothing is buffered: senders are acknowledged when their message has been read, writing ends when it is taken."""
 
     def __init__(self) -> None:
         super().__init__()
         self._rendezvous = Rendezvous()
+        self._rendezvous.stop()  # until the port opens
         self._unanswered: Handover | None = None
         self._timeout: float | None = None
-
-    def isOpen(self) -> bool:
-        """Tell whether the port is open."""
-        return self._core.is_open
-
-    def setTimeout(self, timeout: float) -> bool:
-        """Give up writing and waiting for replies after this time, [s]; negative: never."""
-        self._timeout = timeout if timeout >= 0 else None
-        return True
+        self._writes_in_background = False
 
     def read(self, reader: Reads, willReply: bool = False) -> bool:
         """Wait for a message and fill ``reader``; False when interrupted or closed.
@@ -74,25 +69,34 @@ class Port(Contactable):
         """Send to all connected ports and wait until they have taken it.
 
         With ``reader`` each one is asked for a reply, and ``reader`` filled with it. False if a peer turned out to be
-        dead (its connection is dropped) or too slow, or if a reply was asked for and none came.
+        dead (its connection is dropped) or too slow, if a reply was asked for and none came (``reader`` is empty then),
+        or if the port is interrupted. A closed port, which nobody is connected to, writes to nobody: True.
         """
-        if not self._core.is_open:
-            log.error("cannot write: the port is closed")
+        sent = sendable(writer)
+        if self._is_interrupted:
+            log.error("%s: cannot write: it is interrupted", self._core.name)
             return False
+        if not self._core.is_open and reader is None:
+            return True
         try:
-            sent = sendable(writer)
-            return self._core.send(sent, self._timeout) if reader is None else self._call(sent, reader)
+            return self._send(sent) if reader is None else self._call(sent, reader)
         except MalformedMessage as error:
             log.error("%s: cannot write: %s", self._core.name, error)
             return False
+
+    def _send(self, sent: Sent) -> bool:
+        if self._writes_in_background:
+            return self._core.offer(sent)
+        return self._core.send(sent, self._timeout)
 
     def _call(self, sent: Sent, reader: Reads) -> bool:
         if not self._core.has_outputs:
             log.error("%s: cannot ask: it is not connected to any port", self._core.name)
             return False
         is_sent, replies = self._core.call(sent, self._timeout)
-        if is_sent and not replies:
+        if not replies:
             log.error("%s: no reply came", self._core.name)
+            _empty(reader)
         return is_sent and bool(replies) and all(self._read_reply(reader, reply) for reply in replies)
 
     def _read_reply(self, reader: Reads, reply: Reply) -> bool:
@@ -126,3 +130,34 @@ class Port(Contactable):
 
     def _resume(self) -> None:
         self._rendezvous.restart()
+
+
+class Port(UnbufferedContactable):
+    """A port for any use."""
+
+    def isOpen(self) -> bool:
+        """Tell whether the port is open."""
+        return self._core.is_open
+
+    def setTimeout(self, timeout: float) -> bool:
+        """Give up writing and waiting for replies after this time, [s]; negative: never."""
+        self._timeout = timeout if timeout >= 0 else None
+        return True
+
+    def enableBackgroundWrite(self, backgroundFlag: bool) -> None:
+        """Let `write` return at once; to a peer that is busy, the newest message is sent when it is ready."""
+        self._writes_in_background = backgroundFlag
+
+
+def as_port(contactable: UnbufferedContactable) -> Port:
+    """Return the same port, with what only a `Port` offers."""
+    port = Port.__new__(Port)
+    port.__dict__ = contactable.__dict__
+    return port
+
+
+def _empty(reader: Reads) -> None:
+    """Leave nothing of a former reply in what was to be filled."""
+    if isinstance(reader, Portable):
+        with contextlib.suppress(MalformedMessage):
+            reader.from_wire_text("")

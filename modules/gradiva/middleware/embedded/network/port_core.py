@@ -23,7 +23,7 @@ from gradiva.middleware.embedded.network.port_farewell import ask_senders_to_dis
 from gradiva.middleware.embedded.network.port_inputs import PortInputs
 from gradiva.middleware.embedded.network.port_lines import PortLines
 from gradiva.middleware.embedded.network.port_outputs import PortOutputs, Reply
-from gradiva.middleware.embedded.network.port_registration import PortRegistration, checked_name
+from gradiva.middleware.embedded.network.port_registration import NameInUse, PortRegistration, checked_name
 from gradiva.middleware.embedded.network.port_wiring import connect_port, disconnect_port
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.network.transferable import Sent
@@ -44,8 +44,8 @@ class PortCore:
 
     Attributes:
         settings: Of the network, taken when the port opens unless they are given.
-        name: Full name; empty while the port is closed.
-        contact: Name and address; invalid while the port is closed.
+        name: Full name, or the last one that it had, or that another port has; empty before.
+        contact: Name and address, or the last ones that it had; invalid before.
         handler: Takes the messages; without one they are left unread.
         only_stores: Whether the handler does nothing but store, at once: one thread then serves all such ports.
         allows_inputs: Whether data is taken.
@@ -107,11 +107,17 @@ class PortCore:
 
         Raises:
             NameServerUnreachable: Nobody gives out names.
+            NameInUse: A living port has the name.
             MiddlewareError: The name is none, or the port is open already.
         """
         self._take_settings()
         registration = PortRegistration(self.settings)
-        listener, contact = registration.open(checked_name(name, self.settings), port_number)
+        full_name = checked_name(name, self.settings)
+        try:
+            listener, contact = registration.open(full_name, port_number)
+        except NameInUse:
+            self.name = full_name
+            raise
         try:
             self._listen(listener, contact)
             self._registration = registration
@@ -145,7 +151,7 @@ class PortCore:
             self.inputs.close(_JOIN_PATIENCE)
             if self._registration is not None:
                 self._registration.close()
-            self._registration, self.name, self.contact = None, "", Contact()
+            self._registration = None
 
     def connect(self, destination: str, carrier: str = "") -> str:
         """Add an output to ``/name`` or ``carrier://name`` and return the line that says so, or raise why not."""

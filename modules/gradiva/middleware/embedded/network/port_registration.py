@@ -7,29 +7,44 @@ import socket
 
 from gradiva.middleware.embedded.network import registration_keeper
 from gradiva.middleware.embedded.network.acceptor import listen
+from gradiva.middleware.embedded.network.byte_stream import PeerStalled
 from gradiva.middleware.embedded.network.contact import Contact
 from gradiva.middleware.embedded.network.listening_host import EVERYWHERE
 from gradiva.middleware.embedded.network.local_addresses import local_addresses
 from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.open_socket import open_socket
+from gradiva.middleware.embedded.network.peer_request import request
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.middleware.embedded.wire.carriers import CARRIERS
-from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
+from gradiva.middleware.embedded.wire.elements import Element
+from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
 
 ANONYMOUS = "..."
-_PATIENCE = 0.2  # [s] for a port of the same name to accept a connection
+_FORBIDDEN = "@"  # begins the carrier's or the host's part of some names
+_ACCEPT_TIMEOUT = 0.2  # [s] for a port of the same name to accept a connection
+_ANSWER_TIMEOUT = 1.0  # [s] for it to say its name
+
+
+class NameInUse(MiddlewareError):  # noqa: N818
+    """A living port has the name, in this process or another; carries the name and the address."""
 
 
 def checked_name(name: str, settings: NetworkSettings) -> str:
-    """Return the full name of a port that is to be opened, or raise MiddlewareError if it is no name."""
+    """Return the full name of a port that is to be opened, or raise MiddlewareError if it is no name.
+
+    As with the real bindings, a name ends before its first blank.
+    """
     if not name or name == ANONYMOUS or name.startswith("="):
         return name or ANONYMOUS
-    full_name = settings.port_prefix + name
+    full_name = (settings.port_prefix + name).partition(" ")[0]
+    if full_name != settings.port_prefix + name:
+        log.warning("a port is called %s instead of '%s': names have no blanks", full_name, settings.port_prefix + name)
     if not full_name.startswith("/"):
         raise MiddlewareError(f"'{full_name}' is no name of a port: names begin with '/'")
-    if any(character.isspace() for character in full_name):
-        raise MiddlewareError(f"'{full_name}' is no name of a port: names have no blanks")
+    if _FORBIDDEN in full_name or any(character.isspace() for character in full_name):
+        raise MiddlewareError(f"'{full_name}' is no name of a port: names have no blanks and no {_FORBIDDEN}")
     return full_name
 
 
@@ -42,13 +57,21 @@ class PortRegistration:
         self._kept: Contact | None = None
 
     def open(self, name: str, port_number: int = -1) -> tuple[socket.socket, Contact]:
-        """Register a name and return a listening socket and the port's address; -1 lets the name server choose it."""
+        """Register a name and return a listening socket and the port's address; -1 lets the name server choose it.
+
+        Raises:
+            NameInUse: A living port has the name; one left by a process that was killed is taken over.
+            MiddlewareError: There is no name server, or no free address.
+        """
         if name.startswith("/"):
-            self._warn_of_a_living_namesake(name)
+            self._refuse_living_namesake(name)
         if port_number >= 0:
             return self._open_at(name, port_number)
         contact = self._names.register(name)
-        listener = self._listen(contact.getPort()) or self._listen(0)  # somebody else may have that number
+        listener = self._listen(contact.getPort())
+        if listener is None:  # another program has that number, or another port was faster to take the name
+            self._refuse_living_namesake(contact.getRegName())
+            listener = self._listen(0)
         if listener is None:
             self._names.unregister(contact.getRegName())
             raise self._taken(contact.getRegName(), contact.getPort())
@@ -70,7 +93,7 @@ class PortRegistration:
         self._kept = contact
 
     def close(self) -> None:
-        """Take the entry back unless another port has the name by now; a name server that has gone is no matter."""
+        """Take the entry back unless another process has the name by now; a name server may have gone."""
         kept, self._kept = self._kept, None
         if kept is None or not registration_keeper.forget(kept.getRegName(), kept):
             return
@@ -110,15 +133,29 @@ class PortRegistration:
             listener.close()
             raise
 
-    def _warn_of_a_living_namesake(self, name: str) -> None:
-        other = self._names.query(name)
-        if not other.isValid():
-            return
+    def _refuse_living_namesake(self, name: str) -> None:
+        other = registration_keeper.kept_contact(name, self._settings) or self._names.query(name)
+        if other.isValid() and self._is_alive(other):
+            raise NameInUse(f"{name} is open already, at {other.toURI()}")
+
+    def _is_alive(self, other: Contact) -> bool:
+        """Tell whether the port that was registered still listens there, or hangs; not where another one does."""
+        ask_its_name: list[Element] = [encode_vocab("prop"), encode_vocab("get"), other.getRegName()]
         try:
-            open_socket(other.getHost(), other.getPort(), self._settings, _PATIENCE).close()
-        except PeerUnreachable:
-            return
-        log.warning("%s is already open at %s; from now on the name leads here", name, other.toURI())
+            open_socket(other.getHost(), other.getPort(), self._settings, _ACCEPT_TIMEOUT).close()
+            answer = request(
+                other,
+                ask_its_name,
+                administrative=True,
+                carrier="text_ack",
+                timeout=_ANSWER_TIMEOUT,
+                settings=self._settings,
+            )
+        except PeerUnreachable as error:
+            return isinstance(error.__cause__, PeerStalled)
+        except MalformedMessage:
+            return False
+        return any(isinstance(item, list) and item[:1] == ["process"] for item in answer or [])
 
     def _addresses(self, contact: Contact) -> list[str]:
         if self._settings.listen_host == EVERYWHERE:

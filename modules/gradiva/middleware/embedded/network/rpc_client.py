@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from gradiva.middleware.embedded.network.log import log
-from gradiva.middleware.embedded.network.message_objects import Reads
-from gradiva.middleware.embedded.network.port import Port
+from gradiva.middleware.embedded.network.message_objects import Reads, Writes
+from gradiva.middleware.embedded.network.port import Port, UnbufferedContactable, as_port
 
 
-class RpcClient(Port):
+class RpcClient(UnbufferedContactable):
     """Connected to one server at most; ``write(question, answer)`` waits for the answer.
 
-    With `setTimeout`, an answer that comes too late is left out and the connection stays usable.
+    With ``asPort().setTimeout``, an answer that comes too late is left out and the connection stays usable.
     """
 
     def __init__(self) -> None:
@@ -20,8 +20,12 @@ class RpcClient(Port):
         self.setRpcMode(True)
 
     def asPort(self) -> Port:
-        """Return this as a port."""
-        return self
+        """Return the port behind this."""
+        return as_port(self)
+
+    def write(self, writer: Writes, reader: Reads) -> bool:  # type: ignore[override]
+        """Ask, and fill ``reader`` with the answer; False if none came."""
+        return super().write(writer, reader)
 
     def read(self, reader: Reads, willReply: bool = False) -> bool:
         """Refuse: a client is not asked."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gradiva.middleware.embedded.network.log import log
 from gradiva.middleware.embedded.network.message_objects import Reads, Writes
-from gradiva.middleware.embedded.network.port import Port
+from gradiva.middleware.embedded.network.port import Port, UnbufferedContactable, as_port
 
 
-class RpcServer(Port):
+class RpcServer(UnbufferedContactable):
     """Any number of clients may ask; there are no connections to other ports."""
 
     def __init__(self) -> None:
@@ -17,8 +17,8 @@ class RpcServer(Port):
         self.setRpcMode(True)
 
     def asPort(self) -> Port:
-        """Return this as a port."""
-        return self
+        """Return the port behind this."""
+        return as_port(self)
 
     def read(self, reader: Reads, willReply: bool = True) -> bool:
         """Wait for a question and fill ``reader``; unless ``willReply`` is False, the client waits until `reply`."""

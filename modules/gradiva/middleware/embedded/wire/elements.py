@@ -67,5 +67,16 @@ class Dictionary(dict[str, "list[Element]"]):
     __slots__ = ()
 
 
+class ElementKey(str):
+    """The text of a key that is no string in its list, such as the number of ``(1 2.0)``.
+
+    Attributes:
+        head: What stands in the list: one element, or nothing in an empty list.
+    """
+
+    __slots__ = ("head",)
+    head: list[Element]
+
+
 # A plain int is an int32, a float a float64, a str a string, bytes a blob, a list a list.
 Element = int | float | str | bytes | list["Element"] | Dictionary

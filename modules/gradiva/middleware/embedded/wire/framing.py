@@ -75,9 +75,10 @@ def name_size(length: bytes | bytearray | memoryview) -> int:
     return int(min(max(struct.unpack("<i", length)[0], 1), LONGEST_NAME))
 
 
-def decode_name(text: bytes) -> str:
-    """Return the name of a sender, without the carrier modifiers that may follow it after a blank."""
-    return text.split(b"\0", 1)[0].split(b" ", 1)[0].decode("utf-8", "surrogateescape")
+def decode_name(text: bytes) -> tuple[str, str]:
+    """Return the name of a sender, and the modifiers of its carrier, such as ``(recv portmonitor) (file x)``."""
+    name, _, modifiers = text.split(b"\0", 1)[0].decode("utf-8", "surrogateescape").partition(" ")
+    return name, modifiers
 
 
 def is_acknowledgement(start: bytes | bytearray | memoryview) -> bool | None:

@@ -11,8 +11,8 @@ from gradiva.middleware.embedded.wire.text_scan import scan
 from gradiva.middleware.embedded.wire.vocab import FALSE, TRUE, encode_vocab
 from gradiva.middleware.errors import MalformedMessage
 
-_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,8}", re.ASCII)
-_NUMBER_LIKE = re.compile(r"[0-9+\-.][0-9+\-eE]*\.?[0-9+\-eE]*", re.ASCII)
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{0,8}", re.ASCII)
+_NUMBER_LIKE = re.compile(r"(?![+-]{2}|\.(?![0-9]))[0-9+\-.][0-9+\-eE]*\.?[0-9+\-eE]*", re.ASCII)
 _FLOAT = re.compile(r"[+-]?[0-9]*\.?[0-9]*(?:[eE][+-]?[0-9]*)?", re.ASCII)
 _INTEGER = re.compile(r"([+-]?)(0[0-7]*|[1-9][0-9]*)?", re.ASCII)
 _ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
@@ -46,7 +46,7 @@ def parse_element(token: str, depth: int = 0) -> Element:
     if token[0] == "{":
         return bytes(_as_byte(item) for item in parse_elements(token[1:-1], depth + 1))
     if _HEXADECIMAL.fullmatch(token):
-        return _as_integer(int(token, 16))
+        return _as_integer(int(token[2:] or "0", 16))
     return parse_number(token) if _NUMBER_LIKE.fullmatch(token) else parse_string(token)
 
 

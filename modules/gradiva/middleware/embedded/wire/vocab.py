@@ -9,9 +9,15 @@ FALSE = Vocab32(0)
 
 
 def encode_vocab(text: str) -> Vocab32:
-    """Return the vocab of the first four bytes of a text; ``""`` gives 0."""
+    """Return the vocab of the first four bytes of a text; ``""`` gives 0.
+
+    The bytes are added as signed numbers, as YARP does: one above 127 borrows from the byte behind it.
+    """
     data = text.encode("utf-8", "surrogateescape")[:4]
-    return Vocab32(int.from_bytes(data.ljust(4, b"\0"), "little", signed=True))
+    if data.isascii():
+        return Vocab32(int.from_bytes(data.ljust(4, b"\0"), "little", signed=True))
+    total = sum((byte - 256 if byte > 127 else byte) << (8 * place) for place, byte in enumerate(data))
+    return Vocab32((total + 2**31) % 2**32 - 2**31)
 
 
 def encode_vocab64(text: str) -> Vocab64:

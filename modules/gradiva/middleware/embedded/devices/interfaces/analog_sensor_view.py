@@ -35,14 +35,11 @@ class AnalogSensorView:
         return sensors[index].frame if 0 <= index < len(sensors) else "unknown"
 
     def _measure(self, index: int, out: Any) -> float:
-        """Fill ``out`` and return the time of the measurement [s], or -1."""
+        """Fill the Vector ``out`` and return the time of the measurement [s], or -1."""
+        if not isinstance(out, Vector):
+            raise TypeError(f"a Vector is expected, not {out!r}")
         measurement = self._client.measurement(self._kind, int(index))
         if measurement is None:
             return -1.0
-        if isinstance(out, Vector):
-            out.array = np.array(measurement.values)
-        else:
-            out.resize(len(measurement.values))
-            for place, value in enumerate(measurement.values):
-                out.set(place, value)
+        out.array = np.array(measurement.values)
         return measurement.time

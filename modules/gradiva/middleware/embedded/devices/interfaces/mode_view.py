@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware.embedded.data.argument_checks import checked_integer
 from gradiva.middleware.embedded.devices.api_arguments import Joints, fill, joints_and_data
 from gradiva.middleware.embedded.devices.control_board_view import ControlBoardView
 from gradiva.middleware.embedded.wire.elements import Vocab32
@@ -26,7 +27,7 @@ class ModeView(ControlBoardView):
         return measured is not None and fill(destination, [int(mode) for mode in measured.values])
 
     def _set_mode(self, joint: int, mode: int) -> bool:
-        return self._board.tell(self._feature, int(joint), [Vocab32(mode)])
+        return self._board.tell(self._feature, int(joint), [Vocab32(checked_integer(mode, 32))])
 
     def _set_modes(self, *arguments: Any) -> bool:
         of: Joints

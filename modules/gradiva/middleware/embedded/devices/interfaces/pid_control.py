@@ -20,7 +20,7 @@ class IPidControl(ControlBoardView):
     def setPids(self, pidtype: int, pids: PidVector) -> bool:
         """Set the gains of all joints."""
         if len(pids) < self._board.axes:
-            return fill(pids, [None] * self._board.axes)
+            return False
         return self._board.tell(Feature.PID, None, [pid_to_items(pids[j]) for j in range(self._board.axes)], pidtype)
 
     def getPid(self, pidtype: int, j: int, data: PidVector) -> bool:
