@@ -65,7 +65,9 @@ def tilted(walk, vector, sides=tuple(Side), rows=slice(None)):
 
 
 def cause_of(walk, log=None, events=(), **more):
-    return find_cause(FallEvidence(walk, log or SignalLog(), ONSET, np.full(3, 5.0), 0.55, events, **more))
+    return find_cause(
+        FallEvidence(walk, log or SignalLog(), ONSET, np.full(len(ROBOT.joints), 5.0), 0.55, events, **more)
+    )
 
 
 def test_a_healthy_walk_has_no_cause():
@@ -197,7 +199,7 @@ def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0):
             "com::velocity::desired": planned,
             "com::position::desired": np.outer(speed * np.maximum(TIMES - START, 0.0), [1.0, 0.0, 0.0]),
             "zmp::measured": walk.zmp_position,
-            "joints_state::velocities::desired": np.full((len(TIMES), 3), joint_speed),
+            "joints_state::velocities::desired": np.full((len(TIMES), len(ROBOT.joints)), joint_speed),
             "stance_foot::is_left": walk.carries[Side.LEFT].astype(float),
             "walking::is_double_support": 1.0 * ~WALKING,
             "walking::is_walking": 1.0 * WALKING,
@@ -219,4 +221,4 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     assert cause_of(walk, log_of(walk, speed=0.5, joint_speed=5.0)).kind is CauseKind.SPEED
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
     assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
-    assert text.endswith("was commanded 80 % of its velocity limit")
+    assert text.endswith("l_hip_pitch was commanded 80 % of its velocity limit")

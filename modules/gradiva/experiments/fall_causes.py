@@ -320,11 +320,13 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     if not len(log):
         return None
     speed, rows = _planned_speed(log), (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
-    joints = np.abs(log["joints_state::velocities::desired"][rows]) / evidence.velocity_limits
+    robot = evidence.walk.robot
+    legs = [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
+    joints = np.abs(log["joints_state::velocities::desired"][rows][:, legs]) / evidence.velocity_limits[legs]
     fastest, joint = float(joints.max(initial=0.0)), int(joints.max(axis=0, initial=0.0).argmax())
     if speed < (_FAST if fastest > _AT_LIMIT else 1.0) * evidence.max_speed:
         return None
-    name = evidence.walk.robot.joints[joint]
+    name = robot.joints[legs[joint]]
     text = (
         f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked, and {name} was"
         f" commanded {100 * fastest:.0f} % of its velocity limit"
