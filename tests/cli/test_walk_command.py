@@ -99,7 +99,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert status == 1
     assert result["outcome"] == "fell"
     assert result["diagnosis"]["cause"] == "push"
-    assert re.fullmatch(r"a push of about (7|8|9|10)\d N left at (5.9\d|6.0\d) s", result["diagnosis"]["text"])
+    assert re.fullmatch(r"a push of about (7|8|9|10)\d N to the left at (5.9\d|6.0\d) s", result["diagnosis"]["text"])
     assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.1")
     assert "first sign: DCM error" in err
     assert "next    " in err

@@ -76,7 +76,10 @@ def test_a_healthy_walk_has_no_cause():
 
 @pytest.mark.parametrize(
     ("vector", "text"),
-    [((0.0, -0.1, 0.0), "slopes by 5.7°, it rises forward"), ((0.06, 0.0, 0.0), "slopes by 3.4°, it rises left")],
+    [
+        ((0.0, -0.1, 0.0), "slopes by 5.7°, it rises forward"),
+        ((0.06, 0.0, 0.0), "slopes by 3.4°, it rises to the left"),
+    ],
 )
 def test_soles_aslant_under_a_vertical_force_are_a_slope(vector, text):
     cause = cause_of(tilted(healthy_walk(), vector))
@@ -165,7 +168,9 @@ def test_a_sole_that_tips_about_its_edge_is_no_soft_ground():
     assert cause_of(changed(walk, foot_wrenches=at_the_edge)) is None
 
 
-@pytest.mark.parametrize(("heading", "words"), [(90.0, "left"), (-45.0, "forward and right"), (180.0, "backward")])
+@pytest.mark.parametrize(
+    ("heading", "words"), [(90.0, "to the left"), (-45.0, "forward and to the right"), (180.0, "backward")]
+)
 def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
     size, start, duration = 90.0, 5.2, 0.2
     speed = size / ROBOT.mass * np.clip(TIMES - start, 0.0, duration)

@@ -52,13 +52,13 @@ _SENSOR_KINDS = (
 )
 _DIRECTIONS = (
     "forward",
-    "forward and left",
-    "left",
-    "backward and left",
+    "forward and to the left",
+    "to the left",
+    "backward and to the left",
     "backward",
-    "backward and right",
-    "right",
-    "forward and right",
+    "backward and to the right",
+    "to the right",
+    "forward and to the right",
 )
 
 
@@ -307,7 +307,7 @@ def _slip(evidence: FallEvidence) -> Cause | None:
     return Cause(
         CauseKind.FRICTION,
         text,
-        "walk slower, with less turning, or on another floor; planner.time_weight: slower steps",
+        "walk on another floor, or slower and with less turning; a larger planner.time_weight makes slower steps",
     )
 
 
@@ -360,7 +360,9 @@ def _push(evidence: FallEvidence) -> Cause | None:
     row = int(np.flatnonzero(during)[size[during].argmax()])
     text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {walk.times[pushed[0]]:.2f} s"
     return Cause(
-        CauseKind.PUSH, text, "this version takes no step aside: dcm_controller.proportional_gain up to 2 stands more"
+        CauseKind.PUSH,
+        text,
+        "this version takes no step aside; dcm_controller.proportional_gain up to 2 withstands more with a good IMU",
     )
 
 

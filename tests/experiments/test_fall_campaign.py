@@ -1,0 +1,52 @@
+import pytest
+
+from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult
+from gradiva.experiments.fall_campaign import SEED, draw
+from gradiva.experiments.fall_causes import CauseKind
+
+
+class FakePool:
+    """Lets each robot fall at the second attempt, its cause named as told."""
+
+    def __init__(self, named):
+        self._named = named
+        self._seen = set()
+
+    def results(self, trials):
+        attempt = bool(self._seen)
+        self._seen.add(len(trials))
+        for index, _ in enumerate(trials):
+            kind = self._named(list(CauseKind)[index])
+            diagnosis = {"cause": kind, "text": "why", "first_sign": "DCM error"}
+            yield (
+                index,
+                TrialResult({"outcome": "fell" if attempt else "walked", "reason": "", "diagnosis": diagnosis}, None),
+            )
+
+
+def campaign(named, tmp_path):
+    experiment = EXPERIMENTS["fall_causes"]
+    run = experiment.start(ExperimentOptions(quick=True), tmp_path, FakePool(named), lambda done, total, text: None)
+    experiment.run(run)
+    return run
+
+
+def test_each_cause_falls_once_and_the_last_row_counts_what_was_named(tmp_path):
+    run = campaign(str, tmp_path)
+    assert [row["cause"] for row in run.rows] == [*map(str, CauseKind), "all"]
+    assert (run.rows[-1]["outcome"], run.rows[-1]["value"], run.is_fulfilled) == ("met", 1.0, True)
+
+
+def test_too_few_named_causes_are_a_failure(tmp_path):
+    run = campaign(lambda kind: "push", tmp_path)
+    assert run.rows[-1]["reason"] == "1 of 7 causes named, 7 falls; 90% are asked"
+    assert not run.is_fulfilled
+
+
+@pytest.mark.parametrize("cause", list(CauseKind))
+def test_a_draw_is_the_same_for_the_same_seed_and_can_be_configured(cause):
+    draws = [draw(cause, [SEED, 0, attempt]) for attempt in (0, 0, 1)]
+    (trial, text), (again, same_text), (other, _) = draws
+    assert (trial.overrides, text, trial.seed) == (again.overrides, same_text, again.seed)
+    assert trial.overrides != other.overrides
+    assert trial.setup().robot.name == trial.robot
