@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from gradiva.middleware.embedded import api
-from gradiva.middleware.embedded.network import port_registration
+from gradiva.middleware.embedded.network import port_registration, registration_keeper
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.open_socket import open_socket
@@ -102,20 +103,9 @@ def _conflicts(name: str) -> bool:
     return True
 
 
-class _Once:
-    """Stands where the embedded implementation keeps names registered: the real bindings register once."""
-
-    @staticmethod
-    def keep(*_: object) -> None:
-        """Do nothing."""
-
-    @staticmethod
-    def forget(*_: object) -> bool:
-        """Let the port unregister."""
-        return True
-
-
-port_registration.registration_keeper = _Once
+# The real bindings register a port once; the embedded implementation would keep it registered.
+_ONCE = {"keep": lambda *_: None, "forget": lambda *_: True, "kept_contact": lambda *_: None}
+port_registration.registration_keeper = SimpleNamespace(**{**vars(registration_keeper), **_ONCE})
 
 
 def _close(port: Any) -> None:
