@@ -25,6 +25,7 @@ CONSTANTS = {*BINDINGS["constants"], *BINDINGS["other_constants"]}
 BUFFERED = ("BufferedPortBottle", "BufferedPortProperty", "BufferedPortVector")
 
 _REFERENCES = {"get", "find", "findGroup", "asList", "asDict", "tail"}  # methods that hand out parts of their object
+_NO_CONTAINERS = {"Bottle", "Property", "Value", "Vector"}
 _MODULE = "yarp"
 _CAMEL_CASE = re.compile("[a-z]+[A-Z]")
 _FOREIGN = {"getLogger", "basicConfig", "setLevel", "addHandler", "removeHandler"}  # of Python's logging
@@ -265,6 +266,7 @@ class _SourceCheck:
             self._set(target, self._kinds(value, scope), self._elements(value, scope), scope)
 
     def _bind_loop(self, target: ast.expr, iterated: ast.expr, scope: _Scope) -> None:
+        self._check_container(iterated, scope)
         elements = self._elements(iterated, scope)
         if isinstance(target, ast.Tuple):  # (name, port) of items()
             target = target.elts[-1] if elements else target
@@ -392,8 +394,8 @@ class _SourceCheck:
 
     def _check_call(self, call: ast.Call, scope: _Scope) -> None:
         function = call.func
-        if _called_name(call) == "len" and call.args and "Vector" in self._kinds(call.args[0], scope):
-            self._complain(call, "len() of a Vector is a TypeError: size()")
+        if _called_name(call) in ("len", "list", "iter") and len(call.args) == 1:
+            self._check_container(call.args[0], scope)
         if not isinstance(function, ast.Attribute):
             return
         if _is_of_yarp(function):
@@ -449,6 +451,10 @@ class _SourceCheck:
             return parameter == "list"
         kinds = self._kinds(argument, scope)
         return not kinds or any(parameter in ancestors(kind) for kind in kinds)
+
+    def _check_container(self, node: ast.expr, scope: _Scope) -> None:
+        for kind in self._kinds(node, scope) & _NO_CONTAINERS:
+            self._complain(node, f"a {kind} has neither a length nor elements of Python: size() and get()")
 
     def _check_hazard(self, call: ast.Call, kind: str, method: str) -> None:
         hazard = self._hazards.get((kind, method))
