@@ -7,7 +7,8 @@ import pytest
 from gradiva.robot_model import IdynTreeModel, RobotDescription
 from gradiva.setup import GccCompiler, cache_folder, load_robot
 
-ROBOTS = ("icub_v2_7", "icub_v3", "talos")
+ROBOTS_WITH_PORTS = ("icub_v2_7", "icub_v3", "talos")
+ROBOTS = ("g1", *ROBOTS_WITH_PORTS)
 
 
 @lru_cache

@@ -83,7 +83,7 @@ def test_the_table_of_the_robots_tells_what_their_descriptions_tell():
     overview = (ROOT / "robots" / "README.md").read_text(encoding="utf-8")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in overview.splitlines() if "|" in line]
     table = {row[0]: row[1:] for row in reversed(rows)}
-    for column, name in enumerate(("icub_v2_7", "icub_v3", "talos")):
+    for column, name in enumerate(("icub_v2_7", "icub_v3", "talos", "g1")):
         robot = load_robot(name)
         assert name in table[""][column]
         assert table["mass"][column] == f"{robot.mass:.1f} kg"

@@ -56,7 +56,7 @@ def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch,
     status, out, _ = gradiva("robots")
     assert status == 1
     lines = out.splitlines()
-    assert [line.split()[0] for line in lines[1:7]] == ["broken", "empty", "icub_v2_7", "icub_v3", "odd", "talos"]
+    assert [line.split()[0] for line in lines[1:8]] == ["broken", "empty", "g1", "icub_v2_7", "icub_v3", "odd", "talos"]
     assert any("fail  broken: robots/broken/robot.toml is not valid TOML" in line for line in lines)
     assert any("fail  empty: robots/empty/robot.toml: missing key 'name'" in line for line in lines)
     assert any("fail  odd: model: there is no file robots/odd/no.urdf" in line for line in lines)

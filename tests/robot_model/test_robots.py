@@ -15,7 +15,8 @@ ROMEO = ("example-robot-data", "romeo_description/urdf/romeo_small.urdf")
 
 
 @pytest.mark.parametrize(
-    ("name", "joints", "mass"), [("icub_v2_7", 23, 33.06), ("icub_v3", 23, 52.47), ("talos", 32, 90.27)]
+    ("name", "joints", "mass"),
+    [("icub_v2_7", 23, 33.06), ("icub_v3", 23, 52.47), ("talos", 32, 90.27), ("g1", 23, 33.34)],
 )
 def test_the_robots_have_their_joints_and_their_mass(name, joints, mass):
     model = model_of(name)
@@ -33,6 +34,7 @@ def test_the_start_of_the_posture_is_within_the_joint_limits(model):
 
 def test_every_foot_has_its_sensors():
     assert {name: len(description_of(name).sensors_of(Side.LEFT)) for name in ROBOTS} == {
+        "g1": 1,
         "icub_v2_7": 1,
         "icub_v3": 2,
         "talos": 1,

@@ -10,7 +10,7 @@ from gradiva.telemetry import Footprint, RobotView
 from gradiva.telemetry.link_poses import LinkPoses
 from gradiva.telemetry.robot_meshes import MAX_FACES, load_meshes
 
-ROBOTS = ("icub_v2_7", "icub_v3", "talos")
+ROBOTS = ("icub_v2_7", "icub_v3", "talos", "g1")
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,10 @@ from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figu
 pytestmark = pytest.mark.walk
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
-@pytest.mark.parametrize("speed", [0.19, 0.34])
+SPEEDS = [*((robot, speed) for robot in ("icub_v2_7", "icub_v3", "talos") for speed in (0.19, 0.34)), ("g1", 0.5)]
+
+
+@pytest.mark.parametrize(("robot", "speed"), SPEEDS)
 def test_all_robots_walk_in_position_control(ready, robot, speed):
     walk = ready(robot)
     assert walk.follow(VelocityCommand(speed, duration=6.0))
@@ -98,7 +100,11 @@ DIRECTIONS = {
 }
 
 
-DIRECTED = [("icub_v2_7", way) for way in DIRECTIONS] + [("talos", way) for way in ("to the left", "on a circle")]
+DIRECTED = [
+    *(("icub_v2_7", way) for way in DIRECTIONS),
+    *(("talos", way) for way in ("to the left", "on a circle")),
+    ("g1", "on a circle"),
+]
 
 
 @pytest.mark.parametrize(("robot", "way"), DIRECTED)

@@ -90,7 +90,7 @@ def walk(monkeypatch: pytest.MonkeyPatch, steps=()) -> tuple[WalkingDouble, list
     module = WalkingModule(ModuleOptions(robot="icub_v2_7", environment=Environment.HARDWARE))
     robot = YarpRobot(double.setup.robot, Environment.HARDWARE, double.setup.part(RobotIoConfig, "robot_io"), "/walk")
     ports = SimulatedPorts(robot, double, clocks)
-    session = WalkingSession(robot, double.controller, double.coordinator, double.config, double.clock())
+    session = WalkingSession(robot, double.controller, double.coordinator, double.config, double.clock)
     module._session, module._robot = session, robot
     late, steps = [], list(steps)
 

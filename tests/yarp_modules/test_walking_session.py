@@ -82,6 +82,23 @@ def test_a_source_of_time_that_jumps_is_an_event_and_neither_the_plan_nor_the_jo
     assert double.robot.fall is None
 
 
+def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump():
+    double = WalkingDouble()
+    for moment in (0.01, 5.0, 7.5):
+        double.session.tick(moment)
+    assert double.session.time == 7.5
+    asking = threading.Thread(target=double.session.answer, args=(["prepareRobot"],))
+    asking.start()
+    wait_until(lambda: double.session._requests._waiting, "it is asked for")
+    for moment in (9.0, 9.3, 9.31):  # it went on by 0.3 s while its motors were taken
+        double.session.tick(moment)
+    assert double.controller.state is WalkingState.PREPARING
+    assert double.session.time == pytest.approx(9.02)
+    assert double.controller.safety_events == ()
+    double.session.tick(9.8)
+    assert [event.kind for event in double.controller.safety_events] == ["clock_jump"]
+
+
 def test_after_a_pause_the_joypad_drives_only_when_the_walk_is_started_again():
     double = WalkingDouble()
     double.get_ready()

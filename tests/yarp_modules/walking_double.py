@@ -35,7 +35,7 @@ class WalkingDouble:
         self.robot = MujocoRobot(self.setup.robot, self.setup.simulation, self.layers.start_posture, 0)
         self.controller = WalkingController(self.layers, planning=self.planning)
         self.coordinator = Coordinator(self.controller, self.config, self.setup.walking.planner)
-        self.session = WalkingSession(self.robot, self.controller, self.coordinator, self.config, self.clock())
+        self.session = WalkingSession(self.robot, self.controller, self.coordinator, self.config, self.clock)
         self.replies = []
 
     def clock(self):

@@ -15,6 +15,7 @@ import trimesh
 from gradiva.common import ModelError, NDArray
 
 MAX_FACES = 1500  # per mesh file, what decimation aims at: shells keep their look down to a thousand
+_FINEST_GRID = 256  # cells along the longest edge of a mesh
 _DEFAULT_COLOUR = (0.75, 0.75, 0.78)
 
 
@@ -87,11 +88,24 @@ def _shape(element: ET.Element, urdf: Path) -> trimesh.Trimesh:
 def _decimated(path: Path) -> trimesh.Trimesh:
     try:
         mesh = trimesh.load_mesh(path, process=True)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, ImportError) as error:
         raise ModelError(f"cannot read the mesh {path}: {error}") from None
     if len(mesh.faces) > MAX_FACES:
         mesh = mesh.simplify_quadric_decimation(face_count=MAX_FACES)
+    cells = _FINEST_GRID
+    while len(mesh.faces) > MAX_FACES:  # shells of loose triangles are not decimated
+        mesh, cells = _clustered(mesh, cells), cells // 2
     return mesh
+
+
+def _clustered(mesh: trimesh.Trimesh, cells: int) -> trimesh.Trimesh:
+    """Return the mesh with its vertices on a grid of so many cells along its longest edge."""
+    edge = float(max(mesh.extents)) / cells
+    clustered = trimesh.Trimesh(np.round(mesh.vertices / edge) * edge, mesh.faces, process=True)
+    clustered.update_faces(clustered.nondegenerate_faces())
+    clustered.update_faces(clustered.unique_faces())
+    clustered.remove_unreferenced_vertices()
+    return clustered
 
 
 def _find_mesh(name: str, urdf: Path) -> Path:

@@ -208,8 +208,13 @@ class WalkingModule(GradivaModule):
         if self.options.dry_run:
             robot = self._dry_run = DryRunRobot(self._robot, self.setup.robot.joints)
         walking = self.setup.walking
-        clock = ControlClock(walking.walking.period, walking.safety.clock)
-        session = WalkingSession(robot, controller, coordinator, self.config, clock)
+        session = WalkingSession(
+            robot,
+            controller,
+            coordinator,
+            self.config,
+            lambda: ControlClock(walking.walking.period, walking.safety.clock),
+        )
         self.keep_from_collector()
         self._session = session
 

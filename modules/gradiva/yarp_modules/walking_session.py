@@ -39,7 +39,8 @@ class WalkingSession:
     `write` raises, commands over RPC and the emergency stop are carried out in the same tick.
 
     Time is the control time of a `ControlClock`: where the source jumps (a simulation that begins anew, a process that
-    was suspended), control time goes on by one period, and a ``clock_jump`` is reported.
+    was suspended), control time goes on by one period, and a ``clock_jump`` is reported. As long as the robot is not
+    controlled, control time is that of the source: a simulator in lockstep waits only for the modules that command it.
 
     Attributes:
         controller: The walking controller.
@@ -54,7 +55,7 @@ class WalkingSession:
         controller: WalkingController,
         coordinator: Coordinator,
         config: CoordinatorConfig,
-        clock: ControlClock,
+        new_clock: Callable[[], ControlClock],
     ) -> None:
         """Take what was built.
 
@@ -63,10 +64,12 @@ class WalkingSession:
             controller: Of this robot.
             coordinator: Of this controller.
             config: Of the coordinator.
-            clock: Of the control, not running yet.
+            new_clock: Returns a clock of the control that has not begun.
         """
         self._robot = robot
-        self._clock = clock
+        self._new_clock = new_clock
+        self._clock = new_clock()
+        self._has_taken_motors = False  # in the last tick
         self.controller = controller
         self.coordinator = coordinator
         self.measurement: Measurement | None = None
@@ -102,9 +105,7 @@ class WalkingSession:
         Args:
             source_time: Of the clock that control time follows, and on which samples are stamped, [s].
         """
-        time = self._clock.update(source_time)
-        if self._clock.jump is not None:
-            self._guarded("follow the clock", self._report_jump)
+        time = self._follow_clock(source_time)
         self._guarded("read the robot", self._take_sample)
         self.serve()
         self._guarded("follow the goals", lambda: self.coordinator.update(time))
@@ -132,18 +133,26 @@ class WalkingSession:
     def _take_sample(self) -> None:
         """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""
         measurement = self._robot.read()
-        self.measurement = altered(measurement, time=self._clock.stamp(measurement.time))
+        time = self._clock.stamp(measurement.time)
+        self.measurement = measurement if time == measurement.time else altered(measurement, time=time)
         self.coordinator.joint_positions = self.measurement.joint_positions
 
-    def _report_jump(self) -> None:
-        assert self._clock.jump is not None, "it was looked at before"
-        finding = clock_finding(self._clock.jump)
-        self._trouble.warning("%s", finding.text)
-        self.controller.report([finding])
+    def _follow_clock(self, source_time: float) -> float:
+        """Return the control time of a tick, [s]; report a jump, but for that of a simulator that begins to wait."""
+        if self.controller.state is WalkingState.CONFIGURED:
+            self._clock = self._new_clock()
+        time, jump = self._clock.update(source_time), self._clock.jump
+        if jump is not None and not self._has_taken_motors:
+            finding = clock_finding(jump)
+            self._trouble.warning("%s", finding.text)
+            self._guarded("report a jump of the clock", lambda: self.controller.report([finding]))
+        self._has_taken_motors = False
+        return time
 
     def _take_motors(self, before: WalkingState) -> None:
         """Let a robot that begins to be prepared switch its motors anew, whoever had them."""
         begins = self.controller.state is WalkingState.PREPARING and before is not WalkingState.PREPARING
+        self._has_taken_motors |= begins
         if begins and isinstance(self._robot, Rearmable):
             self._guarded("take the motors", self._robot.rearm)
 

@@ -11,7 +11,7 @@ from gradiva.middleware.analog_sensors import SensorClass
 from gradiva.middleware.control_board import ControlMode
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.simulator import SimulatedWorld
-from tests.conftest import ROBOTS
+from tests.conftest import ROBOTS_WITH_PORTS
 from tests.yarp_modules.simulator.conftest import make_world, posture_of, setup_of
 
 WEIGHTS = {"icub_v2_7": 324.3, "icub_v3": 514.7, "talos": 885.5}  # [N]
@@ -29,7 +29,7 @@ def wrenches(sample, world):
     }
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", ROBOTS_WITH_PORTS)
 def test_feet_carry_the_weight_and_their_sensors_all_but_what_is_below(robot):
     world = make_world(robot)
     world.advance(0.2)
@@ -53,7 +53,7 @@ def test_sensors_in_the_thighs_carry_what_is_above_and_those_in_the_arms_what_ha
     np.testing.assert_allclose(np.abs(told["l_arm_ft"]), np.abs(told["r_arm_ft"]), atol=0.1)  # mirror images
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", ROBOTS_WITH_PORTS)
 def test_inertial_units_feel_gravity_upward_by_their_own_attitude(robot):
     world = make_world(robot)
     world.advance(0.1)

@@ -31,8 +31,11 @@ _STANDING = 6.0  # [-] of m g h: the least stiffness of a leg joint that the rob
 _USELESS = 5.0  # [-] of m g h: torque limits of a URDF above it are none
 _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no useful limit
 _VELOCITY = 8.0  # [rad/s] where the URDF has no limit
+_SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lowered in proportion
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
 _ROOM = 0.03  # [m] between two soles that pass each other
+_STRIDE = 0.75  # [-] of the length of the legs: the longest step
+_ARMATURE = 0.02  # [-] of the largest inertia that a leg joint moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,28 +45,31 @@ class Draft:
     Attributes:
         description: Of the robot.
         posture: Its first posture.
+        armature: Inertia of motors and gears at the joints, [kg·m²].
         notes: What was found and what was guessed, a line each.
     """
 
     description: RobotDescription
     posture: FirstPosture
+    armature: float
     notes: tuple[str, ...]
 
     @property
-    def planner(self) -> dict[str, object]:
-        """Table ``[planner]``: what differs from config/planner.toml, scaled by the length of the legs."""
+    def planner(self) -> dict[str, tuple[object, str]]:
+        """Table ``[planner]``, values and units: what differs from config/planner.toml, by legs and soles."""
         robot, leg, sole = self.description, self.posture.leg_length, self.description.sole
-        stride = 0.75 * leg
+        middle = [round(0.5 * sum(sole.x), 4) + 0.0, round(0.5 * sum(sole.y), 4) + 0.0]
+        longest = math.hypot(_STRIDE * leg, robot.step_width)
         return {
-            "zmp_offset": [round(sum(sole.x) / 2.0, 4), round(sum(sole.y) / 2.0, 4)],
-            "cruise_speed": round(0.5 * robot.max_speed, 2),
-            "swing_height": round(0.035 * leg, 3),
-            "time_weight": round(0.02 * (leg / 0.5) ** 2.5, 3),
-            "min_feet_distance": round(sole.width + 0.5 * _ROOM, 3),
-            "max_feet_distance": round(math.hypot(stride, robot.step_width), 2),
-            "min_step_width": round(min(sole.width + _ROOM, robot.step_width), 3),
-            "heel_length": round(max(-sole.x[0], 0.01), 4),
-            "zmp_tolerance": round(0.25 * sole.width, 3),
+            "zmp_offset": (middle, "[m] the middle of the sole"),
+            "cruise_speed": (round(0.5 * robot.max_speed, 2), "[m/s]"),
+            "swing_height": (round(0.035 * leg, 3), "[m]"),
+            "time_weight": (round(0.02 * (leg / 0.5) ** 2.5, 3), "[m² s²] step durations grow with the legs"),
+            "min_feet_distance": (round(sole.width + 0.5 * _ROOM, 3), "[m]"),
+            "max_feet_distance": (round(longest, 2), "[m] three quarters of a leg ahead"),
+            "min_step_width": (round(min(sole.width + _ROOM, robot.step_width), 3), "[m]"),
+            "heel_length": (round(max(-sole.x[0], 0.01), 4), "[m]"),
+            "zmp_tolerance": (round(0.25 * sole.width, 3), "[m] half the half-width of the sole"),
         }
 
 
@@ -96,7 +102,11 @@ def draft_robot(
     bare = _bare_description(name, source, model_file, limbs, urdf, tree, sole)
     model = IdynTreeModel(bare)
     posture = first_posture(model, tree, limbs, sole)
-    groups = _joint_groups(model, limbs, posture, bare.mass * GRAVITY * posture.com_height)
+    inertia = _joint_inertias(model, posture.joint_positions)
+    groups = _joint_groups(model, limbs, posture, inertia, bare.mass * GRAVITY * posture.com_height)
+    legs = [bare.joints.index(name) for side in Side for name in limbs.legs[side]]
+    slowest = float(model.velocity_limits()[legs].min())
+    fraction = min(1.0, max(slowest, 0.5 * _SLOW) / _SLOW)
     width = max(posture.hip_distance, sole.width + _ROOM)
     described = replace(
         bare,
@@ -104,9 +114,10 @@ def draft_robot(
         joint_groups=groups,
         com_height=math.floor(1e3 * posture.com_height) / 1e3,
         step_width=round(width, 3),
-        max_speed=round(_FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
+        max_speed=round(fraction * _FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
     )
-    return Draft(described, posture, tuple(_notes(urdf, limbs, described)))
+    armature = _two_digits(_ARMATURE * float(inertia[legs].max()))
+    return Draft(described, posture, armature, tuple(_notes(urdf, limbs, described)))
 
 
 def _bare_description(
@@ -161,16 +172,18 @@ def _sensors(urdf: Urdf, limbs: Limbs, tree: RigidTree) -> list[ForceTorqueSenso
     return sensors
 
 
-def _joint_groups(model: IdynTreeModel, limbs: Limbs, posture: FirstPosture, toppling: float) -> dict[str, JointGroup]:
+def _joint_groups(
+    model: IdynTreeModel, limbs: Limbs, posture: FirstPosture, inertia: NDArray, toppling: float
+) -> dict[str, JointGroup]:
     """Return the groups with servos and limits.
 
     Args:
         model: The robot.
         limbs: Names of the joints.
-        posture: In which inertias are taken.
+        posture: Where the joints begin.
+        inertia: That each joint moves, [kg·m²], shape (n,).
         toppling: m g h, [N·m/rad].
     """
-    inertia = _joint_inertias(model, posture.joint_positions)
     torques, velocities = model.torque_limits(), model.velocity_limits()
     groups, first = {}, 0
     for group, joints in limbs.groups.items():

@@ -14,7 +14,7 @@ from gradiva.robot_model import IdynTreeModel, as_array, as_pose
 from gradiva.setup.new_robot.limbs import Limbs
 from gradiva.simulation.rigid_tree import RigidTree
 
-_BENDS = (50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
+_BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
 _MARGIN = 0.05  # [rad] kept from joint limits
 _FLAT = 1e-4  # [rad] and [m]
 _STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand

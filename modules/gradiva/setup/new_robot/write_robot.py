@@ -17,6 +17,8 @@ from gradiva.walking import WalkingLayers
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
+_COMMENT = 28  # [characters] before the comments of a file
+
 _HEAD = """\
 # {title}, {model}.
 name = "{name}"
@@ -83,18 +85,23 @@ def write_robot(draft: Draft, folder: Path) -> list[Path]:
     robot = draft.description
     files = {
         "robot.toml": robot_text(robot),
-        "planner.toml": _overlay(
-            f"What differs on {robot.title} from config/planner.toml.", {"planner": draft.planner}
+        "planner.toml": _table_text(
+            "planner", draft.planner, f"What differs on {robot.title} from config/planner.toml."
+        ),
+        "simulation.toml": _table_text(
+            "simulation.plant",
+            {"armature": (draft.armature, "[kg·m²] rotors seen through their gears: a guess, URDFs leave them out")},
+            f"What differs on {robot.title} from config/simulation.toml.",
         ),
     }
     try:
         folder.mkdir(parents=True)
         for name, text in files.items():
             (folder / name).write_text(text, encoding="utf-8")
-        momentum = _leg_momentum(robot.name)
-        heading = f"What differs on {robot.title} on soft ground: how accelerations of its feet move the ZMP, [s²]."
+        momentum = {name: (gain, "[s²]") for name, gain in _leg_momentum(robot.name).items()}
+        heading = f"What differs on {robot.title} on soft ground: how accelerations of its feet move the ZMP."
         soft = folder / "soft_ground.toml"
-        soft.write_text(_overlay(heading, {"planner": {"leg_momentum": momentum}}), encoding="utf-8")
+        soft.write_text(_table_text("planner.leg_momentum", momentum, heading), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {error.filename}: {error.strerror}") from None
     except WalkingError as error:
@@ -157,8 +164,10 @@ def _leg_momentum(name: str) -> dict[str, float]:
     return {name: round(gain, 4) for name, gain in gains.items()}
 
 
-def _overlay(heading: str, tables: Mapping[str, object]) -> str:
-    return f"# {heading}\n\n{tomli_w.dumps(tables)}"
+def _table_text(name: str, table: Mapping[str, tuple[object, str]], heading: str) -> str:
+    """Return a TOML file of one table, whose values come with their units."""
+    lines = [f"{key} = {value!r}".ljust(_COMMENT) + f" # {unit}" for key, (value, unit) in table.items()]
+    return "\n".join([f"# {heading}", "", f"[{name}]", *lines, ""])
 
 
 def _quoted(text: str) -> str:
