@@ -47,6 +47,8 @@ def test_shipped_robots_hold_what_they_promise(robot):
         ('base_link = "base_link"', 'base_link = "torso_1_link"', "not the root of the URDF, which is 'base_link'"),
         ("arm_left_5_joint", "arm_left_5", r"robots/mine/robot.toml.*no control board has joint 'arm_left_5'"),
         ('head = ["head_1_joint"', 'head = ["head_0_joint", "head_1_joint"', "ports: no joint 'head_0_joint'"),
+        (', "leg_left_6_joint"]\nposture = [0.0, ', "]\nposture = [", "names: leg_left_6_joint of the legs are in no"),
+        ("[joint_groups.head]", "[joint_groups.skull]", "posture_weights: unknown joint group 'head'"),
         ("talos_reduced.urdf\"", "talos.urdf\"", "has no file 'talos_data/robots/talos.urdf'"),
         ('model = "talos_data', 'model = 3 # "talos_data', "missing key 'model', or it is no text"),
         ('name = "mine"', 'name = "other"', "name = 'other', it must be that of the folder, 'mine'"),

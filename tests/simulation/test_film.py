@@ -102,8 +102,8 @@ def test_equal_vertices_are_merged() -> None:
 
 
 def test_meshes_that_cannot_be_drawn_are_named(icub: RobotDescription, tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="only STL meshes can be read"):
-        find_mesh("package://robot/arm.dae", icub.model_path)
+    with pytest.raises(ModelError, match="only STL or DAE meshes can be read"):
+        find_mesh("package://robot/arm.obj", icub.model_path)
     with pytest.raises(ModelError, match="is in no folder above"):
         find_mesh("package://robot/arm.stl", icub.model_path)
     (tmp_path / "text.stl").write_text("solid arm")

@@ -1,5 +1,6 @@
 """Robots: their descriptions, and their kinematics and dynamics."""
 
+from gradiva.robot_model.collada import read_collada
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
@@ -43,5 +44,6 @@ __all__ = [
     "force_torque_mount",
     "interpreted",
     "is_physical",
+    "read_collada",
     "unphysical_links",
 ]

@@ -11,7 +11,7 @@ from gradiva.common import ModelError, Side, WalkingError, nearest_name
 from gradiva.common.finding import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.load_setup import load_setup
-from gradiva.setup.new_robot import fit_sole
+from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
 from gradiva.simulation.plant import load_tree
 from gradiva.simulation.sole_box import sole_boxes
@@ -53,7 +53,8 @@ def _tried(check: Callable[[RobotDescription], Iterator[Finding]], robot: RobotD
 
 def _configuration(robot: RobotDescription) -> Iterator[Finding]:
     for choice in _CHOICES:
-        load_setup(robot.name, choice)
+        weights = load_setup(robot.name, choice).walking.inverse_kinematics.posture_weights
+    robot.spread(weights, "inverse_kinematics.posture_weights")
     yield Finding(OK, "configuration")
 
 
@@ -65,7 +66,13 @@ def _mass(robot: RobotDescription) -> Iterator[Finding]:
 
 def _names(robot: RobotDescription) -> Iterator[Finding]:
     model = _model(robot)
-    yield Finding(OK, f"names of {len(robot.joints)} joints and {model.model.getNrOfLinks()} links")
+    soles = Choices(left_sole=robot.left_foot_frame, right_sole=robot.right_foot_frame)
+    limbs = find_limbs(read_urdf(robot.model_path), soles)
+    locked = [joint for leg in limbs.legs.values() for joint in leg if joint not in robot.joints]
+    if locked:
+        yield Finding(FAIL, f"names: {', '.join(locked)} of the legs are in no joint group")
+    else:
+        yield Finding(OK, f"names of {len(robot.joints)} joints and {model.model.getNrOfLinks()} links")
 
 
 def _soles(robot: RobotDescription) -> Iterator[Finding]:

@@ -9,10 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ModelError, NDArray
+from gradiva.robot_model import read_collada
 
 _HEADER = 84  # bytes of a binary STL before its triangles
 _TRIANGLE = np.dtype([("normal", "<f4", 3), ("vertices", "<f4", (3, 3)), ("attribute", "<u2")])
 _FINEST_GRID, _COARSEST_GRID = 256, 8  # cells along the longest edge of a mesh
+
+
+READABLE = (".stl", ".dae")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +27,7 @@ class Mesh:
     faces: npt.NDArray[np.int32]
 
 
-def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = (".stl",)) -> Path:
+def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = READABLE) -> Path:
     """Return the file of a ``package://`` address: below one of the folders that hold the model.
 
     Args:
@@ -41,6 +45,15 @@ def find_mesh(uri: str, model_file: Path, kinds: tuple[str, ...] = (".stl",)) ->
         if (folder / relative).is_file():
             return folder / relative
     raise ModelError(f"mesh '{uri}' is in no folder above {model_file}")
+
+
+def read_mesh(path: Path) -> Mesh:
+    """Read a mesh of one of the kinds in ``READABLE``.
+
+    Raises:
+        ModelError: It cannot be read.
+    """
+    return Mesh(*read_collada(path)) if path.suffix.lower() == ".dae" else read_stl(path)
 
 
 def read_stl(path: Path) -> Mesh:

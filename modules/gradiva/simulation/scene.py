@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.mesh import Mesh, find_mesh, read_stl, thin_out
+from gradiva.simulation.mesh import Mesh, find_mesh, read_mesh, thin_out
 from gradiva.simulation.plant import load_tree
 from gradiva.simulation.spec_tools import add_bodies, quaternion
 from gradiva.simulation.urdf import Visual
@@ -119,7 +119,7 @@ def _add_visual(
     key = (visual.file, visual.size)
     if key not in meshes:
         meshes[key] = f"mesh {len(meshes)}"
-        mesh = thin_out(read_stl(find_mesh(visual.file, model_file)), _FACES)
+        mesh = thin_out(read_mesh(find_mesh(visual.file, model_file)), _FACES)
         _add_mesh(spec, meshes[key], mesh, visual.size)
     geom.type = mujoco.mjtGeom.mjGEOM_MESH
     geom.meshname = meshes[key]

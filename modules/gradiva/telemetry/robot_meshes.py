@@ -13,6 +13,7 @@ import numpy.typing as npt
 import trimesh
 
 from gradiva.common import ModelError, NDArray
+from gradiva.robot_model import read_collada
 
 MAX_FACES = 1500  # per mesh file, what decimation aims at: shells keep their look down to a thousand
 _FINEST_GRID = 256  # cells along the longest edge of a mesh
@@ -87,7 +88,8 @@ def _shape(element: ET.Element, urdf: Path) -> trimesh.Trimesh:
 @lru_cache(maxsize=256)
 def _decimated(path: Path) -> trimesh.Trimesh:
     try:
-        mesh = trimesh.load_mesh(path, process=True)
+        is_collada = path.suffix.lower() == ".dae"
+        mesh = trimesh.Trimesh(*read_collada(path)) if is_collada else trimesh.load_mesh(path, process=True)
     except (OSError, ValueError, ImportError) as error:
         raise ModelError(f"cannot read the mesh {path}: {error}") from None
     if len(mesh.faces) > MAX_FACES:

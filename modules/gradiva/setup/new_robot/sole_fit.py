@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import ModelError, NDArray, SoleRectangle, so3
+from gradiva.common import ModelError, NDArray, SoleRectangle
+from gradiva.robot_model import read_collada
 from gradiva.simulation.mesh import find_mesh, read_stl
 from gradiva.simulation.rigid_tree import RigidBody
 from gradiva.simulation.urdf import Shape
@@ -70,67 +70,7 @@ def _vertices(path: Path) -> NDArray:
     if kind == ".stl":
         return read_stl(path).vertices
     if kind == ".dae":
-        return _read_collada(path)
+        return read_collada(path)[0]
     lines = (line.split() for line in path.read_text(encoding="utf-8", errors="replace").splitlines())
     vertices = [line[1:4] for line in lines if line and line[0] == "v"]
     return np.array(vertices, dtype=float).reshape(-1, 3)
-
-
-def _read_collada(path: Path) -> NDArray:
-    """Return the vertices of all geometries of a Collada file where its scene puts them, z up, [m], shape (n, 3)."""
-    try:
-        root = ElementTree.parse(path).getroot()
-    except ElementTree.ParseError as error:
-        raise ModelError(f"{path} is not XML: {error}") from None
-    unit = root.find("{*}asset/{*}unit")
-    scale = 1.0 if unit is None else float(unit.get("meter", "1"))
-    up = root.findtext("{*}asset/{*}up_axis", "Y_UP")
-    geometries = {geometry.get("id", ""): _positions(geometry) for geometry in root.findall(".//{*}geometry")}
-    placed: list[NDArray] = []
-    for scene in root.findall(".//{*}visual_scene"):
-        for node in scene.findall("{*}node"):
-            placed += _placed(node, np.eye(4), geometries)
-    if not placed:
-        raise ModelError(f"{path} shows no geometry")
-    turn = {"Z_UP": np.eye(3), "X_UP": so3.exp(np.array([0.0, -0.5 * np.pi, 0.0]))}
-    return np.asarray(scale * np.vstack(placed) @ turn.get(up, so3.exp(np.array([0.5 * np.pi, 0.0, 0.0]))).T)
-
-
-def _positions(geometry: ElementTree.Element) -> NDArray:
-    """Return the positions that the vertices of one geometry name, shape (n, 3)."""
-    wanted = [
-        entry.get("source", "")[1:]
-        for entry in geometry.findall("{*}mesh/{*}vertices/{*}input")
-        if entry.get("semantic") == "POSITION"
-    ]
-    sources = [source for source in geometry.findall("{*}mesh/{*}source") if source.get("id") in wanted]
-    numbers = " ".join(source.findtext("{*}float_array", "") for source in sources)
-    return np.array(numbers.split(), dtype=float).reshape(-1, 3)
-
-
-def _placed(node: ElementTree.Element, pose: NDArray, geometries: dict[str, NDArray]) -> list[NDArray]:
-    """Return the vertices below a node of the scene, its transformations applied in their order."""
-    for step in node:
-        pose = pose @ _transformation(step)
-    found = [
-        geometries[instance.get("url", "")[1:]] @ pose[:3, :3].T + pose[:3, 3]
-        for instance in node.findall("{*}instance_geometry")
-    ]
-    return found + [points for child in node.findall("{*}node") for points in _placed(child, pose, geometries)]
-
-
-def _transformation(step: ElementTree.Element) -> NDArray:
-    """Return the matrix of a transformation element, shape (4, 4); the identity of any other element."""
-    kind, change = step.tag.rpartition("}")[2], np.eye(4)
-    if kind not in ("matrix", "translate", "scale", "rotate"):
-        return change
-    numbers = np.array((step.text or "").split(), dtype=float)
-    if kind == "matrix":
-        change = numbers.reshape(4, 4)
-    elif kind == "translate":
-        change[:3, 3] = numbers
-    elif kind == "scale":
-        change[:3, :3] = np.diag(numbers)
-    else:
-        change[:3, :3] = so3.exp(np.radians(numbers[3]) * numbers[:3])
-    return change
