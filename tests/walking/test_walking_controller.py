@@ -17,7 +17,7 @@ from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figu
 pytestmark = pytest.mark.walk
 
 
-SPEEDS = [*((robot, speed) for robot in ("icub_v2_7", "icub_v3", "talos") for speed in (0.19, 0.34)), ("g1", 0.5)]
+SPEEDS = [("icub_v2_7", 0.19), ("icub_v3", 0.19), ("talos", 0.19), ("icub_v3", 0.34), ("talos", 0.34), ("g1", 0.5)]
 
 
 @pytest.mark.parametrize(("robot", "speed"), SPEEDS)
@@ -28,6 +28,9 @@ def test_all_robots_walk_in_position_control(ready, robot, speed):
     assert figures["peak_speed_mps"] == pytest.approx(speed, rel=0.06)
     assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
     assert_stands_on_both_feet(walk)
+    stance_is_left = walk.recorder.log["stance_foot::is_left"][:, 0]
+    assert set(stance_is_left) == {0.0, 1.0}
+    assert np.count_nonzero(np.diff(stance_is_left)) >= 6
 
 
 @pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
@@ -46,9 +49,8 @@ def test_encoders_and_force_sensors_are_enough(ready, robot):
     assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
 
 
-@pytest.mark.parametrize("period", [0.002, 0.005])
-def test_faster_control_needs_no_other_gains(ready, period):
-    walk = ready("icub_v2_7", f"walking.period={period}")
+def test_faster_control_needs_no_other_gains(ready):
+    walk = ready("icub_v2_7", "walking.period=0.002")
     assert walk.follow(VelocityCommand(0.19, duration=4.0))
     assert_walked(walk, dcm=0.025)
 
@@ -75,9 +77,8 @@ def test_disturbances_are_walked_through(ready, overrides):
     assert_walked(walk, com=0.03, dcm=0.04)
 
 
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
-def test_noisy_sensors_are_walked_with_on_every_seed(ready, robot, seed):
+@pytest.mark.parametrize(("robot", "seed"), [("icub_v2_7", 0), ("icub_v3", 1), ("talos", 2)])
+def test_noisy_sensors_are_walked_with(ready, robot, seed):
     walk = ready(robot, seed=seed, noise=True)
     assert walk.follow(VelocityCommand(0.34, duration=4.0))
     assert_walked(walk, com=0.03, dcm=0.05)
@@ -100,11 +101,8 @@ DIRECTIONS = {
 }
 
 
-DIRECTED = [
-    *(("icub_v2_7", way) for way in DIRECTIONS),
-    *(("talos", way) for way in ("to the left", "on a circle")),
-    ("g1", "on a circle"),
-]
+ROBOTS = {"to the right": "talos", "on a circle": "g1"}
+DIRECTED = [(ROBOTS.get(way, "icub_v2_7"), way) for way in DIRECTIONS]
 
 
 @pytest.mark.parametrize(("robot", "way"), DIRECTED)
@@ -160,10 +158,15 @@ def test_a_goal_is_reached_and_the_next_one_too(ready):
         np.testing.assert_allclose(assert_stands_on_both_feet(walk)[:2], goal, atol=0.05)
 
 
-def test_goals_may_change_while_walking(ready):
+def test_goals_may_change_while_walking_and_one_that_cannot_be_planned_changes_nothing(ready):
     walk = ready("icub_v2_7")
     walk.controller.walk(VelocityCommand(0.2))
-    assert walk.run(4.0)
+    assert walk.run(2.0)
+    plan = walk.controller.plan
+    with pytest.raises(PlanningError, match="forward"):
+        walk.controller.walk(VelocityCommand(5.0))
+    assert walk.controller.plan is plan
+    assert walk.run(2.0)
     walk.controller.walk(VelocityCommand(0.1, 0.03, 0.2))
     assert walk.run(4.0)
     walk.controller.walk(VelocityCommand(-0.1))
@@ -173,7 +176,7 @@ def test_goals_may_change_while_walking(ready):
     assert_stands_on_both_feet(walk)
 
 
-@pytest.mark.parametrize("when", [0.3, 1.3, 2.07, 2.9, 3.55])
+@pytest.mark.parametrize("when", [0.3, 2.07, 3.55])
 def test_a_stop_at_any_time_ends_standing_on_both_feet(ready, when):
     walk = ready("icub_v2_7")
     walk.controller.walk(VelocityCommand(0.25))
@@ -198,17 +201,6 @@ def test_a_pause_stands_and_a_new_goal_goes_on(ready):
     first = assert_stands_on_both_feet(walk)
     assert walk.follow(VelocityCommand(0.25, duration=3.0))
     assert assert_stands_on_both_feet(walk)[0] > first[0] + 0.3
-
-
-def test_a_command_that_cannot_be_planned_is_refused_and_the_walk_goes_on(ready):
-    walk = ready("icub_v2_7")
-    walk.controller.walk(VelocityCommand(0.2))
-    assert walk.run(2.0)
-    plan = walk.controller.plan
-    with pytest.raises(PlanningError, match="forward"):
-        walk.controller.walk(VelocityCommand(5.0))
-    assert walk.controller.plan is plan
-    assert walk.run(2.0)
 
 
 def test_the_robot_is_prepared_from_another_posture(compiler):
@@ -238,11 +230,3 @@ def test_the_interpreted_layers_walk_as_well():
     assert walk.get_ready(0.5)
     assert walk.follow(VelocityCommand(0.19, duration=2.0))
     assert_walked(walk)
-
-
-def test_the_stance_foot_alternates(ready):
-    walk = ready("icub_v2_7")
-    assert walk.follow(VelocityCommand(0.19, duration=3.0))
-    stances = walk.recorder.log["stance_foot::is_left"][:, 0]
-    assert np.count_nonzero(np.diff(stances)) >= 3
-    assert set(stances) == {0.0, 1.0}
