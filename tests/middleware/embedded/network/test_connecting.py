@@ -1,5 +1,6 @@
 import logging
 import socket
+import struct
 import threading
 from collections.abc import Iterator
 
@@ -7,7 +8,9 @@ import pytest
 
 from gradiva.middleware.embedded.network.connecting import connect, disconnect, is_connected
 from gradiva.middleware.embedded.network.port_core import PortCore
+from gradiva.middleware.embedded.wire.carriers import FAST_TCP
 from tests.middleware.recorded_messages import recording
+from tests.patience import PATIENCE
 
 
 @pytest.fixture
@@ -126,3 +129,27 @@ def test_the_source_is_asked_in_the_recorded_words(name_client, attempt, connect
     assert attempt("/gold/out", "/gold/in")
     source.join()
     assert source.said == source.recorded
+
+
+@pytest.mark.parametrize("side", ["recv", "send"])
+def test_a_carrier_with_a_port_monitor_is_refused_by_its_name(ports, caplog, side):
+    carrier = f"fast_tcp+{side}.portmonitor+type.lua+file.x"
+    assert not connect("/out", "/in", carrier)
+    assert f"the carrier {carrier} is not spoken" in caplog.text
+    assert ports[0].outputs.all() == ()
+
+
+@pytest.mark.parametrize(
+    ("sender", "answer", "complaint"),
+    [
+        (b"/out (recv portmonitor) (file x)", b"", "there are no port monitors: leave out +recv"),
+        (b"/out (send portmonitor) (file x)", b"YA", ""),  # the sender runs it
+    ],
+)
+def test_a_sender_that_wants_a_port_monitor_to_be_run_here_is_refused(ports, caplog, sender, answer, complaint):
+    """The modifiers of its carrier come with its name."""
+    introduction = FAST_TCP.header + struct.pack("<i", len(sender) + 1) + sender + b"\0"
+    with socket.create_connection(("127.0.0.1", ports[1].port_number), timeout=PATIENCE) as sock:
+        sock.sendall(introduction)
+        assert sock.recv(2) == answer
+    assert complaint in caplog.text
