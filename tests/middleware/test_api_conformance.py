@@ -19,7 +19,6 @@ INTERNAL = {
     "Portable": {"to_wire", "to_wire_text", "from_wire", "from_wire_text"},
     "ConnectionReader": {"next_object", "drop_requested"},
     "ConnectionWriter": {"append_object", "drop_requested", "is_empty", "payload", "line"},
-    "PeriodicThread": {"run", "threadInit", "threadRelease"},  # C++ methods: Python cannot subclass it there
 }
 
 EXPORTED_CLASSES = sorted(name for name in api.__all__ if inspect.isclass(getattr(api, name)))

@@ -18,13 +18,13 @@ from pathlib import Path
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.application.periodic_thread import PeriodicThread
 from gradiva.middleware.embedded.data.property import Property
 from gradiva.middleware.embedded.data.standard_vectors import DVector
 from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.errors import NameServerUnreachable
+from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.persistent_connections import PersistentConnections
 from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
 from tests.middleware.survival_peer import STREAMS
@@ -157,18 +157,18 @@ class Stream:
         return True
 
 
-class Writer(PeriodicThread):
+class Writer:
     """Streams numbers from a port of this process."""
 
     def __init__(self, stack: ExitStack, name: str) -> None:
-        super().__init__(0.005)
         self.number = 0
         self._port = yarp.BufferedPortBottle()
+        self._publisher = PeriodicPublisher(name, 0.005, self._write)
         opened(stack, self._port, name)
-        assert self.start()
-        stack.callback(self.stop)
+        self._publisher.start()
+        stack.callback(self._publisher.stop)
 
-    def run(self) -> None:
+    def _write(self) -> None:
         bottle = self._port.prepare()
         bottle.clear()
         bottle.addInt32(self.number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gradiva.middleware.embedded.application.periodic_thread import PeriodicThread
 from gradiva.middleware.embedded.application.resource_finder import ResourceFinder
 from gradiva.middleware.embedded.application.rf_module import RFModule
 from gradiva.middleware.embedded.data.bottle import Bottle
@@ -175,7 +174,6 @@ __all__ = [
     "MotorTorqueParameters",
     "Network",
     "NetworkBase",
-    "PeriodicThread",
     "Pid",
     "PidVector",
     "PolyDriver",

@@ -1,11 +1,10 @@
 """Keeps the ports of this process known to the name server, though it may be restarted without its memory.
 
 One daemon thread a process, started with the first port. Every period it asks, over one connection, for all names of
-this process, never while it keeps others waiting. A name that is missing is registered again with its address and
-properties; a name that now has another address, because the name server had forgotten ours, is left to its new owner
-if that one is alive, else taken back. If the name
-server is gone, was a guest in another process and lived on loopback, one of the survivors takes its place: all try,
-and the one that binds the address wins.
+this process; no port that opens or closes waits for its questions. A name that is missing is registered again with its
+address and properties. A name that has another address, because the name server had forgotten ours, is left to its new
+owner if that one is alive, else taken back. If the name server is gone, was a guest in another process and lived on
+loopback, one of the survivors takes its place: all try, and the one that binds the address wins.
 """
 
 from __future__ import annotations
