@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import mujoco
 import numpy as np
 import pytest
 
-from gradiva.common import Side, so3
+from gradiva.common import ModelError, Side, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.ground_config import GroundConfig, GroundKind
 from gradiva.simulation.plant import build_plant, load_tree
@@ -36,6 +38,13 @@ def test_the_boxes_of_a_foot_tile_the_sole_rectangle(description: RobotDescripti
         np.testing.assert_allclose(found[:, :2].min(axis=0), expected.min(axis=0), atol=1e-12)
         np.testing.assert_allclose(found[:, :2].max(axis=0), expected.max(axis=0), atol=1e-12)
         assert area == pytest.approx(np.prod(np.ptp(expected, axis=0)), rel=1e-12)
+
+
+def test_a_model_that_the_engine_refuses_is_named(description: RobotDescription) -> None:
+    dust = replace(configured().plant, mass_scale=1e-20)
+    ground = RigidGround(FLAT, description.sole.z)
+    with pytest.raises(ModelError, match=f"{description.name}: MuJoCo refuses the model: .*Element name"):
+        build_plant(description, load_tree(description), dust, ground, FLAT.gravity_vector, 0.001)
 
 
 def test_sensors_read_exactly_the_forces_at_the_contacts(description: RobotDescription) -> None:

@@ -67,6 +67,21 @@ def test_unknown_joints_frames_and_bases_are_named(pendulum: Path) -> None:
         weld(urdf, "base", ["hinge"]).body_of("bobb")
 
 
+def test_a_number_that_is_none_is_refused_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "odd.urdf").write_text(PENDULUM.replace('lower="-1"', 'lower="minus one"'))
+    with pytest.raises(ModelError, match=r"odd\.urdf is no valid URDF: .*'minus one'"):
+        read_urdf(tmp_path / "odd.urdf")
+
+
+def test_a_root_that_is_a_mere_name_is_the_link_that_it_is_fixed_to(tmp_path: Path) -> None:
+    joint = '<joint name="named" type="fixed"><parent link="world"/><child link="base"/></joint>'
+    name = f'<link name="world"/>{joint}</robot>'
+    (tmp_path / "named.urdf").write_text(PENDULUM.replace("</robot>", name))
+    urdf = read_urdf(tmp_path / "named.urdf")
+    assert urdf.roots == ["base"]
+    assert weld(urdf, "base", ["hinge"]).mass == pytest.approx(4.0)
+
+
 def test_a_file_that_is_no_urdf_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="cannot read"):
         read_urdf(tmp_path / "absent.urdf")

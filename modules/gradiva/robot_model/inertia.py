@@ -13,13 +13,14 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray
 
-_ROUNDING = 1e-9  # [-] of the largest moment, by which balanced inertias are on the safe side of physics engines
+_ZERO = 1e-15  # [kg·m²] what rounding leaves of none
+_MARGIN = 1e-9  # [-] of the largest moment, by which balanced inertias are on the safe side of physics engines
 
 
 def is_physical(inertia: NDArray) -> bool:
     """Tell whether a body can have this inertia about its centre of mass ([kg·m²], shape (3, 3))."""
     low, middle, high = np.linalg.eigvalsh(inertia)
-    return bool(low >= 0.0 and low + middle >= high)
+    return bool(low >= -_ZERO and low + middle >= high - _ZERO)
 
 
 def balanced(inertia: NDArray) -> NDArray:
@@ -31,7 +32,7 @@ def balanced(inertia: NDArray) -> NDArray:
         return inertia
     moments, axes = np.linalg.eigh(inertia)
     moments = np.maximum(moments, 0.0)
-    moments[:2] += 0.5 * max(0.0, (1.0 + _ROUNDING) * moments[2] - moments[0] - moments[1])
+    moments[:2] += 0.5 * max(0.0, (1.0 + _MARGIN) * moments[2] - moments[0] - moments[1])
     return np.array(axes @ np.diag(moments) @ axes.T)
 
 

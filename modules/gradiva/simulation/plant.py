@@ -99,7 +99,7 @@ def build_plant(
         timestep: Of the physics, [s].
 
     Raises:
-        ModelError: The model lacks a frame that the description names.
+        ModelError: The model lacks a frame that the description names, or the engine refuses it.
     """
     spec = mujoco.MjSpec()
     _set_options(spec, gravity, timestep)
@@ -113,9 +113,16 @@ def build_plant(
         spec.body(body.name).add_site(name=frame, pos=pose[:3, 3], quat=quaternion(pose[:3, :3]))
     for joint, limit in zip(description.joints, torque_limits(description, tree), strict=True):
         _add_actuator(spec, joint, float(limit))
-    model = spec.compile()
+    model = _compile(spec, description.name)
     ground.bind(model)
     return model
+
+
+def _compile(spec: mujoco.MjSpec, robot: str) -> mujoco.MjModel:
+    try:
+        return spec.compile()
+    except ValueError as error:
+        raise ModelError(f"{robot}: MuJoCo refuses the model: {' '.join(str(error).split())}") from None
 
 
 def _set_options(spec: mujoco.MjSpec, gravity: NDArray, timestep: float) -> None:

@@ -62,7 +62,7 @@ class _Standing:
         self._kinematics = model.kinematics_and_dynamics()
         self._joints = list(model.description.joints)
         self._low, self._high = model.joint_limits()
-        self._zero = np.clip(np.zeros(len(self._joints)), self._low, self._high)
+        self._zero = np.zeros(len(self._joints))
         soles = {side: self._pose(self._zero, limbs.soles[side]) for side in Side}
         rotation = soles[Side.LEFT][1]
         self._forward, self._left, self._up = rotation.T
@@ -71,7 +71,7 @@ class _Standing:
 
     def solve(self) -> FirstPosture:
         """Return the posture with the most bent knees that can be reached."""
-        arms = self._zero.copy()
+        arms = np.clip(self._zero, self._low, self._high)
         for side in Side:
             self._hang(arms, side)
         for bend in _BENDS:
@@ -94,7 +94,9 @@ class _Standing:
                 pitches.append((index, float(np.sign(along))))
         if len(pitches) < 3:
             names = ", ".join(self._joints[index] for index, _ in pitches) or "none"
-            raise ModelError(f"{self._model.description.name}: a leg needs three joints that pitch, of {leg}: {names}")
+            raise ModelError(
+                f"{self._model.description.name}: a leg needs three joints that pitch; of {', '.join(leg)}: {names}"
+            )
         hip, ankle = pitches[0], pitches[-1]
         knee = max(pitches[1:-1], key=lambda joint: self._high[joint[0]] - self._low[joint[0]])
         return [hip, knee, ankle]
