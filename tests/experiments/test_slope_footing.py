@@ -28,8 +28,8 @@ def test_the_com_is_downhill_of_the_feet_by_its_height():
 
 
 @pytest.mark.parametrize(("uphill", "edge"), [*zip((180.0, -90.0, 0.0, 90.0), ROOM, strict=True)])
-def test_a_robot_at_rest_topples_where_its_com_is_beyond_the_edge_downhill(uphill, edge):
-    steepness = math.degrees(math.atan(edge / 0.53))
+def test_a_robot_at_rest_topples_where_its_com_is_near_the_edge_downhill(uphill, edge):
+    steepness = math.degrees(math.atan(0.7 * edge / 0.53))
     assert footing(steepness + 0.01, uphill).topples_at_rest
     assert not footing(steepness - 0.01, uphill).topples_at_rest
 
@@ -51,6 +51,12 @@ def test_what_was_seen_to_be_walked_is_not_refused_and_what_is_steeper_is(robot)
                 check_slope(on(limit + 0.01, heading, robot))
 
 
+def test_velocity_control_walks_slopes_on_which_position_control_topples():
+    check_slope(on(5.0, 180.0, **{"walking.control": "velocity"}))
+    with pytest.raises(ConfigError, match="topples"):
+        check_slope(on(7.0, 0.0, **{"walking.control": "velocity"}))
+
+
 def test_a_slope_on_which_soles_slip_is_refused_with_what_friction_holds():
     with pytest.raises(ConfigError, match=re.escape("friction=0.05 holds up to 2.9°")):
         check_slope(on(3.0, **{"simulation.ground.friction": 0.05}))
@@ -60,4 +66,7 @@ def test_a_slope_is_described_with_its_numbers_and_level_ground_not_at_all():
     assert slope_note(on(0.0)) is None
     note = slope_note(on(3.0, -90.0))
     assert note.startswith("a slope of 3.0° that rises to the right, and a plan for level ground: the CoM is")
-    assert "28 mm downhill of where it is planned, the edge of the soles 121 mm; up to 3.5° ahead or back" in note
+    assert (
+        "28 mm downhill of where it is planned, the edge of the soles 121 mm; position control has been seen to walk up to 3.5° ahead or back"
+        in note
+    )

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, Side
+from gradiva.common import ConfigError, ControlMode, NDArray, Side
 from gradiva.setup import Setup
 
 _WORTH_A_WORD = math.radians(0.5)
+_MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 (torque), 0.67 and 0.71 (velocity control)
 _EIGHTH, _QUARTER = math.radians(45.0), math.radians(90.0)
 _DIRECTIONS = (
     "ahead",
@@ -41,10 +42,11 @@ class SlopeFooting:
     Attributes:
         steepness: Of the ground, [rad].
         uphill: Heading in which it rises most, counter-clockwise from where the robot faces, [rad].
-        com_height: [m].
+        com_height: Above the ground, [m].
         room: From the ZMP of standing to the edges of the soles in front, at the left, behind, at the right, [m].
         friction: Of the ground, [-].
-        walked: How steep ground has been seen to be walked ahead or back and to the sides, [rad]; None: not known.
+        walked: How steep ground has been seen to be walked ahead or back and to the sides, [rad]; None: not known, or
+            known of position control alone, which topples first as its servos yield.
     """
 
     steepness: float
@@ -61,11 +63,11 @@ class SlopeFooting:
         corners = robot.sole.corners(Side.LEFT)
         front, aside = corners.max(axis=0) - [planner.zmp_offset[0], -0.5 * planner.step_width]
         behind = planner.zmp_offset[0] - corners[:, 0].min()
-        limits = robot.max_slope_deg
+        limits = robot.max_slope_deg if setup.walking.walking.control is ControlMode.POSITION else None
         return cls(
             steepness=ground.steepness,
             uphill=ground.uphill,
-            com_height=planner.com_height,
+            com_height=planner.com_height - robot.sole.z,
             room=(float(front), float(aside), float(behind), float(aside)),
             friction=ground.friction,
             walked=None if limits is None else (math.radians(limits[0]), math.radians(limits[1])),
@@ -79,9 +81,9 @@ class SlopeFooting:
 
     @property
     def topples_at_rest(self) -> bool:
-        """Whether the CoM is beyond the soles."""
+        """Whether the CoM is too near to the edge of the soles, or beyond."""
         forward, left = self.com_shift
-        front, at_left, behind, at_right = self.room
+        front, at_left, behind, at_right = (_MOST_ROOM * room for room in self.room)
         return not (-behind < forward < front and -at_right < left < at_left)
 
     @property
@@ -139,6 +141,6 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
         return text
     ahead, aside = (f"{math.degrees(limit):.1f}°" for limit in footing.walked)
     return (
-        f"{text}; up to {ahead} ahead or back and {aside} to the sides have been seen to be walked"
+        f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
         f" (max_slope_deg in robots/{setup.robot.name}/robot.toml)"
     )

@@ -83,8 +83,8 @@ class RobotDescription:
             a robot tell them, [rad].
         balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
             see ``inertia.py``; else such a model is refused.
-        max_slope_deg: Steepest ground that it has been seen to walk by a plan for level ground, ahead or back and to
-            the sides, [°]; None: nothing is known.
+        max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
+            back and to the sides, [°]; None: nothing is known.
     """
 
     name: str
