@@ -75,7 +75,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
 def test_a_run_can_be_reported_and_replayed_again(gradiva, tmp_path):
     status, out, _ = gradiva("walk", "--duration", 2, "--json", "result.json", "--noise", "--set", IDLE)
     assert status == 0
-    assert "warning: nobody reads --set rigid_torque_control.…" in out
+    assert "warning: --set rigid_torque_control.… has no effect in this walk" in out
     assert "walked" in out
     report = Path(json.loads((tmp_path / "result.json").read_text())["report"])
     assert {path.name for path in report.parent.iterdir()} == {"config.toml", "result.json", "log.mat", "report.html"}

@@ -66,7 +66,7 @@ def test_what_is_missing_is_named_with_what_exists():
 
 def test_what_is_told_twice_or_malformed_is_refused():
     ports = ports_of("icub_v2_7")
-    with pytest.raises(ConfigError, match="joint 'neck_roll' is told twice"):
+    with pytest.raises(ConfigError, match="joint 'neck_roll' is named twice"):
         replace(ports, boards=ports.boards | {"neck": ("neck_roll",)})
     with pytest.raises(ConfigError, match="'icubSim': names of ports begin with a slash"):
         replace(ports, prefixes=ports.prefixes | {"simulation": "icubSim"})

@@ -86,7 +86,7 @@ def test_a_joint_may_be_off_by_what_its_servo_yields():
     assert finding.kind is SafetyKind.JOINT_TRACKING
     (finding,) = joint_findings(measured((0.0, 1.0)), told=(0.0, 0.74))
     assert finding.subject == "knee"
-    assert finding.text == "joint knee is off where it was told to be by 0.26 rad, the limit is 0.25 rad"
+    assert finding.text == "joint knee differs from its command by 0.26 rad, the limit is 0.25 rad"
 
 
 def test_motors_are_warned_of_and_then_stopped():

@@ -84,8 +84,8 @@ def test_commands_are_answered_by_text_and_by_vocab(counter):
 def test_refusals_carry_their_reason(counter):
     assert ask("plan") == '[fail] "no way"'
     assert ask("crash") == '[fail] "ZeroDivisionError: by zero"'
-    assert ask("nothing") == '[fail] "nothing is no command; help tells which there are"'
-    assert ask("dance") == '[fail] "dance is no command; help tells which there are"'
+    assert ask("nothing") == '[fail] "nothing is no command; help lists the commands"'
+    assert ask("dance") == '[fail] "dance is no command; help lists the commands"'
     assert ask("()").startswith("[fail]")
     assert ask("count").startswith("[ok]"), "the module goes on"
 

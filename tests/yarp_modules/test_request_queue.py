@@ -85,7 +85,7 @@ def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
 
 @pytest.mark.parametrize(
     ("grace", "reply"),
-    [(PATIENCE, ["the planner is slow"]), (0.0, "it is still being carried out; getReason tells what comes of it")],
+    [(PATIENCE, ["the planner is slow"]), (0.0, "it is still being carried out; getReason has the result")],
 )
 def test_what_was_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
     monkeypatch.setattr("gradiva.yarp_modules.request_queue._GRACE", grace)

@@ -6,7 +6,9 @@ from gradiva.yarp_modules.sensor_rate import check_sensor_rate
 
 
 def test_torque_control_over_slow_boards_is_refused_in_a_line():
-    with pytest.raises(ConfigError, match=r"wants readings every 1 ms, the boards of the robot tell them every 10 ms"):
+    with pytest.raises(
+        ConfigError, match=r"wants readings every 1 ms, the boards of the robot publish them every 10 ms"
+    ):
         check_sensor_rate(load_setup("icub_v2_7", ["walking.control=torque"]))
 
 

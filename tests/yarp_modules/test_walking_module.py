@@ -155,7 +155,7 @@ def test_a_walk_whose_simulator_is_gone_ends_at_once_and_says_so(simulator, walk
     walking.stopModule(True)
     told = [record.message for record in caplog.records if record.name in ("gradiva.module", "gradiva.robot")]
     assert "walking: the robot is silent, so its feet stay as they are" in told
-    assert "the robot is gone: nobody can be told to hold it" in told
+    assert "the robot is gone: it cannot be commanded to hold its position" in told
     assert sum("does not answer" in record.message for record in caplog.records) <= 1  # a question under way
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
-ListAll = Annotated[bool, typer.Option("--list", help="Tell what there is.")]
+ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
 Robot = Annotated[str, typer.Option(metavar="NAME", help="As in: gradiva robots.")]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
@@ -50,7 +50,7 @@ def experiment(
             raise ConfigError(f"--list takes no name, got '{name}'")
         return _list(console)
     if name is None:
-        raise ConfigError("which experiment? gradiva experiment --list tells what there is")
+        raise ConfigError("which experiment? see gradiva experiment --list")
     chosen = find_experiment(name)
     load_setup(robot)
     run, is_complete = _carry_out(console, chosen, ExperimentOptions(robot, quick), Path(out))

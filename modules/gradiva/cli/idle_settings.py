@@ -34,7 +34,7 @@ def idle_settings(settings: Iterable[str], setup: Setup) -> list[str]:
     """Return one line for each table that ``table.key=value`` changes and this walk does not read."""
     settings = list(settings)
     idle = [table for table in _TABLES if any(map(table.is_set_by, settings)) and not table.is_read(setup)]
-    return [f"warning: nobody reads --set {table.name}.… in this walk, but {table.choice} would" for table in idle]
+    return [f"warning: --set {table.name}.… has no effect in this walk, it needs {table.choice}" for table in idle]
 
 
 def _is_by_torque(setup: Setup) -> bool:

@@ -12,11 +12,11 @@ from gradiva.cli.interrupts import leaving_at_once
 def module(
     context: typer.Context,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="As in: gradiva module --list.")] = None,
-    wants_list: Annotated[bool, typer.Option("--list", help="Tell which modules there are.")] = False,
+    wants_list: Annotated[bool, typer.Option("--list", help="List the modules.")] = False,
 ) -> int:
-    """Run one module of the application until it is told to quit.
+    """Run one module of the application until the command quit, Ctrl-C or SIGTERM.
 
-    What follows NAME are the module's own options: gradiva module NAME --help. Exit status: 0 it was told to quit,
+    What follows NAME are the module's own options: gradiva module NAME --help. Exit status: 0 ended by one of them,
     1 its ports could not be opened, 2 wrong input.
     """
     with leaving_at_once():
@@ -25,5 +25,5 @@ def module(
     if wants_list:
         return module_scripts.list_modules()
     if name is None:
-        raise typer.BadParameter("which module? gradiva module --list tells which there are")
+        raise typer.BadParameter("which module? see gradiva module --list")
     return module_scripts.run(name, context.args)

@@ -38,7 +38,7 @@ def view(
     folder = RunFolder(Path(run))
     name = folder.read_config().get("robot")
     if not isinstance(name, str):
-        raise ConfigError(f"{folder.config_path} does not tell which robot walked")
+        raise ConfigError(f"{folder.config_path} has no key robot")
     robot = load_robot(name)
     if save is None:
         replay(folder, robot, port)

@@ -203,5 +203,5 @@ def _refuse_twins(kind: str, names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            raise ConfigError(f"{kind} '{name}' is told twice")
+            raise ConfigError(f"{kind} '{name}' is named twice")
         seen.add(name)

@@ -13,7 +13,7 @@ _PANELS = (("sinkage", "depth of the middle [mm]", 1e3), ("tilt", "tilt [deg]", 
 SOLE_SIGNALS = tuple(
     f"simulation::{side}_foot::{quantity}" for side in Side for quantity in ("contact::stiffness", "sinkage", "tilt")
 )
-"""The truth of the stiffness is told of soft ground alone."""
+"""The true stiffness is known of soft ground alone."""
 
 
 def plot_soles(record: WalkRecord) -> Figure:

@@ -150,7 +150,7 @@ class Coordinator:
             refusal = self._controller.plan_refusal
             self._settle(fail(refusal) if refusal else ok())
         elif time > self._unplanned.since + self._config.reply_patience:
-            self._settle(fail("the plan is still being made; getReason tells what comes of it"))
+            self._settle(fail("the plan is still being made; getReason has the result"))
 
     def _settle(self, reply: list[Element]) -> None:
         unplanned, self._unplanned = self._unplanned, None

@@ -37,7 +37,7 @@ HELP = (
     "setGoal (velocity forward [lateral [turn]])   walk on; m/s, m/s to the left, degrees/s counter-clockwise",
     "setGoal (path speed (x y) (x y) ...)   walk along the points; m/s, metres",
     "pauseWalking   finish the step, close the feet and wait for goals",
-    "stopWalking   finish the step, close the feet and stand; prepareRobot begins anew",
+    "stopWalking   finish the step, close the feet and stand; prepareRobot starts again",
     "goHome   walk back to where the robot was prepared; when it is not walking, as prepareRobot",
     "emergencyStop   freeze the joints at once, never refused; prepareRobot recovers",
     "getStatus   state, and how the walk is going",

@@ -224,13 +224,13 @@ class GradivaModule(yarp.RFModule):
 
     def _reply_to(self, items: list[Element]) -> list[Element]:
         if not items:
-            return fail("an empty command; help tells which there are")
+            return fail("an empty command; help lists the commands")
         if is_called(items[0], "help"):
             return many([*self.COMMANDS, "getHealth   how well this module keeps time", "quit   end this module"])
         if is_called(items[0], "getHealth"):
             return ok(*self.health.report().items())
         reply = self.answer(items)
-        return reply if reply else fail(f"{_said(items)} is no command; help tells which there are")
+        return reply if reply else fail(f"{_said(items)} is no command; help lists the commands")
 
 
 def _said(items: list[Element]) -> str:

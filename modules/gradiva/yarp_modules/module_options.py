@@ -139,8 +139,8 @@ def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse
     add("--lockstep", action=both, default=False, help="tick once for each new sample of the simulator")
     add("--dry-run", action="store_true", dest="dry_run", help="do everything but write to the motors")
     add("--first-run", action="store_true", dest="first_run", help="low ceilings of gains and speeds")
-    add("--quiet", action="store_true", help="tell warnings alone")
-    add("--verbose", action="store_true", help="tell details")
+    add("--quiet", action="store_true", help="print warnings only")
+    add("--verbose", action="store_true", help="print details")
     for option in own:
         if option.metavar:
             add(f"--{option.name}", metavar=option.metavar, dest=option.name, help=option.help)

@@ -83,7 +83,7 @@ class RequestQueue(Generic[Request]):
             later = "; it is carried out as soon as it does" if is_urgent else ""
             raise StateError(f"no answer within {self._patience:g} s: the control loop does not run{later}")
         if reply is None and (reply := asked.wait(_GRACE)) is None:
-            raise StateError("it is still being carried out; getReason tells what comes of it")
+            raise StateError("it is still being carried out; getReason has the result")
         return reply
 
     def serve(self, handle: Callable[[Asked[Request]], None]) -> None:

@@ -20,6 +20,6 @@ def check_sensor_rate(setup: Setup) -> None:
     if tick.control is ControlMode.TORQUE and rate * tick.period < 1.0 - _ROUNDING:
         wanted, told = 1e3 * tick.period, 1e3 / rate
         raise ConfigError(
-            f"walking.control=torque wants readings every {wanted:g} ms, the boards of the robot tell them every"
-            f" {told:g} ms: walk by position or velocity, or tell how fast they are in bring_up.sensor_rate"
+            f"walking.control=torque wants readings every {wanted:g} ms, the boards of the robot publish them every"
+            f" {told:g} ms: walk by position or velocity, or set their rate in bring_up.sensor_rate"
         )

@@ -129,19 +129,19 @@ def test_lines_of_standard_input_are_messages(listener, start):
 
 def test_lost_lines_are_told_once_and_counted(name_server, start, listener):
     tool = start("yarp", "write", "/w", stdin=subprocess.PIPE)
-    assert tool.process.stderr.readline() == "waiting for somebody to read /w\n"
+    assert tool.process.stderr.readline() == "waiting for a reader of /w\n"
     assert yarp.Network.connect("/w", "/listener")
     tool.process.stdin.write("first\n")
     tool.process.stdin.flush()
     assert listener.read().toString() == "first"
     assert yarp.Network.disconnect("/w", "/listener")
     status, out, err = tool.end("1\n2\n3\n")
-    assert (status, out, err) == (1, "", "nobody reads /w: lines are lost\n3 lines were lost\n")
+    assert (status, out, err) == (1, "", "/w has no reader: lines are lost\n3 lines were lost\n")
 
 
 def test_a_message_waits_for_a_reader(name_server, start, listener):
     tool = start("yarp", "write", "/w", "hello")
-    assert tool.process.stderr.readline() == "waiting for somebody to read /w\n"
+    assert tool.process.stderr.readline() == "waiting for a reader of /w\n"
     assert yarp.Network.connect("/w", "/listener")
     assert tool.end()[0] == 0
     assert listener.read().toString() == "hello"

@@ -103,7 +103,7 @@ def test_an_application_that_contains_itself_is_refused(written):
 def test_what_is_not_heeded_is_told_with_the_nearest_name(written):
     text = "<application><name>n</name>\n<module><name>m</name><paramters/><geometry/></module>\n</application>"
     (note,) = read_application(written(text)).notes
-    assert ":2: <paramters> in <module> is not heeded; did you mean 'parameters'?" in note
+    assert ":2: <paramters> in <module> is ignored; did you mean 'parameters'?" in note
 
 
 @pytest.mark.parametrize(

@@ -91,9 +91,15 @@ def test_every_wrong_thing_is_told_with_what_to_do(fake, findings):
     assert "l_knee is in mode hardware fault → release the emergency button" in failed
     assert "the start posture lies outside the robot's limits: l_hip_pitch at" in failed
     assert "tilt by IMU and encoders" in failed  # the IMU tells roll 0, and is mounted otherwise
-    for line in ("r_knee: torque → another program may command them", "neck_pitch is at 20.0°", "kp is 0",
-                 "together 186 N of the weight of 324 N → zero the force-torque sensors", "gyroscope tells 0.52 rad/s",
-                 "torso_pitch is 60.0° away", "look whether the way is free"):  # fmt: skip
+    for line in (
+        "r_knee: torque → another program may command them",
+        "neck_pitch is at 20.0°",
+        "kp is 0",
+        "together 186 N of the weight of 324 N → zero the force-torque sensors",
+        "gyroscope measures 0.52 rad/s",
+        "torso_pitch is 60.0° away",
+        "look whether the way is free",
+    ):
         assert line in warned, f"{line}\n{warned}"
 
 

@@ -32,7 +32,7 @@ def record(recorder, numbers):
 
 def test_a_run_becomes_a_log_with_names_a_result_and_the_configuration(recorder, tmp_path):
     record(recorder, range(1, 51))
-    run = recorder.finish("told to stop")
+    run = recorder.finish("stopped by command")
     mat = run.read_log()
     np.testing.assert_allclose(mat.log["zmp::measured"][:, 1], np.arange(1.0, 51.0))
     np.testing.assert_allclose(mat.log.times, 0.01 * np.arange(1.0, 51.0))
@@ -41,7 +41,7 @@ def test_a_run_becomes_a_log_with_names_a_result_and_the_configuration(recorder,
     assert mat.log.info("zmp::measured").elements == ("x", "y")
     assert run.read_config() == {"robot": "icub"}
     result = run.read_result()
-    assert (result["outcome"], result["reason"], result["samples"]) == ("logged", "told to stop", 50)
+    assert (result["outcome"], result["reason"], result["samples"]) == ("logged", "stopped by command", 50)
     assert result["sole"]["x"] == [0.0, 1.0]
     assert [path.name for path in tmp_path.iterdir()] == [run.name]
     assert not (run.path / JOURNAL_NAME).exists()

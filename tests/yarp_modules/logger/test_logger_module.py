@@ -61,7 +61,7 @@ def test_each_run_of_a_source_that_is_restarted_has_its_folder(logger, tmp_path)
         assert run.read_log().log.info("zmp::measured").elements == ("x", "y")
     reasons = [run.read_result()["reason"] for run in runs]
     assert reasons[0] in ("the source was restarted", "the connection to the source was lost")
-    assert reasons[1] == "told to stop"
+    assert reasons[1] == "stopped by command"
     status = ask(logger, "getStatus")
     assert status[1] == "stopped"
     assert ["lost", 0] in status

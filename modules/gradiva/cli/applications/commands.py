@@ -22,7 +22,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME|FILE.xml", help="As in: gradi
 
 @applications_app.command("list")
 def list_applications(json: Json = None) -> int:
-    """Tell which applications are installed."""
+    """List the installed applications."""
     with leaving_at_once():
         from gradiva.cli.applications.listing import list_all
 
@@ -51,7 +51,7 @@ def run(
 ) -> int:
     """Start the modules of an application, connect them, and stop them at Ctrl-C in reverse order.
 
-    Serves names itself if nobody does. What the modules print is kept in the run's folder.
+    Starts a name server if none answers. What the modules print is kept in the run's folder.
 
     Exit status: 0 stopped in order, 1 a module failed, 2 wrong input.
     """
@@ -79,7 +79,7 @@ def stop(
 
 @applications_app.command()
 def status(json: Json = None) -> int:
-    """Tell which applications run, and how their modules fare.
+    """Show the running applications and the state of their modules.
 
     Exit status: 0 all is well, 1 a module failed or a runner was killed.
     """

@@ -111,7 +111,7 @@ def disconnect(
 
 @yarp_app.command()
 def exists(port: Annotated[str, typer.Argument(metavar="PORT")]) -> int:
-    """Tell by the exit status whether a port answers."""
+    """Check whether a port answers, by the exit status."""
     with leaving_at_once():
         from gradiva.cli.yarp import connecting
 

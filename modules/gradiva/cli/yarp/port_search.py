@@ -49,7 +49,7 @@ def living_contact(name: str) -> yarp.Contact:
 
     Raises:
         ConfigError: It is no name of a port.
-        ToolFailure: The name server does not know it, or nobody listens at its address.
+        ToolFailure: The name server does not know it, or no program listens at its address.
         NameServerUnreachable: The name server does not answer.
     """
     contact = registered_contact(name)

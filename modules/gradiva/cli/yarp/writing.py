@@ -75,7 +75,7 @@ def open_writer(name: str) -> Iterator[yarp.Port]:
 
 def _wait_for_reader(port: yarp.Port, name: str) -> None:
     if port.getOutputCount() == 0:
-        say(f"waiting for somebody to read {name}")
+        say(f"waiting for a reader of {name}")
     while port.getOutputCount() == 0:
         time.sleep(_POLLING_PERIOD)
 
@@ -95,7 +95,7 @@ def _write_lines(port: yarp.Port, name: str) -> int:
             continue
         is_read = port.write(message) and port.getOutputCount() > 0
         if was_read and not is_read:  # told once, not for every line of a stream
-            say(f"nobody reads {name}: lines are lost")
+            say(f"{name} has no reader: lines are lost")
         was_read, lost = is_read, lost + (not is_read)
     if lost:
         say(f"{lost} lines were lost")

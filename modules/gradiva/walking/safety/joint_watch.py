@@ -66,7 +66,7 @@ class JointBounds:
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)
-_NOUNS = ("is at", "moves at", "bears", "is off where it was told to be by")
+_NOUNS = ("is at", "moves at", "bears", "differs from its command by")
 _UNITS = ("rad", "rad/s", "N·m", "rad")
 
 

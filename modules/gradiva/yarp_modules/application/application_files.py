@@ -64,7 +64,7 @@ def _folders() -> Iterator[Path]:
 
 def _existing(path: Path) -> Path:
     if not path.is_file():
-        raise ConfigError(f"{path}: there is no such file (gradiva app list tells what is installed)")
+        raise ConfigError(f"{path}: there is no such file (gradiva app list shows what is installed)")
     return path
 
 

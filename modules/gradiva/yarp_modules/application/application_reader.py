@@ -133,6 +133,6 @@ def _notes(element: XmlElement) -> Iterator[str]:
     for child in element.children:
         if heeded is not None and child.tag not in heeded | _FOR_WINDOWS:
             hint = nearest_name(child.tag, heeded)
-            yield f"{child.file}:{child.line}: <{child.tag}> in <{element.tag}> is not heeded{hint}"
+            yield f"{child.file}:{child.line}: <{child.tag}> in <{element.tag}> is ignored{hint}"
         elif child.tag != "application":
             yield from _notes(child)

@@ -76,7 +76,7 @@ class BringUp:
             finally:
                 self._robot.close()
         except RobotInterfaceError as error:
-            yield Finding(FAIL, str(error), "the findings above tell more")
+            yield Finding(FAIL, str(error), "see the findings above")
 
     def _state(self) -> Iterator[Finding]:
         robot, joints, config = self._robot, self._setup.robot.joints, self._config

@@ -106,13 +106,11 @@ class SensorChecks:
         text += ", ".join(f"{frame} {math.degrees(tilt):.1f}°" for frame, tilt in tilts.items())
         findings = [Finding(OK, text)]
         if min(tilts.values()) > self._config.max_tilt:
-            remedy = (
-                "robot that leans, IMU mounted or told otherwise (walking_imu, imu_frame), or a neck that is turned"
-            )
+            remedy = "a leaning robot, IMU mounted or configured otherwise (walking_imu, imu_frame), or a turned neck"
             findings = [Finding(FAIL, text, remedy)]
         if rate > _STILL:
             findings.append(
-                Finding(WARN, f"the gyroscope tells {rate:.2f} rad/s of a robot that should be still", "wait")
+                Finding(WARN, f"the gyroscope measures {rate:.2f} rad/s of a robot that should be still", "wait")
             )
         return findings
 
@@ -130,6 +128,6 @@ class SensorChecks:
     def _temperatures(self, sample: Measurement) -> list[Finding]:
         temperatures = sample.motor_temperatures
         if temperatures is None:
-            return [Finding(OK, "motor temperatures are not told")]
+            return [Finding(OK, "motor temperatures are not published")]
         hottest = int(np.nanargmax(temperatures))
         return [Finding(OK, f"hottest motor: {self._robot.joints[hottest]}, {temperatures[hottest]:.0f} °C")]

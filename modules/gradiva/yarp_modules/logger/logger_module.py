@@ -42,7 +42,7 @@ class LoggerModule(GradivaModule):
     OPTIONS = (
         ModuleOption("remote", f"beginning of the source's ports (default {_SOURCE})", "/NAME"),
         ModuleOption("out", "folder of the run folders (default runs)", "DIR"),
-        ModuleOption("wait", "record only when told to by start"),
+        ModuleOption("wait", "record only after the command start"),
         ModuleOption("carrier", "of the signals (default fast_tcp)", "CARRIER"),
     )
     COMMANDS = (
@@ -83,7 +83,7 @@ class LoggerModule(GradivaModule):
         self._connections.stop()
         self._client.close()
         try:
-            self._finish("the logger was told to quit")
+            self._finish("the logger received quit")
         except WalkingError as error:
             _LOGGER.error("logger: %s", error)
 
@@ -125,7 +125,7 @@ class LoggerModule(GradivaModule):
     def _obey(self, should_record: bool) -> None:
         self._is_recording = should_record
         if not should_record:
-            self._finish("told to stop")
+            self._finish("stopped by command")
 
     def _record(self, sample: VectorsSample) -> None:
         if sample.time is None:

@@ -23,7 +23,7 @@ def read_limits(driver: yarp.PolyDriver, joints: Sequence[str]) -> Limits:
     lower, upper = yarp.DVector(1), yarp.DVector(1)
     for index, joint in enumerate(joints):
         if not limits.getLimits(index, lower, upper):
-            raise RobotInterfaceError(f"the board of {joint} does not tell its limits")
+            raise RobotInterfaceError(f"the board of {joint} does not report its limits")
         if lower[0] < upper[0]:  # equal ones mean that there are none
             told[joint] = (math.radians(lower[0]), math.radians(upper[0]))
     return told

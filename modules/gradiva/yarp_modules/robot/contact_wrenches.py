@@ -154,7 +154,7 @@ class EstimatedWrenches:
             if message is None:
                 continue
             if message.size() != 6:
-                self._malformed.warning("%s told %d numbers, not 6", self._remotes[row], message.size())
+                self._malformed.warning("%s sent %d numbers, not 6", self._remotes[row], message.size())
                 continue
             stamp = yarp.Stamp()
             is_stamped = port.getEnvelope(stamp) and stamp.isValid()

@@ -34,7 +34,7 @@ def read_pids(driver: yarp.PolyDriver, joints: Sequence[str]) -> dict[str, PidGa
     pids = yarp.PidVector(len(joints))
     view = required(driver.viewIPidControl(), "control loops")
     if not view.getPids(yarp.encode("pos"), pids):  # the bindings have no constant for it
-        raise RobotInterfaceError("the boards do not tell the gains of their position loops")
+        raise RobotInterfaceError("the boards do not report the gains of their position loops")
     return {joint: PidGains(pid.kp, pid.kd, pid.ki) for joint, pid in zip(joints, list(pids), strict=True)}
 
 

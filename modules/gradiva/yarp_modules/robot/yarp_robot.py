@@ -249,7 +249,7 @@ class YarpRobot:
 
     def _let_go(self, last: JointCommand) -> None:
         if not any(is_there(f"{name}/rpc:i") for name in self._joints.board_names):
-            _LOGGER.warning("the robot is gone: nobody can be told to hold it")
+            _LOGGER.warning("the robot is gone: it cannot be commanded to hold its position")
             return
         positions = None if self._last is None else self._last.positions
         hold_in_position_mode(self._joints.driver, self._orders, last, positions, self._config.release_speed)

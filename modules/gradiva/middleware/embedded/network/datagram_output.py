@@ -105,7 +105,7 @@ class DatagramOutput:
             return False
         except ConnectionRefusedError as error:  # of a former datagram
             self._is_refused = True
-            raise PeerGone("nobody receives its datagrams") from error
+            raise PeerGone("no reader receives its datagrams") from error
         except OSError as error:
             if self._socket.fileno() < 0:
                 raise PeerGone("the connection is closed") from error

@@ -84,7 +84,7 @@ def _pairs(elements: Iterable[Element]) -> list[list[Element]]:
 
 def _address(words: list[str], path: Path) -> NameServerAddress:
     if len(words) < 2 or not words[1].isdecimal():
-        raise ConfigError(f"{path}: it must tell address, port and mode of the name server, such as {_EXAMPLE}")
+        raise ConfigError(f"{path}: it must hold address, port and mode of the name server, such as {_EXAMPLE}")
     if len(words) > 2 and words[2] != "yarp":
         raise ConfigError(f"{path}: mode '{words[2]}' is not spoken here (valid: yarp)")
     try:

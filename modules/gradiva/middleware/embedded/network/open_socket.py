@@ -83,7 +83,7 @@ def _receive_signed_nonce(sock: socket.socket, deadline: float) -> bytes:
 def _refuse_connection_to_itself(sock: socket.socket) -> None:
     """TCP may connect an ephemeral port to itself where nobody listens."""
     if sock.getsockname() == sock.getpeername():
-        raise PeerUnreachable(f"nobody listens at {sock.getpeername()}")
+        raise PeerUnreachable(f"no program listens at {sock.getpeername()}")
 
 
 class _AuthenticationFailures:

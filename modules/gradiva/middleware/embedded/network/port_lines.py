@@ -52,4 +52,4 @@ class PortLines:
             return [disconnect_port(port, command.argument)]
         if command.character == "/" or "://" in command.text:
             return [connect_port(port, command.text)]
-        return [f"Port {port.name} does not know the command '{command.text}'; '?' tells which there are"]
+        return [f"Port {port.name} does not know the command '{command.text}'; '?' lists the commands"]
