@@ -11,7 +11,6 @@ from gradiva.common import ControlMode, JointCommand, Measurement, NDArray, NoSo
 from gradiva.walking.safety import JointBounds
 
 _FARTHEST_OFFSET = 4.0  # [-] of what a servo yields at its torque limit; arms of robots that walk fast: 3.2
-_ROUNDING = 1e-12  # [rad], [rad/s], [N·m]
 _FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03
 
 
@@ -60,11 +59,10 @@ class HeldCommand:
             wrong = f"{values.shape}, {np.count_nonzero(~np.isfinite(values))} of it not finite"
             raise NoSolutionFound("layer 3", f"a command of {command.mode} with shape {wrong}")
         if desired is not None and command.mode is ControlMode.POSITION:
-            values = desired + (values - desired).clip(-self._farthest_offset, self._farthest_offset)
-        values = values.clip(lower, upper)
-        if np.abs(values - command.values).max() < _ROUNDING:
-            return command
-        return JointCommand(command.mode, sealed(values))
+            lower = np.maximum(lower, desired - self._farthest_offset)
+            upper = np.minimum(upper, desired + self._farthest_offset)
+        bounded = np.minimum(np.maximum(values, lower), upper)
+        return JointCommand(command.mode, sealed(bounded)) if np.count_nonzero(bounded != values) else command
 
     def start_of_move(self, measurement: Measurement) -> NDArray:
         """Return the positions with which a move of position servos begins without a jump, [rad], shape (n,).

@@ -13,6 +13,7 @@ from gradiva.common import (
     BaseMeasurement,
     ConfigError,
     EstimationError,
+    ImuMeasurement,
     Measurement,
     NDArray,
     Side,
@@ -137,17 +138,37 @@ class SensorBridge:
         Raises:
             EstimationError: It is one that no robot can be balanced without: positions, velocities, wrenches.
         """
+        if self._is_usable(measurement):
+            return measurement, []
         for name, shape in self._needed.items():
             if wrong := _mismatch(getattr(measurement, name), shape):
                 raise EstimationError(f"{name} {wrong}")
         unusable = {name: why for name, why in self._optional_mismatches(measurement) if why}
-        if not unusable:
-            return measurement, []
         found = [
             Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"{name} {why}: not used") for name, why in unusable.items()
         ]
         without = {name: self._unmeasured if name == "joint_torques" else None for name in unusable}
         return altered(measurement, **without), found
+
+    def _is_usable(self, read: Measurement) -> bool:
+        """Tell whether all readings are of their type and shape; cheaper than to say which are not."""
+        joints, imu, temperatures = self._needed["joint_positions"], read.imu, read.motor_temperatures
+        return (
+            _is_reading(read.joint_positions, joints)
+            and _is_reading(read.joint_velocities, joints)
+            and _is_reading(read.joint_torques, joints)
+            and _is_reading(read.contact_wrenches, self._needed["contact_wrenches"])
+            and (temperatures is None or _is_reading(temperatures, joints))
+            and (
+                imu is None
+                or (
+                    type(imu) is ImuMeasurement
+                    and _is_reading(imu.rotation, (3, 3))
+                    and _is_reading(imu.angular_velocity, (3,))
+                )
+            )
+            and (read.base is None or type(read.base) is BaseMeasurement)
+        )
 
     def _optional_mismatches(self, measurement: Measurement) -> Iterator[tuple[str, str]]:
         joints, imu, base = self._needed["joint_positions"], measurement.imu, measurement.base
@@ -217,9 +238,14 @@ class SensorBridge:
         return self._last
 
 
+def _is_reading(value: object, shape: tuple[int, ...]) -> bool:
+    return type(value) is np.ndarray and value.dtype == _FLOAT and value.shape == shape
+
+
 def _mismatch(value: object, shape: tuple[int, ...]) -> str:
     """Return what a reading is instead of an array of numbers of its shape; empty where it is one."""
-    if type(value) is not np.ndarray or value.dtype != _FLOAT:
-        kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-        return f"is {kind}, not an array of float64"
-    return "" if value.shape == shape else f"has shape {value.shape}, the robot has {shape}"
+    if _is_reading(value, shape):
+        return ""
+    if isinstance(value, np.ndarray):
+        return f"has shape {value.shape} of {value.dtype}, the robot has {shape} of float64"
+    return f"is a {type(value).__name__}, not an array"
