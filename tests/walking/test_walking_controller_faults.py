@@ -58,9 +58,9 @@ def test_an_encoder_without_reading_is_bridged(ready):
 def test_an_error_of_any_kind_is_named_and_freezes_the_joints_while_the_robot_still_stands_upright(
     ready, monkeypatch, control, ticks
 ):
-    walk = ready("icub_v2_7", f"walking.control={control}")
+    walk = ready("icub_v2_7", f"walking.control={control}", settle=0.1)
     walk.controller.walk(VelocityCommand(0.2))
-    assert walk.run(2.2)
+    assert walk.run(1.4)
     monkeypatch.setattr(walk.layers.estimator, "_evaluate", lambda *_: {}["x"])
     logs = [walk.tick() for _ in range(ticks)]
     assert [log.state for log in logs] == [WalkingState.WALKING] * (ticks - 1) + [WalkingState.FAULT]

@@ -22,7 +22,7 @@ from gradiva.common import (
     altered,
 )
 from gradiva.planner import Command
-from gradiva.walking.held_command import HeldCommand
+from gradiva.walking.held_command import HeldCommand, TorqueRamp
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
@@ -30,7 +30,6 @@ from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
 from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
 from gradiva.walking.standing_start import StandingStart
-from gradiva.walking.torque_ramp import TorqueRamp
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_report import WalkingReport
