@@ -89,19 +89,19 @@ class FuzzedWalk:
 
     def _ticked(self, faults: Sequence[TickFault]) -> tuple[WalkingLog | None, list[str]]:
         """Sense, control and let a period pass; return the log and what is wrong with the tick."""
-        measurement, told = self._robot.read(), self._now
+        measurement, source = self._robot.read(), self._now
         object.__setattr__(measurement, "time", self._now)
         was_balancing = self._controller.is_balancing
         with ExitStack() as stack:
             for fault in faults:
                 with suppress(Exception):  # the second fault may not find what the first one has left
                     measurement = fault.read(measurement)
-                told = fault.clock(told) if told is not None else None
-            self._clock.update(told)
+                source = None if source is None else fault.clock(source)
+            self._clock.update(source)
             raised = [stack.enter_context(raising(fault, self._layers)) for fault in faults]
             try:
-                command, log = self._controller.step(measurement, told)
-            except BaseException as error:
+                command, log = self._controller.step(measurement, source)
+            except Exception as error:
                 stack.close()
                 self._advance(None)
                 return None, [f"{type(error).__name__} left the tick: {error!s:.80}"]

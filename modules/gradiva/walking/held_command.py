@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -76,32 +76,34 @@ class HeldCommand:
         return np.where(is_held, self.last.values, measurement.joint_positions)
 
     def frozen(self, measurement: Measurement | None, believed: NDArray | None) -> JointCommand:
-        """Return the command that stops the joints; raises nothing, whatever is measured.
+        """Return the command that stops the joints, whatever kind of thing the measurement is.
 
         They stay where they were last commanded to be. Out of velocity and torque control they stay where they are:
         at the encoders, where these lie near what was believed of them before, else at what was believed; after
         torques, so far beyond that the servos bear what the joints bear. Where no position is known they rest.
 
         Args:
-            measurement: The newest one; of any kind where it may be what fails.
+            measurement: The newest one; anything where it is what fails.
             believed: The last positions that were believed, [rad], shape (n,).
         """
         if self.last is not None and self.last.mode is ControlMode.POSITION:
             return self.last
-        try:
-            read = getattr(measurement, "joint_positions", None)
-            positions = self._taken_over(self._trusted(read, believed), measurement)
-            return self.within_limits(JointCommand(ControlMode.POSITION, positions))
-        except Exception:  # this remains when all else has failed
+        positions = self._trusted(getattr(measurement, "joint_positions", None), believed)
+        if positions is None or not np.isfinite(positions).all():
             return self.at_rest
+        return self.within_limits(JointCommand(ControlMode.POSITION, self._taken_over(positions, measurement)))
 
-    def _trusted(self, read: Any, believed: NDArray | None) -> NDArray:
+    def _trusted(self, read: Any, believed: NDArray | None) -> NDArray | None:
         """Return the encoders' positions, where they are not near what was believed that, [rad], shape (n,)."""
-        if np.shape(read) != self._bounds.lower.shape:
-            read = believed
+        if not self._is_reading(read):
+            return believed
         if believed is None:
-            return np.asarray(read, dtype=float)
+            return read
         return np.where(np.abs(read - believed) < _FARTHEST, read, believed)  # NaN is not near
+
+    def _is_reading(self, value: Any) -> TypeGuard[NDArray]:
+        is_array = isinstance(value, np.ndarray) and value.dtype == np.float64
+        return is_array and value.shape == self._bounds.lower.shape
 
     def _taken_over(self, positions: NDArray, measurement: Measurement | None) -> NDArray:
         """Return with which set-points position servos take over joints that are at ``positions``, [rad], shape (n,).
@@ -112,7 +114,7 @@ class HeldCommand:
             return positions
         bounds, borne = self._bounds, self.last.values
         torques: Any = getattr(measurement, "joint_torques", None)
-        if np.shape(torques) == borne.shape:
+        if self._is_reading(torques):
             borne = np.where(np.isfinite(torques), torques, borne)
         return positions + borne.clip(-bounds.torques, bounds.torques) / bounds.stiffness
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 
 from gradiva.common import (
+    ClockJump,
     ControlClock,
     ControlMode,
     EstimationError,
@@ -77,6 +78,7 @@ class WalkingController(WalkingReport):
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
         self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
         self._time = 0.0
+        self._jump: ClockJump | None = None  # of the clock, that is no event yet
 
     # -- what can be asked -------------------------------------------------------------------------------------
 
@@ -163,9 +165,12 @@ class WalkingController(WalkingReport):
             time: Of any clock, [s]: control time goes on beside it without a jump (`ControlClock`), and stands in the
                 log. The measurement's time is on the same clock.
         """
+        before = self._time
         try:
             log = self._tick_at(self._clock.update(time), measurement)
         except Exception as error:  # nothing that a tick meets may end it without a command
+            if self._time == before:
+                self._time = max(self._clock.time, before + self._tick.period)
             try:
                 log = self._failed(measurement, error)
             except Exception as worse:
@@ -174,9 +179,11 @@ class WalkingController(WalkingReport):
         return log.command, log
 
     def _tick_at(self, time: float, measurement: Measurement) -> WalkingLog:
-        self._time = time
-        if self._clock.jump is not None:
-            self._obey(self._layers.safety.note([clock_finding(self._clock.jump)], time))
+        self._time, self._jump = time, self._clock.jump or self._jump
+        if self._jump is not None:
+            event = self._layers.safety.note([clock_finding(self._jump)], time)
+            self._jump = None
+            self._obey(event)
         if self._standing is not None and self._machine.state is WalkingState.PREPARING:
             self._begin_balance(time, self._standing)
         measurement = self._stamped(measurement)
@@ -303,14 +310,18 @@ class WalkingController(WalkingReport):
 
     def _given_up(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
         """Freeze without the safety supervisor, which failed itself; raises nothing."""
+        text = "; then ".join(type(error).__name__ for error in errors)
+        with suppress(Exception):
+            text = "; then ".join(failed_tick(error).text for error in errors)
         if self._machine.state is not WalkingState.FAULT:
-            self._machine.to(WalkingState.FAULT, "; then ".join(type(error).__name__ for error in errors))
+            self._machine.to(WalkingState.FAULT, text)
+            event = SafetyEvent(self._time, Finding(SafetyKind.FAILED_TICKS, "safety", text), Response.FREEZE)
             with suppress(Exception):
-                text = "; then ".join(failed_tick(error).text for error in errors)
-                finding = Finding(SafetyKind.FAILED_TICKS, "safety", text)
-                self._layers.safety.events.append(SafetyEvent(self._time, finding, Response.FREEZE))
-                self._machine.to(WalkingState.FAULT, text)
-        return self._log(self._time, self._held.frozen(measurement, None))
+                self._layers.safety.events.append(event)
+        command = self._held.last or self._held.at_rest
+        with suppress(Exception):
+            command = self._held.frozen(measurement, self._layers.safety.joint_positions)
+        return self._log(self._time, command if command.mode is ControlMode.POSITION else self._held.at_rest)
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
         return self._held.frozen(measurement, self._layers.safety.joint_positions)
