@@ -14,7 +14,7 @@ from typing import Any
 from gradiva.middleware import yarp
 from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.control_board import PidType
+from gradiva.middleware.control_board import CommandKind, PidType
 from gradiva.middleware.control_board.control_board_device import Joints
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board_server import ControlBoardServer
@@ -30,7 +30,7 @@ _MAXIMUM_CURRENT = 33000.0
 
 
 class FakeBoard(RecordedBoard):
-    """The fake control board as it is when it has just been started: no gains, and no motion is ever done."""
+    """The fake control board as it is when it has just been started: no gains, and it never moves."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -46,6 +46,9 @@ class FakeBoard(RecordedBoard):
     def is_motion_done(self, joints: Joints) -> bool:
         """Return False: the fake board does not look."""
         return False
+
+    def _follow(self, joint: int, kind: CommandKind, value: float) -> None:
+        """Stay where it is."""
 
 
 def measurements() -> dict[SensorClass, list[SensorMeasurement]]:

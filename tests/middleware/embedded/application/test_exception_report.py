@@ -1,6 +1,6 @@
 import logging
 
-from gradiva.middleware.embedded.application.exception_report import ExceptionReport
+from gradiva.middleware.embedded.application.rf_module import ExceptionReport
 
 
 def fail(kind, message):

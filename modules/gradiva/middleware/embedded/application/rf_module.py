@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 
-from gradiva.middleware.embedded.application.exception_report import ExceptionReport
 from gradiva.middleware.embedded.application.module_responder import ModuleResponder, is_farewell
 from gradiva.middleware.embedded.application.module_terminal import ModuleTerminal
 from gradiva.middleware.embedded.application.periodic_schedule import PeriodicSchedule
@@ -19,6 +19,7 @@ from gradiva.middleware.embedded.network.rpc_server import RpcServer
 
 _LOGGER = logging.getLogger("gradiva.yarp")
 _DEFAULT_PERIOD = 1.0  # [s]
+_MOST_KINDS = 100  # remembered; beyond that a module is broken in a way that its log cannot help
 
 
 class RFModule:
@@ -232,3 +233,36 @@ class RFModule:
     def _stop_when_replied(self) -> None:
         self._responder.wait_for_replies()
         self.stopModule()
+
+
+class ExceptionReport:
+    """Logs an exception with its traceback when it comes for the first time from its place in the code.
+
+    Args:
+        owner: Name that the log tells.
+    """
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._counts: dict[tuple[str, str, str, int], int] = {}
+
+    def tell(self, error: BaseException, where: str) -> None:
+        """Log ``error`` that left the function ``where``, unless this kind was told before."""
+        kind = (where, *_kind(error))
+        if kind not in self._counts and len(self._counts) < _MOST_KINDS:
+            self._counts[kind] = 0
+            _LOGGER.error("%s: %s failed: %s", self._owner, where, error, exc_info=error)
+        if kind in self._counts:
+            self._counts[kind] += 1
+
+    def tell_counts(self) -> None:
+        """Log how often each kind came, where it was more than once."""
+        for (where, name, file, line), count in self._counts.items():
+            if count > 1:
+                _LOGGER.error("%s: %s in %s at %s:%d came %d times", self._owner, name, where, file, line, count)
+
+
+def _kind(error: BaseException) -> tuple[str, str, int]:
+    frames = traceback.extract_tb(error.__traceback__)
+    place = (frames[-1].filename, frames[-1].lineno or 0) if frames else ("", 0)
+    return type(error).__name__, *place
