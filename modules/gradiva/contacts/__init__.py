@@ -1,7 +1,7 @@
 """What touches the ground: support polygon, contacts and their forces."""
 
 from gradiva.contacts.linear_contact import LinearContact
-from gradiva.contacts.loaded_part import loaded_moments, normal_pressure
+from gradiva.contacts.loaded_part import LoadedEdge, loaded_moments, loaded_part, normal_pressure
 from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
 from gradiva.contacts.pendulum_wrenches import left_share, pendulum_wrenches
 from gradiva.contacts.sinkage import static_sinkage
@@ -13,6 +13,7 @@ from gradiva.contacts.viscoelastic_parameters import ViscoElasticParameters
 
 __all__ = [
     "LinearContact",
+    "LoadedEdge",
     "PenaltyConfig",
     "SoleMoments",
     "SoleMotion",
@@ -23,6 +24,7 @@ __all__ = [
     "WrenchRate",
     "left_share",
     "loaded_moments",
+    "loaded_part",
     "normal_pressure",
     "penalty_accelerations",
     "penalty_forces",

@@ -15,10 +15,38 @@ rectangle cut by a line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gradiva.contacts.half_plane import Point
 from gradiva.contacts.plain_vectors import Matrix, Vector, combination
 from gradiva.contacts.sole_moments import SoleMoments, edges_moments
+
+
+class LoadedEdge(NamedTuple):
+    """The line on which the pressure vanishes, where it crosses the sole.
+
+    Attributes:
+        start: In the sole frame, [m].
+        end: The same.
+        mobility: Its length over the slope of the pressure, [m⁵/N]: what area it sweeps while the pressure along it
+            rises, per [N/m²]; zero where the sole is loaded altogether or not at all.
+    """
+
+    start: Point
+    end: Point
+    mobility: float
+
+
+class LoadedPart(NamedTuple):
+    """What of a sole is loaded.
+
+    Attributes:
+        moments: Its area and moments.
+        edge: Where it ends within the sole.
+    """
+
+    moments: SoleMoments
+    edge: LoadedEdge
 
 
 def normal_pressure(
@@ -53,7 +81,12 @@ def normal_pressure(
 
 
 def loaded_moments(corners: Sequence[Point], pressure: tuple[float, float, float], height: float) -> SoleMoments:
-    """Return the moments of the loaded part of the sole.
+    """Return the moments of the loaded part of the sole; see ``loaded_part``."""
+    return loaded_part(corners, pressure, height).moments
+
+
+def loaded_part(corners: Sequence[Point], pressure: tuple[float, float, float], height: float) -> LoadedPart:
+    """Return the loaded part of the sole.
 
     What is left of its edges, and the line that cuts them, go round it. No branch depends on a number, so that symbols
     give an expression.
@@ -65,12 +98,15 @@ def loaded_moments(corners: Sequence[Point], pressure: tuple[float, float, float
     """
     c, cx, cy = pressure
     pressures = [c + cx * x + cy * y for x, y in corners]
-    edges, way_out, way_in = [], (0.0, 0.0), (0.0, 0.0)
+    edges, way_out, way_in, is_cut = [], (0.0, 0.0), (0.0, 0.0), 0
     for index, corner in enumerate(corners):
         edge = _Edge(corners[index - 1], corner, pressures[index - 1], pressures[index])
         edges.append(edge.loaded)
         way_out, way_in = _sum(1, way_out, edge.leaves, edge.cut), _sum(1, way_in, edge.enters, edge.cut)
-    return edges_moments([*edges, (way_out, way_in)], height)
+        is_cut = is_cut + edge.leaves
+    across = abs((way_in[0] - way_out[0]) * cy - (way_in[1] - way_out[1]) * cx)
+    mobility = is_cut * across / (is_cut * (cx * cx + cy * cy) + (1 - is_cut))
+    return LoadedPart(edges_moments([*edges, (way_out, way_in)], height), LoadedEdge(way_out, way_in, mobility))
 
 
 class _Edge:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gradiva.common import FootContact, NDArray, Side, SoleRectangle
 from gradiva.contacts.half_plane import Point
-from gradiva.contacts.loaded_part import loaded_moments, normal_pressure
+from gradiva.contacts.loaded_part import LoadedPart, loaded_part, normal_pressure
 from gradiva.contacts.sole_moments import SoleMoments, rectangle_moments
 from gradiva.contacts.viscoelastic_equations import ViscoElasticEquations
 
@@ -84,19 +84,22 @@ class ViscoElasticContact:
 
     def loaded_moments(self, motion: SoleMotion, contact: FootContact) -> SoleMoments:
         """Return area and moments of the loaded part of the sole; all zero for a sole in the air."""
-        return self._moments(self._arguments(motion, contact), contact)
+        if not self._is_unilateral:
+            return self._whole
+        return self._loaded_part(self._arguments(motion, contact), contact).moments
 
     def equations(self, motion: SoleMotion, contact: FootContact) -> ViscoElasticEquations:
         """Return the integrals over the loaded part, from which all of these follow."""
         arguments = self._arguments(motion, contact)
-        return ViscoElasticEquations(self._moments(arguments, contact), *arguments)
-
-    def _moments(self, arguments: _Arguments, contact: FootContact) -> SoleMoments:
         if not self._is_unilateral:
-            return self._whole
+            return ViscoElasticEquations(self._whole, *arguments)
+        part = self._loaded_part(arguments, contact)
+        return ViscoElasticEquations(part.moments, *arguments, part.edge)
+
+    def _loaded_part(self, arguments: _Arguments, contact: FootContact) -> LoadedPart:
         height = self._whole.height
         pressure = normal_pressure(height, *arguments, contact.stiffness, contact.damping)
-        return loaded_moments(self._corners, pressure, height)
+        return loaded_part(self._corners, pressure, height)
 
     @staticmethod
     def _arguments(motion: SoleMotion, contact: FootContact) -> _Arguments:

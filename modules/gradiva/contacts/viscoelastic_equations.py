@@ -18,7 +18,7 @@ For :math:`a = |e_3^\top R e_3|`, :math:`d = \bar p - p` and a twist :math:`v, \
 with :math:`\mathrm{ax} N = \int r \times \bar r`. The moments are taken about the origin of the sole frame, wherever
 that is. About the centre of a fully loaded rectangle these are the thesis' equations (8.1.7).
 
-**Rate.** :math:`[\dot f; \dot \mu] = h + g\, [\ddot p; \dot \omega]`, the loaded part held:
+**Rate.** :math:`[\dot f; \dot \mu] = h + g\, [\ddot p; \dot \omega]`, first with the loaded part held:
 
 .. math::
     h_f &= \dot a f / a - a [k (A v + \omega \times s) + b\, \omega \times (\omega \times s)], \\
@@ -26,8 +26,17 @@ that is. About the centre of a fully loaded rectangle these are the thesis' equa
              + k (N \omega - \mathrm{tr}(N) \omega - s \times v) - b\, C \omega \times \omega], \\
     g &= -a \beta \begin{bmatrix} A I & -S(s) \\ S(s) & Q \end{bmatrix}, \qquad \beta = b + k\, \Delta t / 2.
 
-The edge of the loaded part moves, but where it does the pressure is zero: the normal force has no further term. What
-the shear at that edge adds is left out, for where the pressure vanishes friction lets no shear be.
+**Moving edge.** By Leibniz' rule the line on which the pressure :math:`\rho_z` vanishes adds what it sweeps: it moves
+outward at :math:`\dot \rho_z / |\nabla \rho_z|`, and carries no pressure but the shear :math:`\rho_\parallel`,
+
+.. math::
+    \begin{bmatrix} \dot f \\ \dot \mu \end{bmatrix}_e = a \int_e \begin{bmatrix} I \\ S(r) \end{bmatrix} \rho_\parallel
+        \frac{\dot \rho_z}{|\nabla \rho_z|} \, dl, \qquad
+    \dot \rho_z = -e_3^\top [k (v + \omega \times r) + b\, \omega \times (\omega \times r)
+        + \beta (\dot v + \dot \omega \times r)].
+
+The integrand is a cubic along the line: two Gauss points give it exactly. The normal force gets no such term.
+
 :math:`\Delta t = 0` gives the derivative. A controller that chooses the acceleration once in :math:`\Delta t` and
 holds it changes the wrench by :math:`\Delta t` times this rate with :math:`\beta` as above. With :math:`\beta = b`
 instead, the velocity of the foot gets a pole at :math:`1 - k \Delta t / b`: unstable for
@@ -36,8 +45,13 @@ instead, the velocity of the foot gets a pole at :math:`1 - k \Delta t / b`: uns
 
 from __future__ import annotations
 
+import math
+
+from gradiva.contacts.loaded_part import LoadedEdge
 from gradiva.contacts.plain_vectors import Matrix, Vector, axial, combination, cross, times, trace
 from gradiva.contacts.sole_moments import SoleMoments
+
+_GAUSS = 0.5 - 0.5 / math.sqrt(3.0), 0.5 + 0.5 / math.sqrt(3.0)  # [-] of a length; both weigh a half
 
 
 class ViscoElasticEquations:
@@ -51,6 +65,7 @@ class ViscoElasticEquations:
 
     __slots__ = (
         "_displaced",
+        "_edge",
         "_lever",
         "_offset",
         "_omega",
@@ -72,6 +87,7 @@ class ViscoElasticEquations:
         twist: Vector,
         rest_position: Vector,
         rest_rotation: Matrix,
+        edge: LoadedEdge | None = None,
     ) -> None:
         """Integrate.
 
@@ -82,6 +98,7 @@ class ViscoElasticEquations:
             twist: v and ω, six numbers, [m/s, rad/s].
             rest_position: p̄, where the ground exerts no force, [m].
             rest_rotation: R̄, three rows.
+            edge: Where the loaded part ends within the sole; None: nowhere.
 
         Raises:
             ZeroDivisionError: The sole stands upright on its edge.
@@ -100,6 +117,7 @@ class ViscoElasticEquations:
         self._displaced = combination(area, self._offset, 1.0, lift)
         self._swing = cross(self._omega, self._lever)
         self._swept = combination(area, self._velocity, 1.0, self._swing)  # A v + ω × s
+        self._edge = [] if edge is None else self._edge_points(edge, z, rotation, rest_rotation)
         upright = rotation[2][2]
         self._projection = abs(upright)  # a
         turning = self._omega[0] * rotation[1][2] - self._omega[1] * rotation[0][2]
@@ -122,7 +140,13 @@ class ViscoElasticEquations:
         a, rate = self._projection, self._projection_rate / self._projection
         wrench = self.wrench(stiffness, damping)
         force, moment = self._force_drift(stiffness, damping), self._moment_drift(stiffness, damping)
-        return combination(rate, wrench[:3], a, force) + combination(rate, wrench[3:], a, moment)
+        drift = combination(rate, wrench[:3], a, force) + combination(rate, wrench[3:], a, moment)
+        for lever, swept in self._swept_shear(stiffness, damping):
+            velocity = combination(1.0, self._velocity, 1.0, cross(self._omega, lever))
+            turning = cross(self._omega, cross(self._omega, lever))
+            rise = -stiffness * velocity[2] - damping * turning[2]
+            drift = [value + rise * each for value, each in zip(drift, swept, strict=True)]
+        return drift
 
     def gain(self, stiffness: float, damping: float, period: float = 0.0) -> list[list[float]]:
         """Return g, how the rate of the wrench depends on the sole's acceleration, six rows.
@@ -136,7 +160,7 @@ class ViscoElasticEquations:
         area, x, y, z = factor * self.area, *[factor * lever for lever in self._lever]
         (cxx, cxy, cxz), (_, cyy, cyz), (_, _, czz) = self._spread
         xy, xz, yz = -factor * cxy, -factor * cxz, -factor * cyz
-        return [
+        gain = [
             [area, 0.0, 0.0, 0.0, z, -y],
             [0.0, area, 0.0, -z, 0.0, x],
             [0.0, 0.0, area, y, -x, 0.0],
@@ -144,6 +168,39 @@ class ViscoElasticEquations:
             [z, 0.0, -x, xy, factor * (cxx + czz), yz],
             [-y, x, 0.0, xz, yz, factor * (cxx + cyy)],
         ]
+        held = -(damping + 0.5 * stiffness * period)
+        for (lx, ly, _), swept in self._swept_shear(stiffness, damping):
+            rise = (0.0, 0.0, held, held * ly, -held * lx, 0.0)  # of the pressure with each acceleration
+            gain = [
+                [g + each * one for g, one in zip(row, rise, strict=True)]
+                for row, each in zip(gain, swept, strict=True)
+            ]
+        return gain
+
+    def _edge_points(
+        self, edge: LoadedEdge, height: float, rotation: Matrix, rest_rotation: Matrix
+    ) -> list[tuple[list[float], list[float], float]]:
+        """Return lever r, r̄ - r and weight of the Gauss points of the moving edge, [m, m, m⁵/N]."""
+        points = []
+        for ratio in _GAUSS:
+            x, y = (a + ratio * (b - a) for a, b in zip(edge.start, edge.end, strict=True))
+            lever = times(rotation, (x, y, height))
+            points.append(
+                (lever, combination(1.0, times(rest_rotation, (x, y, height)), -1.0, lever), 0.5 * edge.mobility)
+            )
+        return points
+
+    def _swept_shear(self, stiffness: float, damping: float) -> list[tuple[list[float], list[float]]]:
+        """Return lever and wrench of the shear at each point of the moving edge, per rise of the pressure there."""
+        swept = []
+        for lever, lift, weight in self._edge:
+            velocity = combination(1.0, self._velocity, 1.0, cross(self._omega, lever))
+            displaced = combination(1.0, self._offset, 1.0, lift)
+            factor = self._projection * weight
+            x, y, _ = combination(factor * stiffness, displaced, -factor * damping, velocity)
+            shear = [x, y, 0.0 * x]
+            swept.append((lever, shear + cross(lever, shear)))
+        return swept
 
     def _spring_moment(self) -> list[float]:
         """s × d + ax N."""

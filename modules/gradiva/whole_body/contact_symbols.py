@@ -9,7 +9,7 @@ import casadi as cs
 import numpy.typing as npt
 
 from gradiva.common import EstimationError, RobotState, Side, SoleRectangle
-from gradiva.contacts import SoleMoments, ViscoElasticEquations, loaded_moments, normal_pressure
+from gradiva.contacts import LoadedEdge, SoleMoments, ViscoElasticEquations, loaded_part, normal_pressure
 from gradiva.robot_model import SymbolicFrame
 from gradiva.whole_body.acceleration_tasks import frame_acceleration
 from gradiva.whole_body.parameters import Parameters
@@ -99,9 +99,10 @@ class SoftSole:
             _rows_of_scalars(contact.rest_rotation),
         )
         pressure = normal_pressure(face.height, *motion, *_scalars(cs.vertcat(contact.stiffness, contact.damping)))
-        area, x, y, xx, xy, yy, height = loaded_moments(face.corners, pressure, face.height)
-        loaded: list[Any] = [is_loaded * one for one in (area, x, y, xx, xy, yy)]
-        self._equations = ViscoElasticEquations(SoleMoments._make((*loaded, height)), *motion)
+        (area, x, y, xx, xy, yy, height), (start, end, mobility) = loaded_part(face.corners, pressure, face.height)
+        loaded: list[Any] = [is_loaded * one for one in (area, x, y, xx, xy, yy, mobility)]
+        edge = LoadedEdge(start, end, loaded.pop())
+        self._equations = ViscoElasticEquations(SoleMoments._make((*loaded, height)), *motion, edge)
         spring, damper = ([cs.SX(value) for value in column] for column in self._equations.regressor())
         self.regressor = cs.horzcat(cs.vertcat(*spring), cs.vertcat(*damper))
         self.wrench = self._present_wrench()
