@@ -147,7 +147,7 @@ def _member(kind: str, name: str, forms: list[str] | None, embedded: type) -> An
     if isinstance(found, staticmethod | classmethod):
         return staticmethod(_static(kind, name, forms, manner or getattr(embedded, name)))
     if inspect.isfunction(found):
-        return _as_port() if name == "asPort" else _method(kind, name, forms, manner or found)
+        return _method(kind, name, forms, manner or found)
     return found if isinstance(found, int) else _attribute(name)
 
 
@@ -167,25 +167,7 @@ def _method(kind: str, name: str, forms: list[str] | None, function: Manner) -> 
     def call(self: Proxy, *arguments: Any) -> Any:
         check_form(f"{kind}_{name}", arguments, forms)
         root = _living_owner(self)
-        own = function if isinstance(self.proxied, _embedded_of(kind)) else getattr(type(self.proxied), name)
-        return wrapped(own(self.proxied, *map(unwrapped, arguments)), root if name in _PARTS else None)
-
-    return call
-
-
-def _embedded_of(kind: str) -> type:
-    embedded = _kinds[kind]._embedded
-    assert embedded is not None
-    return embedded
-
-
-def _as_port() -> Callable[[Proxy], Proxy]:
-    """Return how the port within another one is handed out: there it is the same object."""
-
-    def call(self: Proxy) -> Proxy:
-        made = object.__new__(_kinds["Port"])
-        made.proxied, made._owner = self.proxied, None
-        return made
+        return wrapped(function(self.proxied, *map(unwrapped, arguments)), root if name in _PARTS else None)
 
     return call
 
