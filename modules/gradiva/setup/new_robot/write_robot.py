@@ -9,7 +9,7 @@ from pathlib import Path
 import tomli_w
 
 from gradiva.common import ConfigError, Side, WalkingError
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import JointGroup, RobotDescription
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot.draft import Draft
 from gradiva.setup.robots import SEARCH_PATH, search_path
@@ -18,55 +18,8 @@ from gradiva.walking import WalkingLayers
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 _COMMENT = 28  # [characters] before the comments of a file
-
-_HEAD = """\
-# {title}, {model}.
-name = "{name}"
-title = {title_text}
-package = {package_text}
-model = {model_text}
-mass = {mass!r}                 # [kg] checked against the model
-base_link = "{base_link}"
-torso_frame = "{torso_frame}"
-left_foot_frame = "{left_foot_frame}"
-right_foot_frame = "{right_foot_frame}"
-imu_frame = "{imu_frame}"
-com_height = {com_height!r}          # [m] above the sole frames, knees bent
-step_width = {step_width!r}          # [m]
-max_speed = {max_speed!r}            # [m/s] a guess by the length of the legs: raise it to what has been seen to walk
-{balance}
-[sole]                       # of the left foot in its sole frame, from the shapes of the URDF
-x = {sole_x!r}        # [m]
-y = {sole_y!r}        # [m]
-z = {sole_z!r}              # [m]
-"""
-
-_BALANCE = "balance_inertia = true       # links of the URDF have inertias that no body can have\n"
-
-_SENSOR = """
-[[force_torque_sensors]]
-name = "{name}"
-foot = "{foot}"
-frame = "{frame}"
-"""
-
-_GROUP = """
-[joint_groups.{name}]
-joints = [{joints}]
-posture = {posture!r}{degrees}
-stiffness = {stiffness!r}{stiffness_unit}
-damping = {damping!r}{damping_unit}
-velocity_limit = {velocity_limit!r}{velocity_unit}
-torque_limit = {torque_limit!r}{torque_unit}
-"""
-
-_UNITS = {
-    "degrees": "  # [deg]",
-    "stiffness_unit": "           # [N·m/rad] from the inertia that the joints move, in all groups",
-    "damping_unit": "               # [N·m·s/rad]",
-    "velocity_unit": "         # [rad/s] no joint moves faster, or faster than the URDF lets it",
-    "torque_unit": "           # [N·m] likewise",
-}
+_Table = Mapping[str, tuple[object, str]]
+"""Key to value and comment; no comment where it is empty."""
 
 
 def write_robot(draft: Draft, folder: Path) -> list[Path]:
@@ -82,31 +35,35 @@ def write_robot(draft: Draft, folder: Path) -> list[Path]:
     Raises:
         WalkingError: Nothing can be written, or the start posture cannot be reached.
     """
-    robot = draft.description
-    files = {
-        "robot.toml": robot_text(robot),
-        "planner.toml": _table_text(
-            "planner", draft.planner, f"What differs on {robot.title} from config/planner.toml."
-        ),
-        "simulation.toml": _table_text(
-            "simulation.plant",
-            {"armature": (draft.armature, "[kg·m²] rotors seen through their gears: a guess, URDFs leave them out")},
-            f"What differs on {robot.title} from config/simulation.toml.",
-        ),
-    }
+    robot, written = draft.description, []
     try:
         folder.mkdir(parents=True)
-        for name, text in files.items():
+        for name, text in _texts(draft).items():
             (folder / name).write_text(text, encoding="utf-8")
+            written.append(folder / name)
         momentum = {name: (gain, "[s²]") for name, gain in _leg_momentum(robot.name).items()}
         heading = f"What differs on {robot.title} on soft ground: how accelerations of its feet move the ZMP."
         soft = folder / "soft_ground.toml"
-        soft.write_text(_table_text("planner.leg_momentum", momentum, heading), encoding="utf-8")
+        soft.write_text(_file(heading, {"planner.leg_momentum": momentum}), encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"cannot write {error.filename}: {error.strerror}") from None
     except WalkingError as error:
         raise ConfigError(f"{folder} is written, but does not walk yet: {error}") from None
-    return [*(folder / name for name in files), soft]
+    return [*written, soft]
+
+
+def _texts(draft: Draft) -> dict[str, str]:
+    """Return the contents of the files by name, but for what the model has to be loaded for."""
+    robot = draft.description
+    heading = f"What differs on {robot.title}"
+    rotors = draft.armature, "[kg·m²] rotors seen through their gears: a guess, URDFs leave them out"
+    none = 0.0, "[kg·m²] the controller knows no rotors, and 0.5 ms of time step need none"
+    return {
+        "robot.toml": robot_text(robot),
+        "planner.toml": _file(f"{heading} from config/planner.toml.", {"planner": draft.planner}),
+        "simulation.toml": _file(f"{heading} from config/simulation.toml.", {"simulation.plant": {"armature": rotors}}),
+        "torque.toml": _file(f"{heading} in torque control.", {"simulation.plant": {"armature": none}}),
+    }
 
 
 def check_name(name: str, folder: Path, taken: Iterable[str]) -> None:
@@ -130,29 +87,39 @@ def check_name(name: str, folder: Path, taken: Iterable[str]) -> None:
 
 def robot_text(robot: RobotDescription) -> str:
     """Return the contents of a robot.toml."""
-    facts = {name: getattr(robot, name) for name in RobotDescription.__dataclass_fields__}
-    quoted = {f"{name}_text": _quoted(getattr(robot, name)) for name in ("title", "package", "model")}
-    sole = {"sole_x": list(robot.sole.x), "sole_y": list(robot.sole.y), "sole_z": robot.sole.z}
-    balance = _BALANCE if robot.balance_inertia else ""
-    parts = [_HEAD.format(**facts, **quoted, **sole, balance=balance)]
-    for sensor in robot.force_torque_sensors:
-        parts.append(_SENSOR.format(name=sensor.name, foot=sensor.foot.value, frame=sensor.frame))
-    units: Mapping[str, str] = _UNITS
-    for name, group in robot.joint_groups.items():
-        parts.append(
-            _GROUP.format(
-                name=name,
-                joints=", ".join(f'"{joint}"' for joint in group.joints),
-                posture=list(group.posture),
-                stiffness=group.stiffness,
-                damping=group.damping,
-                velocity_limit=group.velocity_limit,
-                torque_limit=group.torque_limit,
-                **units,
-            )
-        )
-        units = dict.fromkeys(_UNITS, "")
-    return "".join(parts)
+    names = ("base_link", "torso_frame", "left_foot_frame", "right_foot_frame", "imu_frame")
+    facts: dict[str, tuple[object, str]] = {
+        **{name: (getattr(robot, name), "") for name in ("name", "title", "package", "model")},
+        "mass": (robot.mass, "[kg] checked against the model"),
+        **{name: (getattr(robot, name), "") for name in names},
+        "com_height": (robot.com_height, "[m] above the sole frames, knees bent"),
+        "step_width": (robot.step_width, "[m]"),
+        "max_speed": (
+            robot.max_speed,
+            "[m/s] a guess by the length of the legs: raise it to what has been seen to walk",
+        ),
+    }
+    if robot.balance_inertia:
+        facts["balance_inertia"] = True, "links of the URDF have inertias that no body can have"
+    sole = {name: (getattr(robot.sole, name), "[m] left foot, in its sole frame") for name in ("x", "y", "z")}
+    sensors = [
+        _table_text("[force_torque_sensors]", {name: (getattr(sensor, name), "") for name in ("name", "foot", "frame")})
+        for sensor in robot.force_torque_sensors
+    ]
+    groups = [_table_text(f"joint_groups.{name}", _group_table(group)) for name, group in robot.joint_groups.items()]
+    head = f"# {robot.title}, {robot.model}.\n" + _lines(facts)
+    return "\n".join([head, _table_text("sole", sole), *sensors, *groups])
+
+
+def _group_table(group: JointGroup) -> _Table:
+    return {
+        "joints": (group.joints, ""),
+        "posture": (group.posture, "[deg]"),
+        "stiffness": (group.stiffness, "[N·m/rad] from the inertia that the joints move"),
+        "damping": (group.damping, "[N·m·s/rad]"),
+        "velocity_limit": (group.velocity_limit, "[rad/s] or that of the URDF, where it is lower"),
+        "torque_limit": (group.torque_limit, "[N·m] likewise"),
+    }
 
 
 def _leg_momentum(name: str) -> dict[str, float]:
@@ -164,11 +131,21 @@ def _leg_momentum(name: str) -> dict[str, float]:
     return {name: round(gain, 4) for name, gain in gains.items()}
 
 
-def _table_text(name: str, table: Mapping[str, tuple[object, str]], heading: str) -> str:
-    """Return a TOML file of one table, whose values come with their units."""
-    lines = [f"{key} = {value!r}".ljust(_COMMENT) + f" # {unit}" for key, (value, unit) in table.items()]
-    return "\n".join([f"# {heading}", "", f"[{name}]", *lines, ""])
+def _file(heading: str, tables: Mapping[str, _Table]) -> str:
+    return "\n".join([f"# {heading}\n", *(_table_text(name, table) for name, table in tables.items())])
 
 
-def _quoted(text: str) -> str:
-    return tomli_w.dumps({"text": text}).partition(" = ")[2].strip()
+def _table_text(name: str, table: _Table) -> str:
+    return f"[{name}]\n{_lines(table)}"
+
+
+def _lines(table: _Table) -> str:
+    lines = [(f"{key} = {_toml(value)}", comment) for key, (value, comment) in table.items()]
+    return "".join(f"{text:{_COMMENT}} # {comment}\n" if comment else f"{text}\n" for text, comment in lines)
+
+
+def _toml(value: object) -> str:
+    """Return a value as TOML has it, a list on one line."""
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return tomli_w.dumps({"value": value}).partition(" = ")[2].strip()
