@@ -1,8 +1,15 @@
-import numpy as np
+from types import SimpleNamespace
 
-from gradiva.experiments.fall_diagnosis import diagnose
+import numpy as np
+import pytest
+
+from gradiva.common import so3
+from gradiva.experiments import walk_result
+from gradiva.experiments.fall_causes import Cause, CauseKind
+from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
+from gradiva.walking import WalkingState
 from tests.experiments.synthetic_walk import walk_log
 
 FALL = 6.0  # [s]
@@ -105,3 +112,30 @@ def test_a_quantity_that_dips_back_for_a_moment_has_not_come_back():
 def test_a_log_of_three_ticks_can_be_read():
     log = walk_log(0.03, dcm__position__measured=lambda times: np.array([0.0, 0.5]))
     assert told(log).startswith("; first sign: DCM error 50 cm at 0.00 s")
+
+
+@pytest.mark.parametrize(("tilt", "outcome"), [(0.58, "fell"), (0.1, "stopped")])
+def test_a_robot_that_is_left_leaning_fell_though_it_does_not_lie(monkeypatch, tilt, outcome):
+    monkeypatch.setattr(walk_result, "diagnose_walk", lambda walk: Diagnosis("", None, ()))
+    leaning = SimpleNamespace(base_rotation=so3.exp(np.array([tilt, 0.0, 0.0])))
+    walk = SimpleNamespace(
+        controller=SimpleNamespace(state=WalkingState.FAULT, reason="the DCM is lost"),
+        robot=SimpleNamespace(fall=None, truth=lambda: leaning),
+        layers=SimpleNamespace(start_posture=SimpleNamespace(base_rotation=np.eye(3))),
+        time=9.0,
+    )
+    ending = walk_result._ending(walk, False, "").as_table()
+    assert ending["outcome"] == outcome
+    assert ("left leaning by 33° at 9.00 s" in ending["reason"]) == (outcome == "fell")
+
+
+def test_a_diagnosis_says_cause_and_first_sign_and_gives_both_with_the_advice_to_the_result():
+    cause = Cause(CauseKind.SLOPE, "the ground slopes", "walk where it is flatter")
+    diagnosis = diagnose(walk_log(FALL, dcm__position__measured=growing_from(5.295)), causes=lambda onset: cause)
+    assert str(diagnosis).startswith("; cause: the ground slopes; first sign: DCM error 7 cm at 5.36 s")
+    assert diagnosis.as_table() == {
+        "cause": "slope",
+        "text": "the ground slopes",
+        "advice": "walk where it is flatter",
+        "first_sign": "DCM error 7 cm at 5.36 s, while the right foot carried the robot",
+    }
