@@ -4,7 +4,13 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from gradiva.setup import load_robot
+from gradiva.telemetry import RunFolder
+from gradiva.telemetry.motion import Motion
+from gradiva.telemetry.walk_record import WalkRecord
 
 IDLE = 'rigid_torque_control.form="full"'
 CONTRACT = {
@@ -105,6 +111,12 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     assert "next    " in err
     assert "before it, a push of 90 N on chest from 6.00 to 6.10 s" in result["reason"]
     assert "s, before the push of 5 N on chest from 60.00 to 60.30 s" in err
+    sign = float(re.search(r"first sign: .*? at (\d+\.\d\d) s", result["reason"])[1])
+    record = WalkRecord.read(RunFolder((tmp_path / result["report"]).parent))
+    assert np.abs(record.log.times - sign).min() < 0.006  # the times of the log, rounded
+    motion = Motion.read(record, load_robot("icub_v2_7"))
+    assert (motion.times[0], motion.times[-1]) == pytest.approx((record.log.times[0], record.log.times[-1]), abs=0.04)
+    assert motion.times[0] < 6.0 < sign < motion.times[-1]  # the push begins at 6 s of the same clock
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",

@@ -159,8 +159,8 @@ PLOTS = (
         figures=("legs", "torque_limits"),
     ),
     Plot(
-        "Computation time",
-        "Of each layer of the tick, and of the whole.",
+        "Tick time",
+        "Computation time of each layer of the tick, and of the whole.",
         ("tick::total",),
         plot_ticks,
         is_wide=True,

@@ -33,7 +33,7 @@ def plot_ticks(record: WalkRecord) -> Figure:
     over_time.set_yscale("log")
     _plain_numbers(over_time.yaxis)
     over_time.set_xlim(log.times[0], max(log.times[-1], log.times[0] + 1e-3))
-    over_time.set_title("computation time [µs]")
+    over_time.set_title("tick time [µs]")
     over_time.set_xlabel("time [s]", loc="right", labelpad=1.0)
     counts.set_xscale("log")
     _plain_numbers(counts.xaxis)
@@ -41,7 +41,7 @@ def plot_ticks(record: WalkRecord) -> Figure:
     _plain_numbers(counts.yaxis)
     counts.set_ylim(bottom=0.7)
     counts.set_title("number of ticks")
-    counts.set_xlabel("computation time [µs]", loc="right", labelpad=1.0)
+    counts.set_xlabel("tick time [µs]", loc="right", labelpad=1.0)
     figure.legend(loc="upper right", ncols=4, bbox_to_anchor=(0.995, 1.0), borderaxespad=0.1)
     return figure
 
