@@ -15,7 +15,7 @@ from tests.experiments.synthetic_walk import walk_log
 FALL = 6.0  # [s]
 
 
-def told(*walk):
+def text_of(*walk):
     return str(diagnose(*walk))
 
 
@@ -38,59 +38,59 @@ def rolling_from(start):
 
 
 def test_a_healthy_walk_shows_no_sign():
-    assert told(walk_log()) == ""
+    assert text_of(walk_log()) == ""
 
 
 def test_an_empty_log_shows_no_sign():
-    assert told(SignalLog()) == ""
+    assert text_of(SignalLog()) == ""
 
 
 def test_the_quantity_that_left_first_is_named_with_its_time_and_phase():
     log = walk_log(
         FALL, dcm__position__measured=growing_from(5.295), left_foot__position__measured=growing_from(5.7, columns=3)
     )
-    assert told(log) == "; first sign: DCM error 7 cm at 5.36 s, while the right foot carried the robot"
+    assert text_of(log) == "; first sign: DCM error 7 cm at 5.36 s, while the right foot carried the robot"
 
 
 def test_a_push_shortly_before_the_first_sign_is_named():
     log = walk_log(FALL, dcm__position__measured=growing_from(5.295))
     pushes = [Push("chest", (0.0, 90.0, 0.0), start, 0.1) for start in (3.0, 5.2, 5.8)]
-    assert told(log, pushes, FALL).endswith("; before it, a push of 90 N on chest from 5.20 to 5.30 s")
+    assert text_of(log, pushes, FALL).endswith("; before it, a push of 90 N on chest from 5.20 to 5.30 s")
 
 
 def test_a_push_shortly_before_the_end_is_named_where_there_is_no_sign():
     push = Push("chest", (0.0, 30.0, 40.0), 5.0, 0.5, torque=(0.0, 0.0, 2.0))
-    assert told(SignalLog(), [push], FALL) == "; before it, a push of 50 N and 2 N·m on chest from 5.00 to 5.50 s"
-    assert told(SignalLog(), [push], 8.0) == ""
+    assert text_of(SignalLog(), [push], FALL) == "; before it, a push of 50 N and 2 N·m on chest from 5.00 to 5.50 s"
+    assert text_of(SignalLog(), [push], 8.0) == ""
 
 
 def test_a_foot_that_turns_is_told_in_degrees():
     log = walk_log(FALL, right_foot__orientation__measured=growing_from(5.0, column=2, columns=3))
-    assert told(log) == "; first sign: right foot turned by 6 ° at 5.11 s, in double support"
+    assert text_of(log) == "; first sign: right foot turned by 6 ° at 5.11 s, in double support"
 
 
 def test_a_foot_that_sinks_is_not_off_its_path():
     log = walk_log(FALL, left_foot__position__measured=growing_from(5.0, size=-1.0, column=2, columns=3))
-    assert told(log) == ""
+    assert text_of(log) == ""
 
 
 def test_a_sole_that_rolls_and_sinks_under_load_is_told_so():
     log = walk_log(FALL, simulation__left_foot__tilt=rolling_from(4.995), simulation__left_foot__sinkage=growth(5.5))
-    assert told(log) == "; first sign: left sole tilted by 8 ° at 5.14 s, in double support"
+    assert text_of(log) == "; first sign: left sole tilted by 8 ° at 5.14 s, in double support"
     log = walk_log(FALL, simulation__right_foot__sinkage=growth(4.998))
-    assert told(log) == "; first sign: right sole sunk by 10 cm at 5.10 s, in double support"
+    assert text_of(log) == "; first sign: right sole sunk by 10 cm at 5.10 s, in double support"
 
 
 def test_a_sole_that_was_tilted_when_it_last_carried_load_is_no_sign():
     log = walk_log(FALL, simulation__left_foot__tilt=lambda times: np.where(times < 5.0, 0.3, np.nan)[:, None])
-    assert told(log) == ""
+    assert text_of(log) == ""
 
 
 def test_a_turn_across_half_a_circle_is_none():
     def half_turn(times):
         return np.column_stack([0 * times, 0 * times, np.full_like(times, 2.0 * np.pi)])
 
-    assert told(walk_log(FALL, left_foot__orientation__measured=half_turn)) == ""
+    assert text_of(walk_log(FALL, left_foot__orientation__measured=half_turn)) == ""
 
 
 def test_a_departure_that_came_back_is_no_sign():
@@ -98,7 +98,7 @@ def test_a_departure_that_came_back_is_no_sign():
         return 0.2 * ((times > 3.0) & (times < 4.0))[:, None]
 
     log = walk_log(FALL, zmp__measured=bump, com__position__measured=growing_from(5.5, columns=3))
-    assert told(log).startswith("; first sign: CoM error")
+    assert text_of(log).startswith("; first sign: CoM error")
 
 
 def test_a_quantity_that_dips_back_for_a_moment_has_not_come_back():
@@ -106,12 +106,12 @@ def test_a_quantity_that_dips_back_for_a_moment_has_not_come_back():
         return 0.2 * ((times > 4.995) & ~((times > 5.095) & (times < 5.195)))[:, None]
 
     log = walk_log(FALL, dcm__position__measured=dipping, com__position__measured=growing_from(5.1, columns=3))
-    assert told(log).startswith("; first sign: DCM error 28 cm at 5.00 s")
+    assert text_of(log).startswith("; first sign: DCM error 28 cm at 5.00 s")
 
 
 def test_a_log_of_three_ticks_can_be_read():
     log = walk_log(0.03, dcm__position__measured=lambda times: np.array([0.0, 0.5]))
-    assert told(log).startswith("; first sign: DCM error 50 cm at 0.00 s")
+    assert text_of(log).startswith("; first sign: DCM error 50 cm at 0.00 s")
 
 
 @pytest.mark.parametrize(("tilt", "outcome"), [(0.58, "fell"), (0.1, "stopped")])

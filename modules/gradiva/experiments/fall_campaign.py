@@ -104,7 +104,6 @@ def _row(cause: CauseKind, trial: Trial, text: str, result: TrialResult) -> Row:
         "control": trial.overrides["walking.control"],
         "speed_mps": trial.command.forward if isinstance(trial.command, VelocityCommand) else None,
         "named": diagnosis["cause"],
-        "text": diagnosis["text"],
         "first_sign": diagnosis["first_sign"],
         "paper": None,
         "value": float(diagnosis["cause"] == cause),
@@ -127,7 +126,7 @@ def _add_count(run: ExperimentRun, falls: int) -> None:
 
 
 def _push(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
-    """A push on the torso in any direction, stronger than a robot bears that does not step aside."""
+    """A push on the torso in any direction, stronger than a robot withstands that does not step aside."""
     duration, start = round(random.uniform(0.05, 0.3), 2), round(random.uniform(4.0, 7.0), 2)
     size, heading = robot.mass * random.uniform(0.35, 0.65) / duration, random.uniform(-math.pi, math.pi)
     force = [float(size * math.cos(heading)), float(size * math.sin(heading)), 0.0]
@@ -163,7 +162,7 @@ def _mass(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
 
 
 def _soft_ground(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
-    """Softer than position and velocity control bear, or than torque control bears that takes it for rigid."""
+    """Softer than position and velocity control tolerate, or torque control that takes it for rigid."""
     kind = {"simulation.ground.kind": GroundKind.VISCOELASTIC}
     control = str(random.choice(("position", "velocity", "torque")))
     if control == "torque":

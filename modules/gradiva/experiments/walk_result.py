@@ -201,9 +201,10 @@ class _Ending:
     diagnosis: Diagnosis | None = None
 
     def as_table(self) -> dict[str, Any]:
+        """Return the part of ``result.json``."""
         why = "" if self.diagnosis is None else str(self.diagnosis)
-        told = None if self.diagnosis is None else self.diagnosis.as_table()
-        return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": told}
+        diagnosis = None if self.diagnosis is None else self.diagnosis.as_table()
+        return {"outcome": self.outcome, "reason": f"{self.reason}{why}", "diagnosis": diagnosis}
 
 
 def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
