@@ -99,6 +99,12 @@ def test_a_replay_plays_pauses_and_begins_again(robot):
         player.speed.value = "2 ×"
         player.advance(0.5)
         assert player.slider.value == pytest.approx(1.5)
+        player.speed.value = "0.1 ×"
+        for _ in range(10):
+            player.advance(1.0 / 30.0)
+        assert player.slider.value == 1.53
+        player.speed.value = "2 ×"
+        player.slider.value = 1.5
         player.playing.value = False
         player.advance(0.5)
         assert player.slider.value == pytest.approx(1.5)

@@ -11,7 +11,7 @@ from gradiva.cli.interrupts import leaving_at_once
 DEFAULT_ROBOT = "icub_v2_7"
 DEFAULT_SPEED = 0.19  # [m/s]
 DEFAULT_DURATION = 10.0  # [s]
-_SOIL = "per area of the sole, as simulated; torque control believes contact_estimator.* at first, and learns."
+_SOIL = "per area of the sole, as simulated; torque control starts from contact_estimator.* and estimates it."
 
 
 def _where(metavar: str, text: str) -> Any:
@@ -68,8 +68,8 @@ Pushes = Annotated[
         metavar="LINK,FX,FY,FZ,START,DURATION",
     ),
 ]
-Noise = Annotated[bool, _what("--noise", text="Lay the noise preset over the simulation.")]
-Seed = Annotated[int, _what(text="Of all that is random.", min=0)]
+Noise = Annotated[bool, _what("--noise", text="Sensor noise, delay and mass error of config/noise.toml.")]
+Seed = Annotated[int, _what(text="Of all random numbers.", min=0)]
 
 View = Annotated[
     bool, _result("--view", text="Show the robot in the browser in real time, then replay the walk there.")
@@ -84,8 +84,8 @@ CameraName = Annotated[
         metavar="VIEW",
     ),
 ]
-Out = Annotated[str, _result(text="Where runs are kept.", metavar="DIR")]
-Json = Annotated[str | None, _result("--json", text="Write the result; - is standard output.", metavar="FILE")]
+Out = Annotated[str, _result(text="Folder of the runs.", metavar="DIR")]
+Json = Annotated[str | None, _result("--json", text="Write the result as JSON; - is standard output.", metavar="FILE")]
 
 
 def walk(

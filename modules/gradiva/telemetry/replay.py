@@ -16,6 +16,7 @@ from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.walk_record import WalkRecord
 
 _PICTURE_RATE = 30.0  # Hz
+_SLIDER_STEP = 0.01  # s
 _SPEEDS = {"0.1 ×": 0.1, "0.25 ×": 0.25, "0.5 ×": 0.5, "1 ×": 1.0, "2 ×": 2.0, "4 ×": 4.0}
 
 
@@ -27,10 +28,10 @@ class Replay:
 
     def __init__(self, view: RobotView, motion: Motion) -> None:
         self._view, self._motion = view, motion
-        self._start = float(motion.times[0])
+        self._start = self._moment = float(motion.times[0])
         gui = view.server.gui
         end = max(float(motion.times[-1]), self._start + 1.0 / _PICTURE_RATE)
-        self.slider = gui.add_slider("Time [s]", self._start, end, 0.01, self._start)
+        self.slider = gui.add_slider("Time [s]", self._start, end, _SLIDER_STEP, self._start)
         self.playing = gui.add_checkbox("Play", True)
         self.speed = gui.add_dropdown("Speed", tuple(_SPEEDS), initial_value="1 ×")
         self._shown = -1
@@ -38,12 +39,13 @@ class Replay:
 
     def advance(self, duration: float) -> None:
         """Show what comes ``duration`` [s] later at the chosen speed; begins again after the end."""
-        moment = float(self.slider.value)
+        if abs(float(self.slider.value) - self._moment) > _SLIDER_STEP:
+            self._moment = float(self.slider.value)  # it was moved on the page
         if self.playing.value:
-            moment += duration * _SPEEDS[self.speed.value]
-            moment = self._start if moment > self._motion.times[-1] else moment
-            self.slider.value = moment  # type: ignore[misc]  # viser declares the setter dynamically
-        self.show(moment)
+            self._moment += duration * _SPEEDS[self.speed.value]
+            self._moment = self._start if self._moment > self._motion.times[-1] else self._moment
+            self.slider.value = round(self._moment, 2)  # type: ignore[misc]  # viser declares the setter dynamically
+        self.show(self._moment)
 
     def show(self, moment: float) -> None:
         """Show the robot as it was at a time [s] of the log."""

@@ -106,7 +106,7 @@ def plot_attitude(record: WalkRecord) -> Figure:
 def _forward_attitude(log: SignalLog) -> NDArray:
     """Return roll, pitch and yaw of the base, [rad], shape (T, 3); of a base that looks backward, turned by 180°.
 
-    Which way it looks is told by the feet: R(roll, pitch, yaw) Rz(180°) = R(-roll, -pitch, yaw + 180°).
+    The heading of the feet shows which way it looks: R(roll, pitch, yaw) Rz(180°) = R(-roll, -pitch, yaw + 180°).
     """
     attitude, heading = log["root_link::orientation::measured"], "left_foot::orientation::measured"
     if heading not in log or np.cos(attitude[0, 2] - log[heading][0, 2]) >= 0.0:
