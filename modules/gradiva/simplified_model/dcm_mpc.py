@@ -12,7 +12,8 @@ from gradiva.contacts import SupportPolygon
 from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, PROBLEM, DcmQuadraticProgram
 from gradiva.simplified_model.phase_polygons import PhasePolygon, phase_polygons
 
-_CAPTURE_WEIGHT = 1e3  # [-] relative to the DCM weight: a capturable DCM error is believed up to 1 %
+_CAPTURE_WEIGHT = 1e3  # [-] over the DCM weight: a capturable error counts up to 1 %; at 1e4 falling takes 2000 steps
+_LOST = 0.2  # [m] of a DCM error, about what polygons capture at most: beyond it the ZMP is at their edge anyhow
 _USABLE_VIOLATION = 3e-3  # [m] of the polygon by the solver's first ZMP, before it is projected
 
 
@@ -76,6 +77,10 @@ class DcmMpc:
     :math:`\mathcal P`   hull of the soles on the ground            m
     :math:`\bar z_k`     ZMP that moves the reference over T        m
     ===================  =========================================  =====
+
+    The answer is within 0.1 mm of the optimum of ``DcmQuadraticProgram``, and of the ZMP of the problem above while the
+    polygons leave room. Where they are active all along the horizon, the one per cent of the DCM error that gives way
+    counts: 0.13 mm at 10 mm, 1.3 mm at 20 mm.
 
     It is solved in deviations from the reference, see ``DcmQuadraticProgram``;
     :math:`\bar z_k = (\xi_{r,k+1} - F_k \xi_{r,k}) / (1 - F_k)` makes their dynamics exact for any reference.
@@ -145,7 +150,7 @@ class DcmMpc:
             normals,
             offsets - (normals @ reference_zmp[:, :, None])[:, :, 0],
             self._rate_gradient(reference_zmp, previous),
-            dcm_position - preview.dcm_positions[0],
+            _bounded(dcm_position - preview.dcm_positions[0]),
         )
         planned = self._inside(reference_zmp[0] + deviations[0], phases[0].polygon)
         self._previous_zmp = phases[0].polygon.project(previous + self._share(dt) * (planned - previous))
@@ -196,6 +201,12 @@ class DcmMpc:
         if dt is None or dt >= self._config.period:
             return 1.0
         return 2.0 * dt / (self._config.period + dt)
+
+
+def _bounded(error: NDArray) -> NDArray:
+    """Return a DCM error, or one in its direction that is as large as matters, [m], shape (2,)."""
+    size = math.hypot(*error.tolist())
+    return error if size <= _LOST else error * (_LOST / size)
 
 
 def _mean_zmp(dcm_positions: NDArray, growth: NDArray) -> NDArray:
