@@ -37,7 +37,7 @@ class WatchedQuantity:
         name: For people.
         values: Its size over the log, shape (T,).
         bound: What healthy walks stay below.
-        unit: In which it is told.
+        unit: In which it is written.
         scale: From the values to that unit.
     """
 
@@ -158,7 +158,7 @@ def _watched(log: SignalLog) -> list[WatchedQuantity]:
 
 
 def _watched_of_sole(log: SignalLog, side: Side) -> list[WatchedQuantity]:
-    """How a sole that carries load stands in the ground; nothing where nobody logged it."""
+    """Return how a sole that carries load stands in the ground; nothing where it is not logged."""
     tilt, sinkage = (f"simulation::{side}_foot::{quantity}" for quantity in ("tilt", "sinkage"))
     if tilt not in log:
         return []
