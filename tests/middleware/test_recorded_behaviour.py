@@ -28,21 +28,21 @@ BOARD, SENSORS = "/fakebot/board", "/fakebot/sensors"
 WORKERS = 4  # processes side by side: programs wait most of their time
 BATCH = 25  # programs in one process
 MOST_DIFFERENCES = 30  # where the real bindings have an answer
-_NETWORKED = ("net", "port", "rpc", "device", "stamp")
+_NETWORKED = ("net", "port", "rpc", "stamp")
 _ALONE = ("module", "clock")  # change what a process has once: signal handlers, the clock
 _ALONE_TOO = ("net.fini", "net.no_init", "net.object", "net.wait", "net.sync_none", "net.init_twice")
 
 
 def batches_of(chosen: Iterable[Program]) -> list[list[str]]:
-    """Return which programs share a process, those that need their own first."""
-    alone, networked, others = [], [], []
+    """Return which programs share a process: all of the devices, which must not disturb each other, are in one."""
+    alone, networked, devices, others = [], [], [], []
     for program in chosen:
         if program.group in _ALONE or program.name.startswith(_ALONE_TOO):
             alone.append([program.name])
         else:
-            (networked if program.group in _NETWORKED else others).append(program.name)
-    shared = [names[start : start + BATCH] for names in (networked,) for start in range(0, len(names), BATCH)]
-    return [*alone, *shared, others]
+            kinds = {"device": devices, **dict.fromkeys(_NETWORKED, networked)}
+            kinds.get(program.group, others).append(program.name)
+    return [devices, *alone, *(networked[start : start + BATCH] for start in range(0, len(networked), BATCH)), others]
 
 
 def answers_of(chosen: Iterable[Program], environment: dict[str, str]) -> dict[str, Any]:
