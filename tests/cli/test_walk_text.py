@@ -16,6 +16,7 @@ from gradiva.telemetry.report_page import tiles
         ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s:"),
         ({"lateral": 0.05}, "walks to the left at 0.05 m/s:"),
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
+        ({"goal": "1,0.5,-0.1"}, "walks to (1, 0.5) m, heading 0°:"),
         ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),
         ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground"),
     ],

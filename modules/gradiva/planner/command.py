@@ -66,7 +66,7 @@ class GoalCommand:
 
     def __str__(self) -> str:
         """Return it in words that follow "walks"."""
-        yaw = "" if self.yaw is None else f", heading {math.degrees(self.yaw):.0f}°"
+        yaw = "" if self.yaw is None else f", heading {round(math.degrees(self.yaw))}°"
         return f"to ({self.x:g}, {self.y:g}) m{yaw}"
 
 
