@@ -12,7 +12,7 @@ from gradiva.middleware.embedded.network import port_registration, registration_
 from gradiva.middleware.embedded.network.current_settings import current_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
 from gradiva.middleware.embedded.network.open_socket import open_socket
-from gradiva.middleware.errors import PeerUnreachable
+from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
 
 from ._journal import end_process, note, place
 
@@ -94,7 +94,10 @@ def _open(port: Any, name: Any = "", *rest: Any) -> bool:
 def _conflicts(name: str) -> bool:
     """Return whether the number that the name server has for a name is another port's, of which it knows nothing."""
     names = NameClient(current_settings())
-    contact = names.register(name or "...")
+    try:
+        contact = names.register(name or "...")
+    except MiddlewareError:  # it is no name: the port will say so
+        return False
     names.unregister(contact.getRegName())
     try:
         open_socket(contact.getHost(), contact.getPort(), current_settings(), 0.5).close()
