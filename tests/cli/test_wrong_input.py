@@ -60,6 +60,7 @@ WRONG = {
     "soft ground under stiff joints": (["--ground", "soft"], "walk with --control torque, or on 2.8e+07 N/m³"),
     "slope of three parts": (["--slope", "1,2,3"], "--slope 1,2,3: expected DEG or DEG,HEADING"),
     "slope not a number": (["--slope", "steep"], "--slope: 'steep' is no finite number"),
+    "slope on which it topples": (["--slope", "6"], "iCub v2.7 topples, as its plan is for level ground: the CoM is"),
     "slope that is a wall": (["--slope", "45"], "--slope 45: slopes must stay below 45°"),
     "push of four parts": (["--push", "chest,0,30,0"], "expected LINK,FX,FY,FZ,START,DURATION"),
     "push not a number": (["--push", "chest,0,nan,0,4,0.1"], "'nan' is no finite number"),
