@@ -5,8 +5,9 @@ import shutil
 
 import pytest
 
-from gradiva.common import ConfigError
-from gradiva.setup import data_folder, load_robot, robot_names
+from gradiva.common import ConfigError, ModelError
+from gradiva.experiments import SimulatedWalk
+from gradiva.setup import data_folder, load_robot, load_setup, robot_names
 from gradiva.setup.robot_checks import check_robot_folder
 from tests.conftest import ROBOTS
 
@@ -59,6 +60,14 @@ def test_what_does_not_hold_is_named(copy_of_talos, old, new, message):
     findings = [finding for finding in check_robot_folder("mine") if finding.verdict != "ok"]
     assert findings
     assert any(re.search(message, finding.text) for finding in findings)
+
+
+def test_a_base_that_is_no_root_is_refused_before_anything_is_compiled(copy_of_talos):
+    copy_of_talos(('base_link = "base_link"', 'base_link = "torso_1_link"'))
+    compiled = []
+    with pytest.raises(ModelError, match="not the root of the URDF, which is 'base_link'"):
+        SimulatedWalk(load_setup("mine"), compiler=compiled.append)
+    assert compiled == []
 
 
 def test_robots_are_found_by_the_search_path(copy_of_talos, tmp_path, monkeypatch):
