@@ -62,12 +62,12 @@ def test_the_folder_is_that_of_xdg_unless_yarp_has_its_own(tmp_path, environment
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "must tell address, port and mode"),
-        ("127.0.0.1", "must tell address, port and mode"),
-        ("127.0.0.1 ten yarp", "must tell address, port and mode"),
+        ("", "must hold address, port and mode"),
+        ("127.0.0.1", "must hold address, port and mode"),
+        ("127.0.0.1 ten yarp", "must hold address, port and mode"),
         ("127.0.0.1 70000 yarp", "must be 1 to 65535"),
         ("127.0.0.1 10000 ros", r"mode 'ros' is not spoken here \(valid: yarp\)"),
-        ("[name]\nhost 10.1.2.3\n", "must tell address, port and mode"),
+        ("[name]\nhost 10.1.2.3\n", "must hold address, port and mode"),
     ],
 )
 def test_a_file_that_tells_no_address_is_named(environment, text, complaint):
