@@ -74,8 +74,10 @@ def test_an_error_of_the_planner_is_the_reply_and_the_plan_stays(follower, monke
         follower.follow(VelocityCommand(0.2), 1.0, PlanarPose())
     with pytest.raises(PlanningError, match="the planner failed"):
         follower.update(plan.end_time - 1.0, PlanarPose())
+    follower.defect = ""
     follower.close_feet(plan.end_time - 1.0)
     assert follower.plan is plan
+    assert follower.defect.startswith("the planner failed: KeyError 'x' in walking")
 
 
 def test_what_cannot_be_planned_leaves_the_plan(follower):

@@ -69,7 +69,7 @@ def test_torques_are_taken_over_from_position_servos_and_handed_back_without_a_j
     walk = ready("icub_v2_7", TORQUE, settle=0.0)
     most = walk.setup.walking.torque_control.torque_rate * walk.setup.walking.walking.period
     bears = walk.robot.read().joint_torques
-    command, log = walk.controller.step(walk.robot.read(), walk.time)
+    command = walk.tick().command
     assert command.mode is ControlMode.TORQUE
     assert np.abs(command.values - bears).max() < most
     assert walk.run(0.5)

@@ -66,6 +66,8 @@ class FuzzedWalk:
         self._last: JointCommand | None = None
         self._last_time = -np.inf
         self._desired: NDArray | None = None
+        self._errors: list[Exception] = []  # of the case, and how often the clock jumped
+        self._jumps = 0
         self.largest_step = self.largest_offset = 0.0
         self._begin_again()
 
@@ -83,6 +85,7 @@ class FuzzedWalk:
             self._look_at(result, *self._ticked(faults))
         for _ in range(int(draw.integers(1, 6))):
             self._look_at(result, *self._ticked(()))
+        result.complaints += self._complaints_of_case()
         return result
 
     # -- one tick ----------------------------------------------------------------------------------------------
@@ -168,7 +171,7 @@ class FuzzedWalk:
         return [f"set-points jumped by {speed:.2f} of what velocity limits allow"] if speed > 1.0 + 1e-6 else []
 
     def _complaints_of_events(self, log: WalkingLog, errors: Sequence[Exception], was_balancing: bool) -> list[str]:
-        """Return which fault is no event."""
+        """Return which tick failed or froze without an event; note what has to be one when the case is over."""
         events, found = self._controller.safety_events[self._events_before :], []
         kinds = {event.kind for event in events}
         is_held = was_balancing and self._controller.is_balancing and log.desired is None
@@ -177,14 +180,21 @@ class FuzzedWalk:
         is_named = any(event.response is Response.FREEZE or event.text == log.reason for event in events)
         if log.state is WalkingState.FAULT and not is_named:
             found.append(f"frozen without an event: {log.reason}")
+        self._jumps += self._clock.jump is not None and not errors  # else the error is the event
+        self._errors += [error for error in errors if is_held or not isinstance(error, WalkingError)]
+        return found
+
+    def _complaints_of_case(self) -> list[str]:
+        """Return which fault of a case is no event when the case is over."""
+        events, found = self._controller.safety_events[self._events_before :], []
         said = " ".join(f"{event.subject} {event.text}" for event in events)
-        for error in errors:
-            is_handled = isinstance(error, WalkingError) and not is_held
-            names = {type(error).__name__, "RuntimeError" if isinstance(error, StopIteration) else ""} - {""}
-            if not is_handled and not any(name in said for name in names):
+        for error in self._errors:
+            names = (type(error).__name__, *(("RuntimeError",) if isinstance(error, StopIteration) else ()))
+            if not any(name in said for name in names):
                 found.append(f"{type(error).__name__} without an event")
-        if self._clock.jump is not None and SafetyKind.CLOCK_JUMP not in kinds:
+        if self._jumps and SafetyKind.CLOCK_JUMP not in {event.kind for event in events}:
             found.append("a clock that jumped without an event")
+        self._errors, self._jumps = [], 0
         return found
 
     # -- between the cases -------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ class PlanFollower:
     Attributes:
         plan: The present one; None before the robot stands.
         late_plans: How many came too late.
+        defect: What the planner raised that it should not, until it is cleared; empty where there is none.
         refusal: Why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
 
@@ -93,7 +94,7 @@ class PlanFollower:
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
         self._refusal_is_news = False
-        self.refusal = ""
+        self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
         self.late_plans = 0
 
@@ -232,6 +233,7 @@ class PlanFollower:
             if time > asked.time + self._service.patience:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
         elif reply.plan is None:
+            self.defect = reply.error if reply.is_defect else self.defect
             self._give_up(asked, reply.error)
         elif time > asked.request.merge_time:
             self.late_plans += 1
@@ -263,6 +265,7 @@ class PlanFollower:
         """Plan here: one late tick is better than a walk that nobody can end before its plan does."""
         reply = answered(self._planner, self._request(asked.request.command, time))
         if reply.plan is None:
+            self.defect = reply.error if reply.is_defect else self.defect
             self._give_up(asked, reply.error)
         else:
             self._asked, self._coming = None, (reply.plan, asked)

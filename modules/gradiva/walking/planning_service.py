@@ -45,11 +45,13 @@ class PlanReply:
         number: Of the request.
         plan: None where no plan fulfils the command.
         error: Why there is none.
+        is_defect: Whether the planner raised what it should not, so that it is no refusal of the command.
     """
 
     number: int
     plan: WalkingPlan | None
     error: str = ""
+    is_defect: bool = False
 
 
 class PlanningService(Protocol):
@@ -102,7 +104,7 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
     except PlanningError as error:
         return PlanReply(request.number, None, str(error))
     except Exception as error:
-        return PlanReply(request.number, None, f"the planner failed: {failed_tick(error).text}")
+        return PlanReply(request.number, None, f"the planner failed: {failed_tick(error).text}", is_defect=True)
     return PlanReply(request.number, plan)
 
 

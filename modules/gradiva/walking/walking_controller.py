@@ -180,16 +180,23 @@ class WalkingController(WalkingReport):
 
     def _tick_at(self, time: float, measurement: Measurement) -> WalkingLog:
         self._time, self._jump = time, self._clock.jump or self._jump
-        if self._jump is not None:
-            event = self._layers.safety.note([clock_finding(self._jump)], time)
-            self._jump = None
-            self._obey(event)
+        if self._jump is not None or self._follower.defect:
+            self._note_outside(time)
         if self._standing is not None and self._machine.state is WalkingState.PREPARING:
             self._begin_balance(time, self._standing)
         measurement = self._stamped(measurement)
         log = self._balance(measurement, time) if self._machine.is_balancing else self._hold(measurement, time)
         self._layers.safety.succeeded()
         return log
+
+    def _note_outside(self, time: float) -> None:
+        """Make events of what went wrong beside the layers: jumps of the clock, defects of the planner."""
+        found = [] if self._jump is None else [clock_finding(self._jump)]
+        if self._follower.defect:
+            found.append(Finding(SafetyKind.FAILED_TICK, "planner", self._follower.defect))
+        event = self._layers.safety.note(found, time)
+        self._jump, self._follower.defect = None, ""
+        self._obey(event)
 
     def _stamped(self, measurement: Measurement) -> Measurement:
         """Return the measurement with its time on the control clock."""
