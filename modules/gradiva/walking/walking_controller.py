@@ -79,6 +79,7 @@ class WalkingController(WalkingReport):
         self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
         self._time = 0.0
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
+        self._worst: set[str] = set()  # types of the errors of safety itself that are events
 
     # -- what can be asked -------------------------------------------------------------------------------------
 
@@ -96,6 +97,7 @@ class WalkingController(WalkingReport):
         self._standing = None if standing is None else self._layers.standing_start(standing)
         self._machine.to(WalkingState.PREPARING, "moving to the start posture")
         self._preparation = None
+        self._worst.clear()
         self._layers.safety.reset()
 
     def start(self) -> None:
@@ -317,11 +319,13 @@ class WalkingController(WalkingReport):
 
     def _given_up(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
         """Freeze without the safety supervisor, which failed itself; raises nothing."""
-        text = "; then ".join(type(error).__name__ for error in errors)
+        text = types = "; then ".join(type(error).__name__ for error in errors)
         with suppress(Exception):
             text = "; then ".join(failed_tick(error).text for error in errors)
         if self._machine.state is not WalkingState.FAULT:
             self._machine.to(WalkingState.FAULT, text)
+        if types not in self._worst:
+            self._worst.add(types)
             event = SafetyEvent(self._time, Finding(SafetyKind.FAILED_TICKS, "safety", text), Response.FREEZE)
             with suppress(Exception):
                 self._layers.safety.events.append(event)
