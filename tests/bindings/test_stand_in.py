@@ -98,7 +98,7 @@ os._exit(0)
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
+def answered(tmp_path_factory):
     bindings = Bindings(tmp_path_factory.mktemp("stand_in"))
     questions = {name: question for name, (question, _) in ANSWERS.items()}
     done = bindings.run("-c", PROGRAM, json.dumps(questions), json.dumps(ENDS))
@@ -106,11 +106,11 @@ def told(tmp_path_factory):
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_it_answers_as_recorded(told):
-    assert told[0] == {name: answer for name, (_, answer) in ANSWERS.items()}
+def test_it_answers_as_recorded(answered):
+    assert answered[0] == {name: answer for name, (_, answer) in ANSWERS.items()}
 
 
-def test_it_ends_where_the_real_bindings_hang_or_crash_and_says_at_which_line(told):
-    assert {reason: status for reason, (status, _) in told[1].items()} == dict.fromkeys(ENDS, 134)
-    assert [reason for reason, (_, text) in told[1].items() if reason not in text] == []
-    assert told[1]["/zz is waited for"][1].endswith("at <string>:1\n")
+def test_it_ends_where_the_real_bindings_hang_or_crash_and_says_at_which_line(answered):
+    assert {reason: status for reason, (status, _) in answered[1].items()} == dict.fromkeys(ENDS, 134)
+    assert [reason for reason, (_, text) in answered[1].items() if reason not in text] == []
+    assert answered[1]["/zz is waited for"][1].endswith("at <string>:1\n")

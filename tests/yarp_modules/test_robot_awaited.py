@@ -35,11 +35,12 @@ def quickly(monkeypatch):
 
 
 def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
-    robot, reached = Robot(attempts=3), threading.Event()
-    awaited = RobotAwaited(robot, lambda: None, reached.set)
+    robot, reached, meanwhile = Robot(attempts=3), threading.Event(), []
+    awaited = RobotAwaited(robot, lambda: None, lambda: (meanwhile.append(awaited.missing), reached.set()))
     awaited.start()
     assert reached.wait(PATIENCE)
     wait_until(lambda: awaited.missing == "")
+    assert meanwhile[0].startswith("the robot is there")
     awaited.close()
     assert robot.calls == ["open", "open", "open", "close"]
 

@@ -6,7 +6,7 @@ Here both is mended as the embedded implementation does it itself: names are loo
 whose number is taken is opened at a free one.
 
 Ports that a device opens inside the bindings (``remote_controlboard`` and its like) are beyond reach. They keep their
-connections, and nobody looks for them by name; they are known again when the device is opened anew.
+connections, and are not looked for by name; they are known again when the device is opened anew.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _own(contact: Any) -> Contact:
 
 
 def _is_alive(name: str) -> bool:
-    """Return whether somebody listens where a name leads."""
+    """Return whether a program listens at the registered address of a name."""
     settings = current_settings()
     try:
         contact = NameClient(settings).query(name)

@@ -43,7 +43,7 @@ class PersistentConnections:
     What is not connected is tried every ``period`` seconds. What is connected is looked at every ``healthy_period``
     seconds, one after the other: a look asks the name server for both ports and the source for its connection, which
     is two or three short TCP connections and about a millisecond of each of the processes.
-    A connection that somebody made by another carrier is left as it is, and so is every one while the name server is
+    A connection that was made by another carrier is left as it is, and so is every one while the name server is
     gone or its source too busy to answer: it lives on.
 
     Args:
@@ -97,7 +97,7 @@ class PersistentConnections:
     def _look(self, connection: _PersistentConnection) -> None:
         try:
             connection.look()
-        except Exception:  # the next look may go well, and nobody else looks
+        except Exception:  # the next look may go well
             status = connection.status
             _LOGGER.exception("the connection from %s to %s was not looked after", status.source, status.destination)
 
@@ -123,7 +123,7 @@ class _PersistentConnection:
         present = carrier_between(source, destination)
         is_connected = present != ""
         if present is None or (not is_connected and former.is_connected and not yarp.Network.checkNetwork()):
-            return  # nobody can be asked: what was connected stays so
+            return  # there is no answer: what was connected stays so
         if not is_connected and yarp.Network.connect(source, destination, carrier, True):
             is_connected, made = True, made + 1
             _LOGGER.info("connected %s to %s%s", source, destination, " again" if made > 1 else "")

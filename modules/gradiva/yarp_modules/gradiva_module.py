@@ -168,7 +168,7 @@ class GradivaModule(yarp.RFModule):
         return True
 
     def interruptModule(self) -> bool:
-        """Let nobody wait any more; commands are still answered until the module has closed."""
+        """Unblock `tick` and `wait_for_tick`; commands are still answered until the module has closed."""
         self._guarded(self.unblock, otherwise=None)
         return True
 
@@ -184,7 +184,7 @@ class GradivaModule(yarp.RFModule):
     # ----------------------------------------------------------------------------------------------------------
 
     def _refuse_a_twin(self) -> None:
-        """Pass when nobody answers under our name; another twin's ports could be free, its motors are not."""
+        """Raise MiddlewareError where our name answers already: a twin's ports could be free, its motors are not."""
         name = self.port_name("rpc")
         if is_there(name):
             raise MiddlewareError(f"port {name} answers already: is this module running?")

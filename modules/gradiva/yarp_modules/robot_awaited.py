@@ -110,6 +110,7 @@ class RobotAwaited:
         try:
             if self._stop.is_set():
                 raise RobotInterfaceError("it was reached too late")
+            self.missing = "the robot is there; narrower limits of its boards are compiled into the controller"
             self._on_reached()
         except Exception:
             self._robot.close()

@@ -19,6 +19,9 @@ class WholeBodyModule(WalkingModule):
 
     State machine, safety supervision and the coordinator's RPC stay with the motors. Its ports to the other layers
     begin with ``/whole-body``, or lie below its own name where it was given one.
+
+    Attributes:
+        remote: Layers 1 and 2.
     """
 
     TITLE: ClassVar[str] = "whole_body"
@@ -31,20 +34,13 @@ class WholeBodyModule(WalkingModule):
     )
 
     def __init__(self, options: ModuleOptions) -> None:
-        """Build layer 3; the robot and the other layers are reached later.
+        """Read the configuration; layer 3 is built and the others are reached when the ports are open.
 
         Raises:
             WalkingError: The options or the configuration are wrong.
         """
-        self._remote: RemoteLayers | None = None  # the base class already makes layers
         super().__init__(options)
-
-    @property
-    def remote(self) -> RemoteLayers:
-        """Layers 1 and 2."""
-        if self._remote is None:
-            self._remote = RemoteLayers(self.setup, self.options.lockstep)
-        return self._remote
+        self.remote = RemoteLayers(self.setup, options.lockstep)
 
     def make_layers(self, robot: RobotDescription) -> WalkingLayers:
         """Return the layers, with the second one behind ports."""

@@ -1,3 +1,6 @@
+import getpass
+import os
+
 import pytest
 
 from gradiva.yarp_modules.application.run_claim import (
@@ -58,6 +61,19 @@ def test_the_origin_of_this_process_is_here():
     assert origin.host
     assert origin.user
     assert not ORIGIN.is_here
+
+
+def test_an_account_without_a_name_and_a_terminal_out_of_sight_have_an_origin_too(monkeypatch):
+    """As in a container."""
+
+    def fail(*_):
+        raise KeyError("uid not found")
+
+    monkeypatch.setattr(getpass, "getuser", fail)
+    monkeypatch.setattr(os, "ttyname", lambda _: os.stat("/dev/there-is-no-such-terminal"))
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    origin = RunOrigin.here("/root")
+    assert (origin.user, origin.terminal) == (str(os.getuid()), "")
 
 
 def test_it_leaves_no_file(claim, tmp_path):

@@ -144,6 +144,56 @@ def test_a_freeze_out_of_torque_control_does_not_wait_for_a_board_that_hangs(fak
     wait_until(lambda: is_frozen(hung), "the board that answers again is frozen as well")
 
 
+def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(fake, connect, monkeypatch, caplog):
+    monkeypatch.setattr("gradiva.yarp_modules.robot.release._TIMEOUT", 1.0)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.board_orders._JOIN_TIMEOUT", 0.05)
+    robot = connect()
+    drive(robot, np.zeros(23), ControlMode.TORQUE)
+    hung = fake.boards["left_leg"]
+    hung.answers.clear()
+    with caplog.at_level("INFO", "gradiva.robot"):
+        robot.close()
+    others = {mode for board in fake.boards.values() if board is not hung for mode in board.modes}
+    assert others == {BoardMode.POSITION}
+    assert set(hung.modes) == {BoardMode.TORQUE}
+    assert "let go of the robot: no answer from /icubSim/left_leg" in caplog.text
+    assert "/icubSim/left_leg hang: their connections stay open" in caplog.text
+    hung.answers.set()
+    wait_until(robot._orders.close, "the board that answers again")
+
+
+def test_boards_that_hang_are_asked_last_whether_the_robot_is_there(robot, monkeypatch):
+    asked = []
+    monkeypatch.setattr("gradiva.yarp_modules.robot.yarp_robot.is_there", lambda port: asked.append(port))
+    monkeypatch.setattr(robot, "_late", ("encoders of /icubSim/torso",))
+    robot._let_go(command(np.zeros(23)))
+    assert asked[-1] == "/icubSim/torso/rpc:i"
+    assert len(asked) == len(robot._joints.board_names)
+
+
+def test_whatever_is_raised_while_the_robot_is_reached_or_left_nothing_stays_open(fake, monkeypatch):
+    def fail(*_):
+        raise KeyError("l_knee")
+
+    robot = reach(fake)
+    with monkeypatch.context() as patch:
+        patch.setattr(robot._imu, "open", fail)
+        with pytest.raises(KeyError):
+            robot.open()
+    assert not is_open(robot)
+    robot.open()
+    assert is_open(robot)
+    robot.write(command(np.zeros(23)))
+    monkeypatch.setattr("gradiva.yarp_modules.robot.yarp_robot.hold_in_position_mode", fail)
+    with pytest.raises(KeyError):
+        robot.close()
+    assert not is_open(robot)
+
+
+def is_open(robot):
+    return robot._joints.driver.isValid() or any(thread.is_alive() for thread in robot._orders._threads)
+
+
 def test_after_rearming_the_joint_is_switched_again(fake, robot):
     drive(robot, np.zeros(23))
     fake.set_mode("r_hip_roll", BoardMode.IDLE)

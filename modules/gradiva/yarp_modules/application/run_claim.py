@@ -8,7 +8,6 @@ import json
 import os
 import re
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -36,7 +35,7 @@ class StartedProcess:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """Who runs an application, and where: two people may share an account, two machines a home directory.
+    """Says who runs an application, and where: two people may share an account, two machines a home directory.
 
     Attributes:
         user: Name of the account.
@@ -54,13 +53,12 @@ class RunOrigin:
 
     @classmethod
     def here(cls, namespace: str) -> RunOrigin:
-        """Return that of this process."""
-        terminal = os.ttyname(sys.stdin.fileno()) if sys.stdin is not None and sys.stdin.isatty() else ""
+        """Return the origin of a run by this process."""
         remote = os.environ.get("SSH_CONNECTION", "").partition(" ")[0]
         return cls(
-            user=getpass.getuser(),
+            user=_user(),
             host=socket.gethostname(),
-            terminal=" over SSH from ".join(part for part in (terminal, remote) if part),
+            terminal=" over SSH from ".join(part for part in (_terminal(), remote) if part),
             begun=f"{datetime.now():%Y-%m-%d %H:%M}",
             namespace=namespace,
         )
@@ -183,6 +181,22 @@ def records_folder(namespace: str = DEFAULT_NAMESPACE) -> Path:
     base = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     folder = Path(base) / "gradiva" / "applications"
     return folder if namespace == DEFAULT_NAMESPACE else folder / re.sub(r"[^\w.+-]+", "-", namespace).strip("-")
+
+
+def _user() -> str:
+    """Return the name of the account; its number where it has none, as in containers."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
+
+
+def _terminal() -> str:
+    """Return the terminal of this process; empty without one, or where a container does not see it."""
+    try:
+        return os.ttyname(0)
+    except OSError:
+        return ""
 
 
 def claims_below(folder: Path) -> list[RunClaim]:

@@ -18,10 +18,10 @@ _TIMEOUT = 2.0  # [s] for all boards to agree
 def hold_in_position_mode(
     driver: yarp.PolyDriver, orders: BoardOrders, last: JointCommand, positions: NDArray | None, speed: float
 ) -> None:
-    """Switch all joints to the boards' own position mode, told to stay; a board that hangs delays no other one.
+    """Let all joints hold in the boards' own position mode; a board that hangs delays no other one.
 
-    Where positions were commanded the joints stay as told: a servo that bears weight yields, and told to stay where it
-    has yielded to it would yield again.
+    Where positions were commanded, these are held: a servo that bears weight yields, and if it were to hold the
+    measured position, to which it has yielded, it would yield again.
 
     Args:
         driver: The boards.

@@ -125,7 +125,7 @@ class YarpRobot:
         try:
             self._open_parts()
             self._await_first_samples()
-        except RobotInterfaceError:
+        except Exception:  # of any kind: what stays open would keep its names from the next attempt
             self._close_parts()
             raise
         _LOGGER.info("reached %s", ", ".join(self._joints.board_names))
@@ -133,10 +133,12 @@ class YarpRobot:
 
     def close(self) -> None:
         """Let the boards hold the joints in position mode, if they were commanded; then leave the robot."""
-        if self._last_command is not None:
-            self._let_go(self._last_command)
-            self._last_command = None
-        self._close_parts()
+        last, self._last_command = self._last_command, None
+        try:
+            if last is not None:
+                self._let_go(last)
+        finally:
+            self._close_parts()
 
     # -- RobotInterface ----------------------------------------------------------------------------------------
 
@@ -248,7 +250,8 @@ class YarpRobot:
     # ----------------------------------------------------------------------------------------------------------
 
     def _let_go(self, last: JointCommand) -> None:
-        if not any(is_there(f"{name}/rpc:i") for name in self._joints.board_names):
+        speaking_first = sorted(self._joints.board_names, key=lambda name: f"encoders of {name}" in self._late)
+        if not any(is_there(f"{name}/rpc:i") for name in speaking_first):  # one that hangs costs the time of a question
             _LOGGER.warning("the robot is gone: it cannot be commanded to hold its position")
             return
         positions = None if self._last is None else self._last.positions

@@ -177,7 +177,7 @@ class RFModule:
         if not self.safeRespond(command, reply):
             RFModule.respond(self, command, reply)
         if not reply.items:
-            reply.addVocab32("ok")  # somebody waits for it
+            reply.addVocab32("ok")  # the asker waits for it
         return reply
 
     def _begin(self) -> None:
@@ -239,7 +239,7 @@ class ExceptionReport:
     """Logs an exception with its traceback when it comes for the first time from its place in the code.
 
     Args:
-        owner: Name that the log tells.
+        owner: Name of the module in the log.
     """
 
     def __init__(self, owner: str) -> None:
@@ -247,7 +247,7 @@ class ExceptionReport:
         self._counts: dict[tuple[str, str, str, int], int] = {}
 
     def tell(self, error: BaseException, where: str) -> None:
-        """Log ``error`` that left the function ``where``, unless this kind was told before."""
+        """Log ``error`` that left the function ``where``, unless this kind was logged before."""
         kind = (where, *_kind(error))
         if kind not in self._counts and len(self._counts) < _MOST_KINDS:
             self._counts[kind] = 0

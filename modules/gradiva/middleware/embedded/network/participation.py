@@ -1,4 +1,4 @@
-"""Whether this process takes part in the network; ports ask, and `NetworkLife` says."""
+"""Remembers whether this process takes part in the network: `NetworkLife` sets it, ports ask for it."""
 
 from __future__ import annotations
 

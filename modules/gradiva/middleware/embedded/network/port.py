@@ -70,7 +70,7 @@ class UnbufferedContactable(Contactable):
 
         With ``reader`` each one is asked for a reply, and ``reader`` filled with it. False if a peer turned out to be
         dead (its connection is dropped) or too slow, if a reply was asked for and none came (``reader`` is empty then),
-        or if the port is interrupted. A closed port, which nobody is connected to, writes to nobody: True.
+        or if the port is interrupted. A closed port has no reader, so nothing remains to be sent: True.
         """
         sent = sendable(writer)
         if self._is_interrupted:
