@@ -1,11 +1,12 @@
 import dataclasses
 import math
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, Side, so3
+from gradiva.common import GRAVITY, EstimationError, Side, so3
 from gradiva.experiments.fall_causes import CauseKind, FallEvidence, find_cause
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.setup import load_robot
@@ -68,6 +69,40 @@ def cause_of(walk, log=None, events=(), **more):
     return find_cause(
         FallEvidence(walk, log or SignalLog(), ONSET, np.full(len(ROBOT.joints), 5.0), 0.55, events, **more)
     )
+
+
+class SeenStanding:
+    """Plans standing, and estimates as the state estimator does: what is not finite is refused."""
+
+    at_origin = standing = at = lambda self, _: self
+
+    def reset(self):
+        pass
+
+    def update(self, measurement, reference):
+        if not np.isfinite(measurement.joint_positions).all():
+            raise EstimationError("joint_positions is not finite")
+        return SimpleNamespace(
+            com_position=np.zeros(3),
+            com_velocity=np.zeros(3),
+            zmp_position=np.zeros(2),
+            foot_rotation=lambda side: np.eye(3),
+            foot_wrench=lambda side: np.array([0.0, 0.0, 162.0, 0.0, 0.0, 0.0]),
+        )
+
+
+def test_readings_that_cannot_be_estimated_from_are_left_out_of_standing():
+    def standing(readings):
+        measurements = [
+            SimpleNamespace(time=0.1 * row, joint_positions=np.array([reading])) for row, reading in enumerate(readings)
+        ]
+        return MeasuredWalk.of_standing(measurements, SeenStanding(), SeenStanding(), ROBOT)
+
+    walk = standing([np.nan, 0.0, np.nan, 0.0])
+    np.testing.assert_allclose(walk.times, [0.1, 0.3])
+    np.testing.assert_allclose(walk.force[:, 2], 324.0)
+    assert standing([np.nan, np.nan]) is None
+    assert standing([]) is None
 
 
 def test_a_healthy_walk_has_no_cause():

@@ -72,13 +72,14 @@ def free_running_drills() -> list[Drill]:
     silence = f"silence {STALL:g}"
     return [
         Drill("model_control stalls", stalled, _stalling("gradiva-model-control"), "paused", _DONE),
-        Drill("whole_body stalls", stalled, _stalling("gradiva-whole-body"), "paused", _DONE, may_stop=True),
+        Drill("whole_body stalls", stalled, _stalling("gradiva-whole-body"), "paused", _DONE, _JUMP, may_stop=True),
         Drill("simulator stalls", stalled, _stalling("gradiva-simulator"), "paused", _DONE),
         Drill("network stalls", f"fault {silence}", _failing(silence), "stopped", "the sensors are silent", _STALE),
     ]
 
 
 _STALE = "stale_measurement"
+_JUMP = "clock_jump"  # of a tick that comes late: control time goes on by one period
 _DONE = "the plan is done, both feet on the ground"
 
 
@@ -89,7 +90,7 @@ def _sensor_drills(setup: Setup) -> list[Drill]:
         _sensor_drill("NaN from a force-torque sensor", f"nan_wrench {_FAULTY:g} {foot}", foot, "sensor_not_finite"),
         _sensor_drill("frozen force-torque sensor", f"frozen_wrench {_FAULTY:g} {foot}", foot, "sensor_frozen"),
         _sensor_drill("encoder jump", f"encoder_offset {_FAULTY:g} {knee} 0.3", knee, "encoder_jump"),
-        _sensor_drill("NaN from the IMU", f"nan_imu {_FAULTY:g}", "says nothing finite", "sensor_not_finite"),
+        _sensor_drill("NaN from the IMU", f"nan_imu {_FAULTY:g}", "no usable reading", "sensor_not_finite"),
     ]
 
 
@@ -104,7 +105,7 @@ def _stall_of_everything() -> Drill:
         walk.close_feet()
 
     done = f"neither sensors nor commands for {STALL:g} s"
-    return Drill("network stalls", done, act, "paused", _DONE)
+    return Drill("network stalls", done, act, "paused", _DONE, _JUMP)
 
 
 def _silent_sources() -> list[Drill]:

@@ -44,7 +44,7 @@ class Disturbance:
     """What makes a robot fall.
 
     Attributes:
-        text: For people.
+        text: In words, with its numbers.
         overrides: ``table.key`` to value.
         control: The only control that it needs; None: any.
         speed: [m/s]; None: an easy one.
@@ -114,7 +114,7 @@ def _row(cause: CauseKind, trial: Trial, text: str, result: TrialResult) -> Row:
 
 
 def _add_count(run: ExperimentRun, falls: int) -> None:
-    """Add the row that tells whether enough causes were named; a fall that did not come counts as not named."""
+    """Add the row with the fraction of causes that were named; a fall that did not come counts as not named."""
     named = sum(row["value"] for row in run.rows)
     fraction = named / falls
     reason = f"{named:.0f} of {falls} causes named, {len(run.rows)} falls; {ASKED:.0%} are asked"

@@ -115,10 +115,10 @@ def diagnose(
 def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     """Return why a simulated walk ended badly, from its log and what was measured before the robot balanced."""
     log, robot, layers = walk.recorder.log, walk.setup.robot, walk.layers
-    standing = walk.recorder.standing
-    parts = [MeasuredWalk.of_standing(standing, layers.estimator, layers.planner, robot)] if standing else []
-    parts += [MeasuredWalk.of_log(log, robot)] if len(log) else []
-    measured = functools.reduce(MeasuredWalk.followed_by, parts) if parts else None
+    standing = MeasuredWalk.of_standing(walk.recorder.standing, layers.estimator, layers.planner, robot)
+    parts = [standing, MeasuredWalk.of_log(log, robot) if len(log) else None]
+    known = [part for part in parts if part is not None]
+    measured = functools.reduce(MeasuredWalk.followed_by, known) if known else None
     events = walk.controller.safety_events
 
     def cause(onset: float) -> Cause | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import GRAVITY, Measurement, NDArray, Side
+from gradiva.common import GRAVITY, EstimationError, Measurement, NDArray, Side
 from gradiva.estimation import StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import RobotDescription
@@ -74,22 +75,30 @@ class MeasuredWalk:
         estimator: StateEstimator,
         planner: WalkingPlanner,
         robot: RobotDescription,
-    ) -> MeasuredWalk:
+    ) -> MeasuredWalk | None:
         """Return what a robot measured that stood on both feet before it balanced.
 
+        Measurements that the estimator refuses, as an encoder gave no number, are left out; None where all are.
+
         Args:
-            measurements: In the order of their times, at least one.
+            measurements: In the order of their times.
             estimator: Of the controller; it forgets what it knew.
             planner: Its plan of standing is where the feet are.
             robot: The robot's description.
         """
         estimator.reset()
-        plan = planner.standing(planner.at_origin(measurements[0].time))
-        states = [estimator.update(measurement, plan.at(measurement.time)) for measurement in measurements]
+        plan = planner.standing(planner.at_origin(measurements[0].time if measurements else 0.0))
+        times, states = [], []
+        for measurement in measurements:
+            with suppress(EstimationError):
+                states.append(estimator.update(measurement, plan.at(measurement.time)))
+                times.append(measurement.time)
+        if not states:
+            return None
         nowhere = np.zeros(len(states), dtype=bool)
         return cls(
             robot,
-            times=np.array([measurement.time for measurement in measurements]),
+            times=np.array(times),
             com_position=np.array([state.com_position for state in states]),
             com_velocity=np.array([state.com_velocity for state in states]),
             zmp_position=np.array([state.zmp_position for state in states]),
@@ -162,7 +171,7 @@ class MeasuredWalk:
     def unexplained_force(self) -> NDArray:
         r"""Horizontal force that the feet do not feel, :math:`m \ddot x - \sum F`, [N], shape (T, 2).
 
-        Both terms are averaged over the same time. It is the push of somebody, as long as the standing foot neither
+        Both terms are averaged over the same time. It is that of a push as long as the standing foot neither
         slides nor tips: the CoM velocity is reckoned from that foot.
         """
         steps = self._smoothing_steps

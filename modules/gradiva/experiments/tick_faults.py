@@ -117,7 +117,7 @@ class TickFault:
         where: The layer and the method that raise it; None: the call of this number.
         call: In the tick, where no layer raises it.
         read: From the measurement to what the controller is given.
-        clock: From the time to what the controller is told.
+        clock: From the time to the one that the controller is given.
     """
 
     kind: TickFaultKind

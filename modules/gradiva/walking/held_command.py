@@ -80,7 +80,7 @@ class HeldCommand:
 
         They stay where they were last commanded to be. Out of velocity and torque control they stay where they are:
         at the encoders, where these lie near what was believed of them before, else at what was believed; after
-        torques, so far beyond that the servos bear what the joints bear. Where no position is known they rest.
+        torques, so far beyond that the servos carry what the joints carry. Where no position is known they rest.
 
         Args:
             measurement: The newest one; anything where it is what fails.
@@ -108,15 +108,15 @@ class HeldCommand:
     def _taken_over(self, positions: NDArray, measurement: Measurement | None) -> NDArray:
         """Return with which set-points position servos take over joints that are at ``positions``, [rad], shape (n,).
 
-        After torques, those in which they bear the measured torques, or the commanded ones where none are measured.
+        After torques, those in which they exert the measured torques, or the commanded ones where none are measured.
         """
         if self.last is None or self.last.mode is not ControlMode.TORQUE:
             return positions
-        bounds, borne = self._bounds, self.last.values
+        bounds, carried = self._bounds, self.last.values
         torques: Any = getattr(measurement, "joint_torques", None)
         if self._is_reading(torques):
-            borne = np.where(np.isfinite(torques), torques, borne)
-        return positions + borne.clip(-bounds.torques, bounds.torques) / bounds.stiffness
+            carried = np.where(np.isfinite(torques), torques, carried)
+        return positions + carried.clip(-bounds.torques, bounds.torques) / bounds.stiffness
 
 
 class TorqueRamp:
@@ -124,8 +124,7 @@ class TorqueRamp:
 
     .. math:: \tau_k = \tau_{k-1} + \mathrm{clip}(\tau_k^* - \tau_{k-1}, \pm \dot\tau_{max} \Delta t)
 
-    The first command starts from what the joints bear already, within their limits: the torques of the servos that it
-    takes over from.
+    The first command starts from the torques of the servos that it takes over from, within the joints' limits.
     """
 
     def __init__(self, rate: float, limits: NDArray) -> None:
@@ -150,8 +149,8 @@ class TorqueRamp:
             self._torques = None
             return command
         if self._torques is None:
-            borne = np.where(np.isfinite(measured_torques), measured_torques, command.values)
-            self._torques = borne.clip(-self._limits, self._limits)
+            carried = np.where(np.isfinite(measured_torques), measured_torques, command.values)
+            self._torques = carried.clip(-self._limits, self._limits)
         most = self._rate * period
         change = command.values - self._torques
         if np.count_nonzero(np.abs(change) <= most) == len(change):

@@ -291,7 +291,7 @@ class PlanFollower:
 
 
 class _Route:
-    """How far a path has been followed, by odometry: places that it crosses twice are told apart."""
+    """Keeps, by odometry, how far a path has been followed: of a place that it crosses twice, which time it is."""
 
     def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""Draft the description of a robot that nobody has described yet, from its URDF alone."""
+"""Draft the description of a new robot from its URDF alone."""
 
 from __future__ import annotations
 

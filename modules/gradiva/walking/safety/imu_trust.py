@@ -11,14 +11,14 @@ _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, ar
 
 
 class ImuTrust:
-    """Withholds the readings of an inertial unit that froze or says nothing finite: the encoders are enough to walk."""
+    """Withholds readings of an inertial unit that froze or gives impossible numbers: encoders are enough to walk."""
 
     def __init__(self, frozen_duration: float, bridge_duration: float) -> None:
         """Begin.
 
         Args:
             frozen_duration: A living unit repeats itself for less, [s].
-            bridge_duration: For so long readings that are not finite are borne in silence, [s].
+            bridge_duration: For so long readings that are none are tolerated in silence, [s].
         """
         self._frozen = FrozenReading(frozen_duration)
         self._silent = Patience(bridge_duration)
@@ -37,12 +37,12 @@ class ImuTrust:
             return None, []  # a robot without one
         self._was_seen = True
         values = [] if imu is None else [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
-        is_finite = imu is not None and sum([value * value for value in values]) <= _MOST
+        is_usable = imu is not None and sum([value * value for value in values]) <= _MOST
         found = []
-        if self._silent.is_over(not is_finite, time):
-            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU says nothing finite any more"))
+        if self._silent.is_over(not is_usable, time):
+            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU gives no usable reading any more"))
             self._is_condemned = True
-        if imu is None or not is_finite:
+        if imu is None or not is_usable:
             return None, found
         if self._frozen.is_frozen(values, time) and not self._is_condemned:
             found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))

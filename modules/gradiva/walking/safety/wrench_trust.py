@@ -78,9 +78,7 @@ class WrenchTrust:
         for row in self._persistence.update(is_wrong, time):
             name = self._sensors[row].name
             self._condemned.add(self._sensors[row].foot)
-            text = (
-                f"the force-torque sensor {name} reads nothing that can be any more, {wrenches[row, 2]:.3g} N along z"
-            )
+            text = f"the force-torque sensor {name} gives no usable reading any more, {wrenches[row, 2]:.3g} N along z"
             found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, name, text))
         last = np.zeros_like(wrenches) if self._last is None else self._last
         self._last = np.where(is_wrong[:, None], last, wrenches)
