@@ -144,6 +144,22 @@ def test_a_freeze_out_of_torque_control_does_not_wait_for_a_board_that_hangs(fak
     wait_until(lambda: is_frozen(hung), "the board that answers again is frozen as well")
 
 
+def test_joints_whose_board_has_not_answered_are_not_in_their_mode_whatever_it_reports(fake, connect):
+    robot = connect("mode_timeout=0.2")
+    drive(robot, np.zeros(23))
+    hung = fake.boards["left_leg"]
+    hung.answers.clear()
+    robot.rearm()
+    robot.write(command(np.full(23, 0.1)))
+    assert set(fake.modes()) == {BoardMode.POSITION_DIRECT}
+    assert not robot.is_engaged
+    with pytest.raises(ControlModeLost, match="l_hip_pitch: its board does not answer"):
+        wait_until(lambda: robot.write(command(np.full(23, 0.1))), "the board that hangs is named")
+    hung.answers.set()
+    robot.rearm()
+    drive(robot, np.full(23, 0.1))
+
+
 def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(fake, connect, monkeypatch, caplog):
     monkeypatch.setattr("gradiva.yarp_modules.robot.release._TIMEOUT", 1.0)
     monkeypatch.setattr("gradiva.yarp_modules.robot.board_orders._JOIN_TIMEOUT", 0.05)

@@ -60,8 +60,9 @@ class JointModes:
     """Switches all joints to the mode of the commands and verifies it by what the boards report.
 
     No tick waits for a switch: the boards are ordered side by side in threads of their own, and every tick looks at
-    what they report. A board that hangs keeps no other one from switching. Until all joints are there, `admitted` lets
-    nothing pass but what holds them. A joint that leaves the mode later is lost until `rearm`.
+    what they report. A board that hangs keeps no other one from switching. Until all boards have answered, and report
+    the mode (a report alone may be older than the order), `admitted` lets nothing pass but what holds the joints. A
+    joint that leaves the mode later is lost until `rearm`.
     """
 
     def __init__(
@@ -128,7 +129,7 @@ class JointModes:
 
     def admitted(self, command: JointCommand) -> JointCommand:
         """Return the command, or what holds the joints while not all of them are in its mode."""
-        if self._is_waiting and self._astray() == {}:
+        if self._is_waiting and not self._orders.pending() and self._astray() == {}:
             _LOGGER.info("all joints are in mode %s", MODE_NAMES[_VOCABS[command.mode]])
             self._is_waiting, self._hold = False, None
         if self._is_waiting and self._hold is None:
@@ -145,9 +146,9 @@ class JointModes:
             raise self._error("are not")
         if self._is_waiting and now - self._requested_at <= self._timeout:
             return
-        astray = self._astray()
-        if astray is None and self._is_waiting:
-            astray = self._without_answer()
+        astray = self._astray() or {}
+        if self._is_waiting:
+            astray = self._without_answer() | astray
         if not astray:
             return
         self._lost = astray
@@ -175,9 +176,9 @@ class JointModes:
         return ControlModeLost(text, self._lost)
 
     def _without_answer(self) -> dict[str, str]:
-        """Return the joints of silent boards that have not answered the order."""
-        silent = [joint for board in self._orders.pending() for joint in self._orders.joints_of(board)]
-        return {self._joints[joint]: "its board does not answer" for joint in silent}
+        """Return the joints of boards that have not answered the order, whatever they report."""
+        pending = [joint for board in self._orders.pending() for joint in self._orders.joints_of(board)]
+        return {self._joints[joint]: "its board does not answer" for joint in pending}
 
     def _compliant(self) -> set[int]:
         """Return the joints that do not report to be stiff."""
