@@ -90,6 +90,7 @@ def test_a_module_answers_while_its_controller_is_compiled(name_server, monkeypa
     module = running(WalkingModule(ModuleOptions(robot="icub_v2_7")))
     assert state() == "compiling"
     assert ask("prepareRobot")[1].startswith("the controller is being prepared; compiling it takes up to a minute")
+    assert word(ask("emergencyStop")[0]) == "fail"  # no motor is this module's yet
     is_compiled.set()
     wait_until(lambda: state() == "waiting", "the controller is compiled")
     module.stopModule(True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import replace
 
@@ -176,6 +177,17 @@ def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(f
     assert "/icubSim/left_leg hang: their connections stay open" in caplog.text
     hung.answers.set()
     wait_until(robot._orders.close, "the board that answers again")
+
+
+def test_boards_stay_open_while_one_of_them_is_asked_for_temperatures(connect, monkeypatch, caplog):
+    monkeypatch.setattr("gradiva.yarp_modules.robot.motor_temperatures._JOIN_PATIENCE", 0.05)
+    robot, answers, asked = connect("temperature_period=0.01"), threading.Event(), threading.Event()
+    monkeypatch.setattr(robot._temperatures, "_are_silent", lambda: asked.set() or not answers.wait(60.0))
+    assert asked.wait(60.0)
+    robot.close()
+    assert "boards hang: their connections stay open" in caplog.text
+    assert robot._joints.driver.isValid()
+    answers.set()
 
 
 def test_boards_that_hang_are_asked_last_whether_the_robot_is_there(robot, monkeypatch):

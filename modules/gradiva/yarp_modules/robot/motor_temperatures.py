@@ -39,12 +39,14 @@ class MotorTemperatures:
             self._thread = threading.Thread(target=self._run, args=(motors,), name="motor temperatures", daemon=True)
             self._thread.start()
 
-    def close(self) -> None:
-        """Ask no more."""
+    def close(self) -> bool:
+        """Ask no more; False where a board has not answered the last question yet."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join(_JOIN_PATIENCE)
-            self._thread = None
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return True
+        thread.join(_JOIN_PATIENCE)
+        return not thread.is_alive()
 
     def _run(self, motors: yarp.IMotor) -> None:
         told = yarp.DVector(self._motors)

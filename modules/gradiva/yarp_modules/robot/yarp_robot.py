@@ -270,15 +270,16 @@ class YarpRobot:
         self._temperatures.open(self._joints.driver)
 
     def _close_parts(self) -> None:
-        self._temperatures.close()
+        is_asking = not self._temperatures.close()
         if self._base is not None:
             self._base.close()
         self._imu.close()
         self._wrenches.close()
-        if self._orders.close():
+        if self._orders.close() and not is_asking:
             self._joints.close()
         else:  # a device must not be closed while one of its calls is under way
-            _LOGGER.warning("%s hang: their connections stay open", ", ".join(self._orders.pending()))
+            hanging = ", ".join(self._orders.pending()) or "boards"
+            _LOGGER.warning("%s hang: their connections stay open", hanging)
 
     def _await_first_samples(self) -> None:
         deadline = machine_time.monotonic() + self._config.first_sample_timeout
