@@ -1,4 +1,4 @@
-"""What of YARP's bindings the suite may use, and where a source uses something else.
+"""Decides what of YARP's bindings the suite may use, and finds where a source uses something else.
 
 This is the one place that decides. ``recordings/bindings_3_12.json`` holds what the real bindings have, as their own
 module prints it: classes with their bases, of each method the parameters of every overload that Python can call (a
@@ -38,7 +38,7 @@ UNKNOWN: Kinds = frozenset()
 
 @dataclass(frozen=True)
 class Hazard:
-    """What the real bindings have, and the suite must not call.
+    """Names what the real bindings have, and the suite must not call.
 
     Attributes:
         reason: What happens there, and what to use instead.
@@ -154,7 +154,7 @@ def _is_of_yarp(node: ast.AST | None) -> bool:
 
 @dataclass
 class _Scope:
-    """What the names of a function, and the attributes of its class, are known to be."""
+    """Knows the kinds of the names of a function and of the attributes of its class."""
 
     names: dict[str, Kinds] = field(default_factory=dict)
     elements: dict[str, Kinds] = field(default_factory=dict)

@@ -112,7 +112,7 @@ class WalkOptions:
 
     @property
     def _slope(self) -> dict[str, float]:
-        """The components of the slope that is asked for."""
+        """Return the components of the slope that is asked for."""
         if self.slope is None:
             return {}
         return dict(zip(("slope_forward", "slope_left"), parse_slope(self.slope), strict=True))

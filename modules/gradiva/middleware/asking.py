@@ -1,4 +1,4 @@
-"""Questions to ports and to the name server, without a port of one's own, in forms that both bindings answer.
+"""Asks ports and the name server, without a port of one's own, in forms that both bindings answer.
 
 The real bindings answer some usual questions otherwise than one would think: `isConnected` means tcp unless the carrier
 is passed, `writeToNameServer` never returns for ``bot`` commands, and a question that is not answered in time is True

@@ -1,4 +1,4 @@
-"""Ports of the real bindings that stay reachable by name, whatever becomes of the name server.
+"""Keeps ports of the real bindings reachable by name, whatever becomes of the name server.
 
 The real bindings register a port once. A name server that is killed and started again without a file of its names
 knows none of the ports that live on, and gives their numbers to others, which cannot be opened ("address conflict").

@@ -78,7 +78,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Where the embedded implementation answers otherwise, by names of programs.
+    """Lists where the embedded implementation answers otherwise, by names of programs.
 
     Attributes:
         kinder: Our answer and the reason, where the real bindings have none.
@@ -119,7 +119,7 @@ def programs() -> dict[str, Program]:
 
 
 class Scene:
-    """What one program sees, and what has to be ended after it."""
+    """Holds what one program sees, and ends what it leaves."""
 
     def __init__(self, prefix: str, folder: str) -> None:
         self._prefix, self._folder = prefix, folder

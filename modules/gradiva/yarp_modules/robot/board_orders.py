@@ -1,4 +1,4 @@
-"""Orders to control boards that wait for an answer, side by side and beside the tick."""
+"""Gives control boards orders that wait for an answer, side by side and beside the tick."""
 
 from __future__ import annotations
 

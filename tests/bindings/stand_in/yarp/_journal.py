@@ -1,4 +1,4 @@
-"""What happened on the stand-in: a journal that the processes of a test share, and the end of a process."""
+"""Keeps the journal of the stand-in, which the processes of a test share, and ends a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the real bindings do otherwise than the embedded implementation, as it was recorded of them."""
+"""Answers as the real bindings were recorded to answer where the embedded implementation differs."""
 
 from __future__ import annotations
 

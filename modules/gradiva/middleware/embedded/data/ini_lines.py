@@ -10,7 +10,7 @@ _BLANKS = " \t"
 
 
 class _OpenEnds:
-    """What a line leaves open for the next one: a quote, how many parentheses or braces, and a backslash at its end."""
+    """Remembers what a line leaves open: a quote, how many parentheses or braces, and a backslash at its end."""
 
     def __init__(self) -> None:
         self.quoted = False
