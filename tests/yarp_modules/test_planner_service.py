@@ -102,6 +102,18 @@ def test_what_cannot_be_planned_comes_back_with_the_reason(remote):
     assert "max_speed" in reply.error or "speed" in reply.error
 
 
+def test_whatever_the_planner_raises_is_answered_as_a_defect_with_its_place(remote, line, monkeypatch, caplog):
+    def stumble(*_):
+        raise KeyError("left_foot")
+
+    monkeypatch.setattr(line.service._planner, "walk", stumble)
+    reply = plan_of(remote, 1, GoalCommand(1.0, 0.0), standing_plan(), 1.0, is_moving=False)
+    assert (reply.plan, reply.is_defect) == (None, True)
+    assert reply.error.startswith("the planner failed: KeyError 'left_foot'")
+    assert "Traceback" in caplog.text
+    assert line.service.refused == 1
+
+
 def test_a_planner_that_is_configured_otherwise_is_refused(remote, line):
     line.service = service(load_setup("icub_v2_7", {"planner.swing_height": 0.031}).walking.planner)
     reply = plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False)

@@ -69,6 +69,18 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.com_velocity, other.com_velocity)
 
 
+def test_whatever_layer_2_raises_is_answered_at_once_and_the_law_of_whole_body_stands_in(monkeypatch):
+    def stumble(*_):
+        raise ZeroDivisionError("period")
+
+    line = DirectLine(service_of(SETUP))
+    monkeypatch.setattr(line.service._model_control, "update", stumble)
+    control = remote_on(line)
+    assert np.isfinite(update(control, 0).com_velocity).all()
+    assert control.record.refused == 1
+    assert line.service.refused == 1
+
+
 @pytest.mark.parametrize("model", ["dcm", "dcm_mpc"])
 def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
     setup = load_setup("icub_v2_7", {"walking.model": model})

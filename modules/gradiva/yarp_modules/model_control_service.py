@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from functools import lru_cache
 
 import numpy as np
 
 from gradiva.common import ConfigError, DcmPreview, WalkingError
 from gradiva.contacts import SupportPolygon
+from gradiva.middleware.seldom import Seldom
 from gradiva.walking.model_control import ModelControl
+from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
 
@@ -27,6 +30,7 @@ class ModelControlService:
         """Take layer 2 and the fingerprint of its configuration."""
         self._model_control = model_control
         self.configuration = configuration
+        self._defects = Seldom(logging.getLogger("gradiva.module"))
         self.answered = self.refused = 0
 
     @property
@@ -38,8 +42,12 @@ class ModelControlService:
         """Return what layer 2 decides, or why it does not."""
         try:
             reply = self._decide(request)
-        except (WalkingError, ValueError) as error:
+        except WalkingError as error:
             return self.refuse(request.header, str(error))
+        except Exception as error:  # answered at once, so that the law of the other side stands in
+            what = f"layer 2 failed: {failed_tick(error).text}"
+            self._defects.warning("%s", what, trace=True)
+            return self.refuse(request.header, what)
         self.answered += 1
         return reply
 

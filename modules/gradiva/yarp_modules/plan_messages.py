@@ -45,12 +45,14 @@ class PlanAnswer:
         plan: None where no plan fulfils the command.
         refusal: Why there is none.
         wants_plan: The plan to be continued is not known here: ask again, and send it.
+        is_defect: Whether the planner raised what it should not, so that it is no refusal of the command.
     """
 
     header: MessageHeader
     plan: WalkingPlan | None
     refusal: str = ""
     wants_plan: bool = False
+    is_defect: bool = False
 
 
 def plan_codec() -> MessageCodec:

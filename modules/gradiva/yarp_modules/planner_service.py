@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
+from dataclasses import replace
 
 from gradiva.common import ConfigError, WalkingError
+from gradiva.middleware.seldom import Seldom
 from gradiva.planner import WalkingPlan, WalkingPlanner
+from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
 
@@ -27,6 +31,7 @@ class PlannerService:
         self._planner = planner
         self.configuration = configuration
         self._plans: OrderedDict[tuple[int, int], WalkingPlan] = OrderedDict()
+        self._defects = Seldom(logging.getLogger("gradiva.module"))
         self.answered = self.refused = 0
 
     def answer(self, question: PlanQuestion) -> PlanAnswer:
@@ -39,8 +44,12 @@ class PlannerService:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
         try:
             plan = self._planned(question, continued)
-        except (WalkingError, ValueError) as error:
+        except WalkingError as error:
             return self.refuse(header, str(error))
+        except Exception as error:
+            what = f"the planner failed: {failed_tick(error).text}"
+            self._defects.warning("%s", what, trace=True)
+            return replace(self.refuse(header, what), is_defect=True)
         self.answered += 1
         self._remember((header.session, header.number), plan)
         return PlanAnswer(header, plan)

@@ -123,7 +123,7 @@ class RemotePlanner:
     def _keep(self, answer: PlanAnswer, request: PlanRequest) -> None:
         self.answered += 1
         self._question = None
-        self._reply = PlanReply(request.number, answer.plan, answer.refusal)
+        self._reply = PlanReply(request.number, answer.plan, answer.refusal, answer.is_defect)
         self._lock.notify_all()
         if answer.plan is not None:
             self._plans = [*self._plans[1 - _REMEMBERED :], (answer.header.number, answer.plan)]
