@@ -218,7 +218,17 @@ def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
     assert float(found[3]) == pytest.approx(start, abs=0.04)
 
 
-def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0):
+def test_a_force_is_no_push_where_a_leg_joint_gave_way_before():
+    speed = 90.0 / ROBOT.mass * np.clip(TIMES - 5.2, 0.0, 0.2)
+    walk = healthy_walk()
+    pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, [0.0, 1.0, 0.0]))
+    knee = ROBOT.joints.index("l_knee")
+    limit = ROBOT.per_joint("torque_limit")[knee] / ROBOT.per_joint("stiffness")[knee]
+    assert cause_of(pushed, log_of(walk, knee_error=0.9 * limit)).kind is CauseKind.PUSH
+    assert cause_of(pushed, log_of(walk, knee_error=1.1 * limit)) is None
+
+
+def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0):
     """Return the log of a walk whose plan sways and goes as said."""
     planned = walk.com_velocity * [1.0, sway / SWAY, 0.0]
     feet = {
@@ -239,6 +249,9 @@ def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0):
             "com::velocity::desired": planned,
             "com::position::desired": np.outer(speed * np.maximum(TIMES - START, 0.0), [1.0, 0.0, 0.0]),
             "zmp::measured": walk.zmp_position,
+            "joints_state::positions::desired": np.zeros((len(TIMES), len(ROBOT.joints))),
+            "joints_state::positions::measured": knee_error
+            * ((TIMES > 5.1)[:, None] & (np.array(ROBOT.joints) == "l_knee")),
             "joints_state::velocities::desired": np.full((len(TIMES), len(ROBOT.joints)), joint_speed),
             "stance_foot::is_left": walk.carries[Side.LEFT].astype(float),
             "walking::is_double_support": 1.0 * ~WALKING,

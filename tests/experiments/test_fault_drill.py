@@ -32,6 +32,8 @@ def test_a_drill_complains_of_state_event_and_reason():
     assert drill.complaint("paused", "no reason", "") == "the reason does not tell of 'plan is done'"
     assert drill.complaint("stopped", "silent", "stale_measurement") != ""
     assert replace(drill, may_stop=True).complaint("stopped", "silent", "stale_measurement") == ""
+    assert replace(drill, may_stop=True).complaint("paused", "the plan is done", "clock_jump") == ""
+    assert drill.complaint("paused", "the plan is done", "clock_jump") != ""
 
 
 def test_every_fault_that_has_to_be_survived_is_drilled():

@@ -52,6 +52,13 @@ def test_a_velocity_that_cannot_be_is_bridged():
     assert read(encoders, (0.02, 0.02), 0.02, velocities=(-1e100, 9.9))[1].tolist() == [1.0, 9.9]
 
 
+def test_a_joint_that_is_faster_than_its_limit_has_no_wrong_encoder():
+    encoders = bridge()
+    for tick in range(1, 20):
+        believed, velocities, found = read(encoders, (0.12 * tick, 0.0), 0.01 * tick, velocities=(12.0, 0.0))
+        assert (believed[0], velocities[0], found) == (0.12 * tick, 12.0, [])
+
+
 @pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
 def test_a_lasting_one_is_named(wrong, kind):
     encoders = bridge()
