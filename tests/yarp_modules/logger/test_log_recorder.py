@@ -1,5 +1,6 @@
 """Samples become run folders, whatever happens to either side."""
 
+import errno
 import tracemalloc
 
 import numpy as np
@@ -93,6 +94,22 @@ def test_a_journal_that_nobody_can_read_stays_and_harms_nobody(tmp_path):
     (run.path / JOURNAL_NAME).write_bytes(b"{}\n")
     assert finish_left_over(tmp_path) == []
     assert (run.path / JOURNAL_NAME).exists()
+
+
+def test_a_full_disk_leaves_the_journal_and_does_not_keep_the_logger_from_beginning(
+    recorder, tmp_path, monkeypatch, caplog
+):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    record(recorder, range(5))
+    recorder._journal.close()
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "write_log", fail)
+        assert finish_left_over(tmp_path) == []
+    assert "No space left on device" in caplog.text
+    (run,) = finish_left_over(tmp_path)
+    assert len(run.read_log().log) == 5
 
 
 def peak_memory_of_finishing(parent, samples):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ from gradiva.middleware.vectors_collection import VectorsSample
 from gradiva.telemetry import RunFolder
 from gradiva.telemetry.signal_journal import JOURNAL_NAME, JournalReader, SignalJournal
 
+_LOGGER = logging.getLogger("gradiva.module")
 _JOINTS = "joints_state::positions::measured"
 
 Names = Mapping[str, Sequence[str]]
@@ -137,7 +139,10 @@ def finish_left_over(parent: Path) -> list[RunFolder]:
             run = RunFolder(path.parent)
             _finish(run, "the logger was killed")
         except WalkingError:
-            continue  # it is being written, or nothing can be read from it: it stays for people to look at
+            continue  # it is being written, or nothing can be read from it: it stays as it is
+        except OSError as error:  # a full disk must not keep the logger from beginning
+            _LOGGER.warning("logger: %s stays, its log cannot be written: %s", path, error)
+            continue
         finished.append(run)
     return finished
 
