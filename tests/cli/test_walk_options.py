@@ -22,6 +22,16 @@ def test_without_options_the_robot_walks_forward_for_ten_seconds():
     assert request().command == VelocityCommand(0.19, 0.0, 0.0, 10.0)
 
 
+def test_a_slower_robot_walks_at_its_cruise_speed_by_default():
+    slow = request(settings=("planner.cruise_speed=0.07", "planner.max_speed=0.15"))
+    assert slow.command == VelocityCommand(0.07, 0.0, 0.0, 10.0)
+    assert " ".join(slow.arguments).startswith("--robot icub_v2_7 --speed 0.07 --duration 10")
+
+
+def test_a_path_of_one_point_is_no_plural():
+    assert str(PathCommand(np.array([[1.0, 0.0]]), 0.2)) == "along a path of 1 point at 0.2 m/s"
+
+
 def test_velocities_are_combined():
     command = request(speed=0.1, lateral=0.05, turn=18.0, duration=4.0).command
     assert command == VelocityCommand(0.1, 0.05, math.radians(18.0), 4.0)

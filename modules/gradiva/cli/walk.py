@@ -9,7 +9,7 @@ import typer
 from gradiva.cli.interrupts import leaving_at_once
 
 DEFAULT_ROBOT = "icub_v2_7"
-DEFAULT_SPEED = 0.19  # [m/s]
+DEFAULT_SPEED = 0.19  # [m/s] or the cruise speed of a slower robot
 DEFAULT_DURATION = 10.0  # [s]
 _SOIL = "per area of the sole, as simulated; torque control starts from contact_estimator.* and estimates it."
 
@@ -34,7 +34,10 @@ Robot = Annotated[
     str | None, typer.Option(help=f"Name, as in: gradiva robots; {DEFAULT_ROBOT} by default.", metavar="NAME")
 ]
 
-Speed = Annotated[float | None, _where("M/S", f"Forward, negative is backward; {DEFAULT_SPEED} by default.")]
+Speed = Annotated[
+    float | None,
+    _where("M/S", f"Forward, negative is backward; {DEFAULT_SPEED} by default, or a slower robot's cruise speed."),
+]
 Lateral = Annotated[float | None, _where("M/S", "To the left.")]
 Turn = Annotated[float | None, _where("DEG/S", "Counter-clockwise.")]
 Goal = Annotated[str | None, _where("X,Y[,YAW]", "Walk there and stop; metres and degrees.")]

@@ -65,19 +65,19 @@ class WalkOptions:
 
     def _words(self, setup: Setup) -> tuple[str, ...]:
         """The words that repeat the walk, defaults said: what happens to its result is not among them."""
-        options: dict[str, Any] = {"robot": setup.robot.name, **self._destination()}
+        options: dict[str, Any] = {"robot": setup.robot.name, **self._destination(setup)}
         for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
             options[name] = getattr(self, name)
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         told = [(name, value) for name, given in options.items() for value in _each(given)]
         return (*(word for name, value in told for word in (f"--{name}", _as_typed(value))), *self._flags())
 
-    def _destination(self) -> dict[str, Any]:
+    def _destination(self, setup: Setup) -> dict[str, Any]:
         """Where to, by option."""
         values = {name: getattr(self, name) for name in ("speed", "lateral", "turn", "goal", "path", "duration")}
         if not self._has_destination:
             if all(values[name] is None for name in ("speed", "lateral", "turn")):
-                values["speed"] = DEFAULT_SPEED
+                values["speed"] = _default_speed(setup)
             if self.duration is None:
                 values["duration"] = DEFAULT_DURATION
         return values
@@ -123,7 +123,7 @@ class WalkOptions:
 
     def _command(self, setup: Setup) -> Command:
         if not self._has_destination:
-            return self._velocity()
+            return self._velocity(setup)
         if self.goal is not None and self.path is not None:
             raise ConfigError("--goal and --path exclude each other")
         for option in ("lateral", "turn"):
@@ -134,13 +134,18 @@ class WalkOptions:
         speed = setup.walking.planner.cruise_speed if self.speed is None else self.speed
         return PathCommand(read_path(Path(str(self.path))), _number("speed", speed))
 
-    def _velocity(self) -> VelocityCommand:
+    def _velocity(self, setup: Setup) -> VelocityCommand:
         """Forward by default only when no other motion is asked for."""
         given = {"speed": self.speed, "lateral": self.lateral, "turn": self.turn}
         numbers = {name: _number(name, value) for name, value in given.items() if value is not None}
-        forward = numbers.get("speed", 0.0 if numbers else DEFAULT_SPEED)
+        forward = numbers.get("speed", 0.0 if numbers else _default_speed(setup))
         duration = DEFAULT_DURATION if self.duration is None else _number("duration", self.duration)
         return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
+
+
+def _default_speed(setup: Setup) -> float:
+    """Return the speed of a walk that names none, [m/s]: no robot is asked for more than it cruises at."""
+    return min(DEFAULT_SPEED, setup.walking.planner.cruise_speed)
 
 
 def parse_goal(text: str, speed: float | None = None) -> GoalCommand:

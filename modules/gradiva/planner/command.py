@@ -97,7 +97,8 @@ class PathCommand:
 
     def __str__(self) -> str:
         """Return it in words that follow "walks"."""
-        return f"along a path of {len(self.points)} points at {self.speed:g} m/s"
+        points = "1 point" if len(self.points) == 1 else f"{len(self.points)} points"
+        return f"along a path of {points} at {self.speed:g} m/s"
 
 
 @dataclass(frozen=True, slots=True)
