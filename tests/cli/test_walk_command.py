@@ -1,6 +1,7 @@
 """Short walks through the command line."""
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -104,6 +105,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     result = json.loads(out)
     assert status == 1
     assert result["outcome"] == "fell"
+    assert result["reason"].startswith("base tilt above the limit of 45° at ")
+    assert result["max_tilt_rad"] > math.radians(45.0)  # the last tick of the log is before that
     assert result["diagnosis"]["cause"] == "push"
     assert re.fullmatch(r"a push of about (7|8|9|10)\d N to the left at (5.9\d|6.0\d) s", result["diagnosis"]["text"])
     assert result["diagnosis"]["first_sign"].startswith("DCM error 7 cm at 6.1")

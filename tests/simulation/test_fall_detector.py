@@ -22,7 +22,7 @@ def test_tilt_is_measured_from_the_start_attitude() -> None:
     assert DETECTOR.check(0.0, START, so3.exp(np.array([0.79, 0.0, 0.0])) @ LEANING) is None
     fall = DETECTOR.check(1.5, START, so3.exp(np.array([0.0, -0.81, 0.0])) @ LEANING)
     assert fall is not None
-    assert fall.reason == "base tilt 46° above the limit of 46°"
+    assert fall.reason == "base tilt above the limit of 46°"
     assert fall.time == 1.5
 
 

@@ -176,6 +176,7 @@ def _how_it_went(request: WalkRequest, walk: SimulatedWalk) -> dict[str, Any]:
     cost = specific_energetic_cost(walk.robot.positive_work_j, request.setup.robot.mass, figures["distance_m"])
     return {
         **figures,
+        "max_tilt_rad": _largest_tilt(walk, figures["max_tilt_rad"]),
         "final_pose": list(pose),
         "goal_error_m": _goal_error(request.command, pose),
         "foot_slip_m": truth.foot_slip_m,
@@ -221,6 +222,12 @@ def _ending(walk: SimulatedWalk, stands: bool, failure: str) -> _Ending:
     else:
         outcome = "stopped"
     return _Ending(outcome, f"{why} at {walk.time:.2f} s", diagnose_walk(walk))
+
+
+def _largest_tilt(walk: SimulatedWalk, logged: float | None) -> float | None:
+    """Return the largest tilt of the base, [rad]: a robot that falls tilts on after the last tick of its log."""
+    last = _tilt(walk) if walk.is_down else math.nan
+    return logged if not math.isfinite(last) else max(last, logged or 0.0)
 
 
 def _tilt(walk: SimulatedWalk) -> float:

@@ -58,8 +58,7 @@ class FallDetector:
             return Fall("the simulation diverged: the state is not finite", time)
         tilt = so3.tilt(base_rotation @ self._upright)
         if tilt > self._config.tilt:
-            limit = math.degrees(self._config.tilt)
-            return Fall(f"base tilt {math.degrees(tilt):.0f}° above the limit of {limit:.0f}°", time)
+            return Fall(f"base tilt above the limit of {math.degrees(self._config.tilt):.0f}°", time)
         if height < self._lowest:
             drop = self._lowest - height
             return Fall(f"base height {height:.2f} m, {drop:.2f} m below the limit of {self._lowest:.2f} m", time)
