@@ -98,6 +98,18 @@ def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeyp
     )
 
 
+def test_a_namespace_at_the_default_address_is_told_to_be_shared():
+    from gradiva.cli.yarp.name_server_address import shared_address_text
+    from gradiva.middleware.embedded.network.settings import NetworkSettings
+
+    assert shared_address_text(NetworkSettings()) is None
+    assert shared_address_text(NetworkSettings(namespace="/ana", found_in="_ana.conf")) is None
+    assert shared_address_text(NetworkSettings(namespace="/ana")) == (
+        "warning: namespace /ana has no name server of its own: this network is the one at 127.0.0.1:10000, shared with"
+        " others; `gradiva yarpserver --port 10001 --write` gives it one"
+    )
+
+
 def test_piped_lines_are_commands_and_an_open_parenthesis_continues(echo, start):
     tool = start("rpc", "/echo", stdin=subprocess.PIPE)
     assert tool.end("say 1\n\nsay (1\n2) 3\n") == (0, "1\n(1 2) 3\n", "")

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gradiva.cli.yarp.failures import ToolFailure, say
-from gradiva.cli.yarp.name_server_address import address_of, unreachable_text
+from gradiva.cli.yarp.name_server_address import address_of, shared_address_text, unreachable_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
 from gradiva.middleware import yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
@@ -53,6 +53,8 @@ def name_service(mark: str, folder: Path) -> Iterator[None]:
     Raises:
         ToolFailure: None answers, and it could not be started here.
     """
+    if warning := shared_address_text(current_settings()):
+        say(warning)
     try:
         require_name_server()
     except NameServerUnreachable as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gradiva.middleware.embedded.network.name_server_file import DEFAULT_NAMESPACE
 from gradiva.middleware.embedded.network.settings import NetworkSettings
 
 
@@ -15,6 +16,16 @@ def address_of(settings: NetworkSettings) -> str:
 def origin_of(settings: NetworkSettings) -> str:
     """Return how the address was found."""
     return f"from {settings.found_in}" if settings.found_in else "default address; no configuration file"
+
+
+def shared_address_text(settings: NetworkSettings) -> str | None:
+    """Return one line about a namespace of one's own without an address of its own; None if there is nothing to say."""
+    if settings.found_in or settings.namespace == DEFAULT_NAMESPACE:
+        return None
+    return (
+        f"warning: namespace {settings.namespace} has no name server of its own: this network is the one at "
+        f"{address_of(settings)}, shared with others; `gradiva yarpserver --port 10001 --write` gives it one"
+    )
 
 
 def unreachable_text(settings: NetworkSettings, error: BaseException) -> str:
