@@ -155,7 +155,7 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["bench", "--json", "nowhere/b.json"], "cannot write nowhere/b.json"),
         (["report", "nowhere"], "nowhere is not a run: there is no such folder"),
         (["report"], "RUN"),
-        (["view", "."], ". is not a run: has no config.toml"),
+        (["view", "."], ". is not a run: it has no config.toml"),
         (["view", "nowhere", "--port", "99999"], "--port"),
     ],
 )

@@ -33,7 +33,7 @@ class RunFolder:
         """
         self.path = Path(path)
         if not self.config_path.is_file():
-            what = "has no config.toml" if self.path.is_dir() else "there is no such folder"
+            what = "it has no config.toml" if self.path.is_dir() else "there is no such folder"
             raise ConfigError(f"{self.path} is not a run: {what}")
 
     @classmethod
