@@ -13,17 +13,17 @@ from gradiva.setup.robots import (
     robots_with_ports,
     shipped_robot_names,
 )
-from gradiva.setup.shipped_tables import merged_tables
+from gradiva.setup.shipped_tables import default_tables
 
 __all__ = [
     "GccCompiler",
     "Setup",
     "cache_folder",
     "data_folder",
+    "default_tables",
     "find_model_file",
     "load_robot",
     "load_setup",
-    "merged_tables",
     "package_and_model",
     "read_toml",
     "robot_folder",

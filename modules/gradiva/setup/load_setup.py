@@ -85,7 +85,7 @@ def load_setup(
     presets = [name for name, is_wanted in zip(PRESETS, (noise, first_run), strict=True) if is_wanted]
     wanted: list[Layer] = [(str(path), _read_overlay(Path(path), robot)) for path in files]
     wanted += [(_COMMAND_LINE, tables) for tables in _override_tables(overrides)]
-    layers = (_facts_of(description), *configuration_layers(robot, presets, wanted))
+    layers = (_facts_of(description), *configuration_layers([robot_folder(robot)], presets, wanted))
     with _naming_places(layers):
         return replace(typed_setup(description, together(layers[1:])), layers=layers)
 

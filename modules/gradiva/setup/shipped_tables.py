@@ -10,7 +10,7 @@ from typing import Any
 
 from gradiva.common import merge
 from gradiva.setup.folders import data_folder
-from gradiva.setup.robots import read_toml, robot_folder
+from gradiva.setup.robots import read_toml
 
 Tables = dict[str, Any]
 Layer = tuple[str, Mapping[str, Any]]
@@ -48,27 +48,27 @@ _ABSENT = object()
 _NOT_MERGED = {"robot.toml", *PRESETS, *(choice.file for choice in CHOICES)}
 
 
-def merged_tables(robot: str, presets: Iterable[str], wanted: Iterable[Mapping[str, Any]]) -> Tables:
-    """Return the tables of `configuration_layers`, merged.
+def default_tables(wanted: Mapping[str, Any]) -> Tables:
+    """Return ``config/`` ← ``wanted``, merged, for a robot without a folder.
 
     Raises:
         ConfigError: A file is not TOML.
     """
-    return together(configuration_layers(robot, presets, [("", tables) for tables in wanted]))
+    return together(configuration_layers([], [], [("", wanted)]))
 
 
-def configuration_layers(robot: str, presets: Iterable[str], wanted: Iterable[Layer]) -> list[Layer]:
+def configuration_layers(robot_folders: Iterable[Path], presets: Iterable[str], wanted: Iterable[Layer]) -> list[Layer]:
     """Return ``config/`` ← ``robots/<name>/`` ← what the choices made so bring with them ← presets ← ``wanted``.
 
     Args:
-        robot: Name of a robot that there is.
+        robot_folders: The robot's, if it has one.
         presets: Files among ``PRESETS``.
         wanted: What the user wants, later ones win; choices may be among it.
 
     Raises:
         ConfigError: A file is not TOML.
     """
-    folders = (data_folder("config"), robot_folder(robot))
+    folders = (data_folder("config"), *robot_folders)
     defaults = [
         _layer(path) for folder in folders for path in sorted(folder.glob("*.toml")) if path.name not in _NOT_MERGED
     ]

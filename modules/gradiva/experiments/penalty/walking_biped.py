@@ -16,7 +16,7 @@ from gradiva.experiments.penalty.vertex_record import VertexRecord, VertexRecord
 from gradiva.experiments.walk_result import WalkRequest, run_walk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, RobotDescription
-from gradiva.setup import Setup, merged_tables, read_toml, typed_setup
+from gradiva.setup import Setup, default_tables, read_toml, typed_setup
 
 PENETRATIONS = (0.0, 1e-4)  # [m] ε of the paper's figures 13 and 14
 STEPS = 5
@@ -67,7 +67,7 @@ def biped_setup(folder: Path, penetration: float) -> Setup:
     model.write_text(biped_urdf(), encoding="utf-8")
     own = read_toml(Path(__file__).with_name("biped.toml"))
     description = from_table(RobotDescription, {**own["robot"], "model_file": str(model)}, "biped.toml [robot]")
-    tables = merged_tables(description.name, [], [own["configuration"]])
+    tables = default_tables(own["configuration"])
     groups = own["configuration"]["inverse_kinematics"]["posture_weights"]  # no others: the biped has legs alone
     tables["inverse_kinematics"]["posture_weights"] = groups
     tables["simulation"]["penalty"]["rest_penetration"] = penetration

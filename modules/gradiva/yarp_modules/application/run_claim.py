@@ -15,7 +15,9 @@ from datetime import datetime
 from pathlib import Path
 
 from gradiva.common import StateError
-from gradiva.middleware.embedded.network.name_server_file import DEFAULT_NAMESPACE
+
+DEFAULT_NAMESPACE = "/root"
+"""Name of YARP's network where none is configured."""
 
 
 @dataclass(frozen=True, slots=True)
