@@ -115,7 +115,7 @@ def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
     row = {"name": "planner.at", "median_us": 1.0, "p99_us": 2.0, "max_us": 3.0, "max_violation": None, "samples": 4}
     machine = {"processor": "p", "cores": 1, "python": "3", "casadi": "3"}
     result = {"machine": machine, "results": [row], "real_time_factor": {"icub_v2_7": 9.0}}
-    monkeypatch.setattr("gradiva.experiments.run_benchmark", lambda robots, announce: result)
+    monkeypatch.setattr("gradiva.experiments.benchmark.run_benchmark", lambda robots, announce, size: result)
     status, out, err = gradiva("bench", "--robot", "icub_v2_7", "--json", "-")
     assert status == 0
     assert json.loads(out) == result

@@ -33,23 +33,48 @@ from gradiva.walking import SimplifiedModel, WalkingLayers
 from gradiva.whole_body import InverseKinematics
 
 _SPEED = 0.19  # [m/s] of the recorded walk
-_DURATION = 20.0  # [s] of it: more than 2000 ticks
-_PLANS = 40  # [-] each takes tens of milliseconds
-_LOOK_UPS = 4000
-_CALLS = 5000  # [-] of a remote procedure
-_MESSAGES = 10_000  # [-] of a stream
-_RATE, _STREAM_DURATION = 500.0, 4.0  # [Hz], [s] of a stream of messages
+_RATE = 500.0  # [Hz] of a stream of messages
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class BenchmarkSize:
+    """How many samples the benchmark takes.
+
+    Attributes:
+        walk: Duration of the walk in position control, [s]; 20 s are more than 2000 ticks.
+        torque_walk: Duration of the walks in torque control, [s].
+        plans: Number of plans of 20 s; each takes milliseconds.
+        look_ups: Number of samples of a plan.
+        calls: Number of remote procedure calls.
+        messages: Number of messages of a strict stream.
+        stream: Duration of a periodic stream of messages, [s].
+    """
+
+    walk: float
+    torque_walk: float
+    plans: int
+    look_ups: int
+    calls: int
+    messages: int
+    stream: float
+
+
+FULL = BenchmarkSize(20.0, 3.0, 40, 4000, 5000, 10_000, 4.0)
+QUICK = BenchmarkSize(3.0, 0.5, 4, 400, 500, 1000, 0.5)
 
 Row = dict[str, Any]
 Announce = Callable[[str], None]
 
 
-def run_benchmark(robots: Iterable[str], announce: Announce = lambda text: None) -> dict[str, Any]:
+def run_benchmark(
+    robots: Iterable[str], announce: Announce = lambda text: None, size: BenchmarkSize = FULL
+) -> dict[str, Any]:
     """Return the benchmark's JSON.
 
     Args:
         robots: Names.
         announce: Called with what is timed next.
+        size: How many samples are taken.
 
     Raises:
         WalkingError: A robot is unknown or its model missing.
@@ -60,16 +85,16 @@ def run_benchmark(robots: Iterable[str], announce: Announce = lambda text: None)
     rows: list[Row] = []
     factors: dict[str, float] = {}
     for setup in setups:
-        announce(f"{setup.robot.title}: walking {_DURATION:.0f} s")
-        ticks = record_ticks(setup, _SPEED, _DURATION, compiler)
+        announce(f"{setup.robot.title}: walking {size.walk:.0f} s")
+        ticks = record_ticks(setup, _SPEED, size.walk, compiler)
         factors[setup.robot.name] = ticks.real_time_factor
-        rows += _robot_rows(setup, ticks, compiler, announce)
+        rows += _robot_rows(setup, ticks, compiler, announce, size.torque_walk)
     announce("planner")
-    rows += _planner_rows(setups[0])
+    rows += _planner_rows(setups[0], size)
     announce("contacts")
     rows += contact_rows(setups[0].robot.sole)
     announce("middleware")
-    rows += message_rows() + _middleware_rows()
+    rows += message_rows() + _middleware_rows(size)
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
 
 
@@ -83,14 +108,16 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _robot_rows(setup: Setup, ticks: RecordedTicks, compiler: Compiler, announce: Announce) -> list[Row]:
+def _robot_rows(
+    setup: Setup, ticks: RecordedTicks, compiler: Compiler, announce: Announce, torque_walk: float
+) -> list[Row]:
     robot = setup.robot.name
     announce(f"{setup.robot.title}: layers alone")
     return [
         _inverse_kinematics_row(f"whole_body.ik/{robot}", setup, ticks, compiler),
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
-        *torque_rows(robot, compiler, announce),
+        *torque_rows(robot, compiler, announce, torque_walk),
         *(_model_control_row(setup, ticks, compiler, model) for model in SimplifiedModel),
         benchmark_row(f"tick/{robot}", ticks.tick_us),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
@@ -122,26 +149,27 @@ def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, m
     return benchmark_row(f"model_control.{model}/{setup.robot.name}", samples)
 
 
-def _planner_rows(setup: Setup) -> list[Row]:
+def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
     command = VelocityCommand(_SPEED, duration=20.0)
     plan = plan_from_start(setup, command)
-    times = islice(cycle(np.arange(0.0, plan.end_time, 0.01).tolist()), _LOOK_UPS)
+    times = islice(cycle(np.arange(0.0, plan.end_time, 0.01).tolist()), size.look_ups)
+    plans = (partial(plan_from_start, setup, command) for _ in range(size.plans))
     return [
         benchmark_row("planner.at", durations(partial(plan.at, time) for time in times)),
-        benchmark_row("planner.plan_20s", durations(partial(plan_from_start, setup, command) for _ in range(_PLANS))),
+        benchmark_row("planner.plan_20s", durations(plans)),
     ]
 
 
-def _middleware_rows() -> list[Row]:
+def _middleware_rows(size: BenchmarkSize) -> list[Row]:
     """Between two processes on loopback, 100 doubles a message: round trips, strict streams, age of messages."""
     rows = []
     with private_network() as network:
         for carrier in ("tcp", "fast_tcp"):
-            trips = measure_round_trips(network, carrier, _CALLS)
+            trips = measure_round_trips(network, carrier, size.calls)
             rows.append(benchmark_row(f"yarp.round_trip/{carrier}", trips.durations_us))
-            stream = measure_strict_stream(network, carrier, _MESSAGES)
+            stream = measure_strict_stream(network, carrier, size.messages)
             rows.append(benchmark_row(f"yarp.strict_message/{carrier}", stream.intervals_us))
-            ages = measure_periodic_stream(network, carrier, _RATE, _STREAM_DURATION).ages_us
+            ages = measure_periodic_stream(network, carrier, _RATE, size.stream).ages_us
             rows.append(benchmark_row(f"yarp.age_at_500_hz/{carrier}", ages))
     return rows
 
