@@ -10,6 +10,7 @@ from gradiva.setup import load_robot
 
 WRONG = {
     "unknown robot": (["--robot", "icub"], "unknown robot 'icub'; did you mean 'icub_v3'?"),
+    "empty robot": (["--robot", ""], "unknown robot ''"),
     "speed not a number": (["--speed", "nan"], "--speed nan: expected a finite number"),
     "speed infinite": (["--speed", "inf"], "--speed inf"),
     "speed no number at all": (["--speed", "fast"], "--speed"),
@@ -84,6 +85,11 @@ WRONG = {
     "set of a wrong type": (["--set", 'walking.period="long"'], "walking period: expected float, got 'long'"),
     "set out of range": (["--set", "dcm_controller.proportional_gain=0.5"], "proportional_gain=0.5"),
     "set not a number": (["--set", "planner.swing_height=nan"], "expected a finite number, got nan"),
+    "a table set to a number": (
+        ["--set", "planner=3"],
+        "planner: expected a table, got 3; planner is set on the command",
+    ),
+    "the sole set to a number": (["--set", "sole=3"], "sole: expected a table, got 3; sole is set on the command line"),
     "set infinite": (["--set", "planner.max_duration=inf", "--goal", "1,0"], "expected a finite number, got inf"),
     "period between physics steps": (
         ["--set", "walking.period=0.0015"],

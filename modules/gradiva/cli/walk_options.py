@@ -97,7 +97,7 @@ class WalkOptions:
         if self._has_destination and self.duration is not None:
             settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
         files = [Path(name) for name in self.files]
-        robot = self.robot or robot_of(files) or DEFAULT_ROBOT
+        robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
         setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
         kind = setup.simulation.ground.kind
         if self._soil and kind is not GroundKind.VISCOELASTIC:

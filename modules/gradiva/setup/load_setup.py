@@ -145,12 +145,14 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     """
     parts = [field.name for field in fields(WalkingConfig)]
     valid = [*parts, "simulation", _SOLE, *_MODULE_TABLES]
+    where = f"configuration of {description.name},"
     for name, table in tables.items():
         if name not in valid:
             raise _unknown_table(name, table, valid)
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"{where} {name}: expected a table, got {table!r}", [name])
     walking = {name: tables.get(name, {}) for name in parts}
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
-    where = f"configuration of {description.name},"
     with _below(_SOLE):
         sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
     typed = _on_its_ground(from_table(WalkingConfig, walking, where), description.mass, sole)
