@@ -12,8 +12,10 @@ from gradiva.experiments.middleware_measurements import (
     measure_round_trips,
     measure_strict_stream,
 )
-from gradiva.experiments.private_network import Peer, private_network
+from gradiva.experiments.private_network import NameServerProcess, Peer, joined, private_network
 from gradiva.middleware import MiddlewareError
+from gradiva.middleware.embedded.network.name_server import NameServer
+from gradiva.middleware.embedded.network.settings import NetworkSettings
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,28 @@ def test_the_age_of_a_share_of_the_messages():
 
 def test_the_rate_of_a_stream():
     assert StrictStream(3, 0, True, [500.0, 1500.0]).rate == 1000.0
+
+
+def test_a_name_server_is_ready_once_its_file_is_written(tmp_path):
+    names = NameServerProcess(tmp_path)
+    server = NameServer(NetworkSettings(name_server_port=names._port))
+    server.start()
+    try:
+        assert not names._serves()  # else who joins now is on the network of the default address
+        (tmp_path / "yarp.conf").touch()
+        assert not names._serves()
+        server.write_file(tmp_path / "yarp.conf")
+        assert names._serves()
+    finally:
+        server.stop()
+
+
+def test_the_default_address_is_never_joined_in_place_of_a_private_network(tmp_path):
+    with (
+        pytest.raises(MiddlewareError, match="no file names the private network"),
+        joined({"YARP_CONFIG_HOME": str(tmp_path)}),
+    ):
+        pass
 
 
 def test_a_peer_that_cannot_begin_says_why(network):

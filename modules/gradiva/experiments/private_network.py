@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from gradiva.common import ConfigError
 from gradiva.middleware import MiddlewareError, NameServerUnreachable, yarp
 from gradiva.middleware.embedded.network.current_settings import current_settings, load_settings, use_settings
 from gradiva.middleware.embedded.network.name_client import NameClient
@@ -148,18 +149,29 @@ class NameServerProcess:
             self._process.wait()
 
     def _serves(self) -> bool:
+        """Whether it answers, and has written the file: who looks for it before would take the default address."""
         try:
-            NameClient(NetworkSettings(name_server_port=self._port)).list_names()
-        except NameServerUnreachable:
+            settings = load_settings(self.environment)
+            if settings.name_server_port != self._port:
+                return False
+            NameClient(settings).list_names()
+        except (ConfigError, NameServerUnreachable):  # a file that is half written, or nobody there
             return False
         return True
 
 
 @contextmanager
 def joined(network: Mapping[str, str]) -> Iterator[None]:
-    """Let this process take part in a private network, given by its environment; it never serves names itself."""
+    """Let this process take part in a private network, given by its environment; it never serves names itself.
+
+    Raises:
+        MiddlewareError: The environment names no network: at the default address there may be a robot.
+    """
+    settings = load_settings(network)
+    if not settings.found_in:
+        raise MiddlewareError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
     former = current_settings()
-    use_settings(replace(load_settings(network), may_serve_names=False))
+    use_settings(replace(settings, may_serve_names=False))
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)
     try:
         yield
