@@ -90,7 +90,7 @@ def test_a_simulator_that_waits_only_once_it_is_commanded_makes_no_jump():
     asking = threading.Thread(target=double.session.answer, args=(["prepareRobot"],))
     asking.start()
     wait_until(lambda: double.session._requests._waiting, "it is asked for")
-    for moment in (9.0, 9.3, 9.31):  # it went on by 0.3 s while its motors were taken
+    for moment in (9.0, 9.4, 9.41):  # it went on by 0.4 s while its motors were taken
         double.session.tick(moment)
     assert double.controller.state is WalkingState.PREPARING
     assert double.session.time == pytest.approx(9.02)

@@ -41,8 +41,8 @@ class Drill:
         state: In which the walk has to be afterwards.
         told: What the reason has to contain.
         event: Kind of the safety event that has to be told; empty for none.
-        may_stop: Whether it is a matter of chance if it is noticed as a jump of the clock, not at all, or as stale
-            measurements, and the walk ended by that.
+        may_stop: Kind of the event that ends the walk instead, where that is a matter of chance: how long a stall or a
+            restart takes depends on the machine. Empty where it is none.
     """
 
     fault: str
@@ -51,13 +51,13 @@ class Drill:
     state: str
     told: str
     event: str = ""
-    may_stop: bool = False
+    may_stop: str = ""
 
     def complaint(self, state: str, told: str, event: str) -> str:
         """Return what is not as it should be; empty if all is."""
-        if self.may_stop and (state, event) == ("stopped", _STALE):
+        if self.may_stop and (state, event) == ("stopped", self.may_stop):
             return ""
-        events = ("", _JUMP) if self.may_stop else (self.event,)
+        events = (self.event, _JUMP) if self.may_stop == _STALE else (self.event,)
         if state != self.state or event not in events:
             return f"state {state}, event '{event}' instead of {self.state}, '{self.event}'"
         return "" if self.told in told else f"the reason does not tell of '{self.told}'"
@@ -73,13 +73,14 @@ def free_running_drills() -> list[Drill]:
     stalled = f"SIGSTOP for {STALL:g} s"
     return [
         Drill("model_control stalls", stalled, _stalling("gradiva-model-control"), "paused", _DONE),
-        Drill("whole_body stalls", stalled, _stalling("gradiva-whole-body"), "paused", _DONE, may_stop=True),
-        Drill("simulator stalls", stalled, _stalling("gradiva-simulator"), "paused", _DONE, may_stop=True),
-        _stall_of_everything(may_stop=True),
+        Drill("whole_body stalls", stalled, _stalling("gradiva-whole-body"), "paused", _DONE, may_stop=_STALE),
+        Drill("simulator stalls", stalled, _stalling("gradiva-simulator"), "paused", _DONE, may_stop=_STALE),
+        _stall_of_everything(may_stop=_STALE),
     ]
 
 
 _STALE = "stale_measurement"
+_SILENT = "stale_reference"  # of model control
 _JUMP = "clock_jump"  # of a tick that comes late: control time goes on by one period
 _DONE = "the plan is done, both feet on the ground"
 
@@ -99,14 +100,14 @@ def _sensor_drill(fault: str, request: str, told: str, event: str) -> Drill:
     return Drill(fault, f"fault {request}", _failing(request), "stopped", told, event)
 
 
-def _stall_of_everything(may_stop: bool = False) -> Drill:
+def _stall_of_everything(may_stop: str = "") -> Drill:
     def act(walk: DrilledWalk) -> None:
         walk.application.ask(SIMULATOR, f"fault silence {STALL:g}")
         walk.walker.pass_time(_BLIND)
         walk.end_walk()
 
     done = f"neither sensors nor commands for {STALL:g} s"
-    return Drill("network stalls", done, act, "paused", _DONE, _JUMP, may_stop)
+    return Drill("network stalls", done, act, "paused", _DONE, may_stop=may_stop)
 
 
 def _silent_sources() -> list[Drill]:
@@ -127,7 +128,7 @@ def _killed_modules() -> list[Drill]:
     killed = "kill -9, started again"
     return [
         Drill("planner is killed", killed, _kill_planner, "paused", _DONE),
-        Drill("model_control is killed", killed, _kill_model_control, "stopped", "model control", "stale_reference"),
+        Drill("model_control is killed", killed, _kill_model_control, "paused", _DONE, may_stop=_SILENT),
         Drill("whole_body is killed", killed, _kill_whole_body, "configured", "configured"),
         Drill("logger is killed", killed, _kill_logger, "paused", _DONE),
         Drill("name server is killed", killed, _kill_name_server, "paused", _DONE),
@@ -174,7 +175,8 @@ def _kill_planner(walk: DrilledWalk) -> None:
 
 def _kill_model_control(walk: DrilledWalk) -> None:
     walk.send("gradiva-model-control", signal.SIGKILL)
-    walk.wait_for("stopped")
+    walk.walker.pass_time(_BLIND)
+    walk.end_walk()
     answered = _model_control(walk)["answered"]
     _await_port(walk, "/model-control/rpc")
     deadline = time.monotonic() + 60.0
