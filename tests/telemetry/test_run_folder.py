@@ -65,7 +65,7 @@ def test_the_log_is_read_back(run, log):
 def test_what_is_not_a_run_is_refused_in_one_line(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere is not a run: there is no such folder$"):
         RunFolder(tmp_path / "nowhere")
-    with pytest.raises(ConfigError, match=r"is not a run: has no config\.toml$"):
+    with pytest.raises(ConfigError, match=r"is not a run: it has no config\.toml$"):
         RunFolder(tmp_path)
 
 
