@@ -67,6 +67,29 @@ def test_each_run_of_a_source_that_is_restarted_has_its_folder(logger, tmp_path)
     assert ["lost", 0] in status
 
 
+def test_messages_that_came_since_the_last_tick_are_in_the_log(logger, tmp_path):
+    with VectorsCollectionServer("/source") as server:
+        server.populate_metadata("zmp::measured", ["x", "y"])
+        stamp = yarp.Stamp()
+
+        def send(value):
+            stamp.update()
+            server.send({"zmp::measured": [value, 0.0]}, stamp)
+
+        wait_until(lambda: send(1.0) or logger._recorder.samples > 0, "the logger takes samples")
+        logger.tick = lambda: True
+        wait_until(lambda: logger._client.read() is None, "nothing is pending")
+        for _ in range(7):
+            send(2.0)
+        wait_until(lambda: logger._client._port.getPendingReads() >= 7, "they have come")
+        logger.stopModule()
+        wait_until(lambda: logger._recorder.run is None, "the run is written")
+    (run,) = (tmp_path / "runs").iterdir()
+    values = RunFolder(run).read_log().log["zmp::measured"][:, 0].tolist()
+    assert values[-7:] == [2.0] * 7
+    assert 2.0 not in values[:-7]
+
+
 def test_what_makes_no_sense_is_refused_with_the_reason(logger):
     wait_until(lambda: logger.health.state != "", "it runs")
     assert ask(logger, "start") == [Vocab32(yarp.encode("fail")), "it is recording already"]

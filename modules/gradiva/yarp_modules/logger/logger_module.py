@@ -79,8 +79,12 @@ class LoggerModule(GradivaModule):
         self._connections.start()
 
     def close_ports(self) -> None:
-        """Close the ports, write the log of the present run."""
+        """Take what has come since the last tick, close the ports, write the log of the present run."""
         self._connections.stop()
+        try:
+            self._take_samples()
+        except WalkingError as error:
+            _LOGGER.error("logger: %s", error)
         self._client.close()
         try:
             self._finish("the logger received quit")
@@ -92,10 +96,7 @@ class LoggerModule(GradivaModule):
         while self._orders:
             self._obey(self._orders.pop(0))
         self._look_at_connection()
-        while (sample := self._client.read()) is not None:
-            self._arrival = time.monotonic()
-            if self._is_recording:
-                self._record(sample)
+        self._take_samples()
         if time.monotonic() - self._flushed > _FLUSH_PERIOD:
             self._flushed = time.monotonic()
             self._recorder.flush()
@@ -126,6 +127,13 @@ class LoggerModule(GradivaModule):
         self._is_recording = should_record
         if not should_record:
             self._finish("stopped by command")
+
+    def _take_samples(self) -> None:
+        """Write all messages that have come."""
+        while (sample := self._client.read()) is not None:
+            self._arrival = time.monotonic()
+            if self._is_recording:
+                self._record(sample)
 
     def _record(self, sample: VectorsSample) -> None:
         if sample.time is None:
