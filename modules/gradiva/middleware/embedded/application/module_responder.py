@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 from gradiva.middleware.embedded.data.bottle import Bottle
@@ -15,6 +16,7 @@ from gradiva.middleware.embedded.wire.vocab import decode_vocab
 
 _FAREWELLS = ("quit", "exit", "bye")
 _PATIENCE = 1.0  # [s] for replies that are on their way when the module stops
+_SENDING = 0.05  # [s] a port sends a reply after `read` has returned
 
 
 def is_farewell(command: Bottle) -> bool:
@@ -63,9 +65,10 @@ class ModuleResponder(PortReader):
         return True
 
     def wait_for_replies(self) -> None:
-        """Return when no command is being answered, at the latest after a second."""
+        """Return when no command is being answered and the last reply is sent, at the latest after a second."""
         with self._changed:
             self._changed.wait_for(lambda: self._at_work == 0, _PATIENCE)
+        time.sleep(_SENDING)
 
     def _count(self, change: int) -> None:
         with self._changed:
