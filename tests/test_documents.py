@@ -14,11 +14,12 @@ from packaging.utils import canonicalize_name
 
 from gradiva.cli.commands import app
 from gradiva.setup import load_robot
-from tests.middleware.embedded.network.raw_sockets import free_port
+from tests.pureyarp.network.raw_sockets import free_port
 
 ROOT = Path(__file__).parents[1]
 MODULES = ROOT / "modules" / "gradiva"
-ROOMS = sorted(path.parent for path in MODULES.glob("*/__init__.py"))
+PUREYARP = ROOT / "modules" / "pureyarp"
+ROOMS = [*sorted(path.parent for path in MODULES.glob("*/__init__.py")), PUREYARP]
 DOCUMENTS = sorted(
     path
     for pattern in ("*.md", "*/*.md", "*/*/*.md", "modules/*/*/*.md", "modules/*/*/*/*.md")
@@ -54,7 +55,7 @@ def test_a_rooms_readme_names_every_file(room):
         text = readme.read_text(encoding="utf-8")
         noun = "".join(word.capitalize() for word in source.stem.split("_"))
         named = source.name == "__init__.py" or source.stem in text or noun in text
-        assert named, f"{readme.relative_to(MODULES)} does not name {source.name}"
+        assert named, f"{readme.relative_to(ROOT)} does not name {source.name}"
 
 
 def nearest_readme(source: Path) -> Path:
@@ -66,7 +67,9 @@ def test_a_rooms_readme_names_no_file_that_is_gone(room):
     readme = room / "README.md"
     text = readme.read_text(encoding="utf-8") if readme.is_file() else ""
     for name in re.findall(r"`(\w+\.py)`", text):
-        assert (room / name).is_file() or list(MODULES.rglob(name)), f"{room.name}/README.md: there is no {name}"
+        assert (room / name).is_file() or list((ROOT / "modules").rglob(name)), (
+            f"{room.name}/README.md: there is no {name}"
+        )
 
 
 def test_every_robot_and_the_configuration_have_a_readme():
@@ -164,7 +167,7 @@ def test_the_files_that_recipes_name_exist():
     for name in re.findall(r"`([\w/]+\.(?:py|toml))`", recipes):
         found = (ROOT / name).is_file() or list(MODULES.glob(f"**/{name}"))
         assert found, f"CONTRIBUTING.md names {name}"
-    code = "\n".join(text_of(path) for path in MODULES.rglob("*.py"))
+    code = "\n".join(text_of(path) for path in (ROOT / "modules").rglob("*.py"))
     for name in re.findall(r"`([A-Za-z_]\w+)`", recipes):
         assert re.search(rf"\b{name}\b", code), f"CONTRIBUTING.md names {name}"
 

@@ -45,9 +45,9 @@ PROGRAM = """
 import json, os, sys, threading, time
 from pathlib import Path
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import NetworkSettings
 
 class Mute(yarp.PortReader):
     def read(self, reader):

@@ -17,9 +17,9 @@ NAMES = """
 import json, time
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import registered_names
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import NetworkSettings
 
 server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
 server.start()

@@ -14,8 +14,8 @@ from gradiva.experiments.middleware_measurements import (
 )
 from gradiva.experiments.private_network import NameServerProcess, Peer, joined, private_network
 from gradiva.middleware import MiddlewareError
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import NetworkSettings
 
 
 @pytest.fixture(scope="module")

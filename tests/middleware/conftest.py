@@ -6,12 +6,12 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from gradiva.middleware.embedded.network import participation
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.network_life import life
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network import participation
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.network_life import life
+from pureyarp.network.settings import NetworkSettings
 
 hypothesis.settings.register_profile("however fast the machine is", deadline=None)
 hypothesis.settings.load_profile("however fast the machine is")

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
-from gradiva.middleware.embedded.wire.text import from_text, to_text
+from pureyarp.network.name_client import NameClient
+from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.text import from_text, to_text
 from tests.middleware.recorded_client import ACK, received
-from tests.patience import PATIENCE
+from tests.waiting import TIMEOUT
 
 BOARD = "/fakebot/arm"
 _PORTS = ("/command:i", "/stateExt:o")
@@ -81,7 +81,7 @@ class RecordedBoard:
                 threading.Thread(target=self._serve, args=(server, connection), daemon=True).start()
 
     def _serve(self, server: str, connection: socket.socket) -> None:
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         with suppress(OSError, AssertionError), connection:
             header = received(connection, 8)
             if header.startswith(b"CONN"):
@@ -138,7 +138,7 @@ class RecordedBoard:
     def _send_states(self, target: str) -> None:
         client = "/" + target.partition("://")[2]
         contact = self._names.query(client)
-        connection = socket.create_connection((contact.getHost(), contact.getPort()), PATIENCE)
+        connection = socket.create_connection((contact.getHost(), contact.getPort()), TIMEOUT)
         frames = [bytes.fromhex(frame["hex"]) for frame in self._frames(client) if frame["dir"] == "c>s"]
         connection.sendall(frames[0] + frames[1])
         (number,) = struct.unpack("<2xi2x", received(connection, 8))

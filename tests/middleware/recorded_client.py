@@ -8,12 +8,12 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.wire.binary import decode_list
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
+from pureyarp.network.name_client import NameClient
+from pureyarp.wire.binary import decode_list
+from pureyarp.wire.elements import Element
+from pureyarp.wire.vocab import encode_vocab
 from tests.middleware.recorded_messages import recording
-from tests.patience import PATIENCE
+from tests.waiting import TIMEOUT
 
 ACK = b"YA\0\0\0\0RP"
 TIME_STAMP = encode_vocab("tsta")
@@ -29,7 +29,7 @@ class RecordedConnection:
         self._frames = [frame for frame in session["frames"] if frame["conn"] == connection]
         server = next(one["server"] for one in session["connections"] if one["conn"] == connection)
         contact = names.query(server)
-        self.socket = socket.create_connection((contact.getHost(), contact.getPort()), PATIENCE)
+        self.socket = socket.create_connection((contact.getHost(), contact.getPort()), TIMEOUT)
 
     def play(self) -> int:
         """Play all frames to their end; return how many answers were compared."""
@@ -66,7 +66,7 @@ class RecordedReceiver:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._datagrams.bind(("127.0.0.1", 0))
-        self._datagrams.settimeout(PATIENCE)
+        self._datagrams.settimeout(TIMEOUT)
         self._names, self._name = names, name
         names.register(name, "tcp", *self._listener.getsockname())
         self.handshake = b""
@@ -88,20 +88,20 @@ class RecordedReceiver:
     def wait_for(self, count: int) -> list[tuple[str, bytes]]:
         """Return the envelopes and payloads of the messages, once there are so many."""
         with self.received:
-            assert self.received.wait_for(lambda: len(self.payloads) >= count, PATIENCE)
+            assert self.received.wait_for(lambda: len(self.payloads) >= count, TIMEOUT)
             return list(self.payloads)
 
     def wait_for_farewell(self, size: int) -> bytes:
         """Return what a text connection said."""
         with self.received:
-            assert self.received.wait_for(lambda: len(self.farewell) >= size, PATIENCE)
+            assert self.received.wait_for(lambda: len(self.farewell) >= size, TIMEOUT)
             return self.farewell
 
     def _serve(self) -> None:
         with suppress(OSError, AssertionError):
             while True:
                 connection, _ = self._listener.accept()
-                connection.settimeout(PATIENCE)
+                connection.settimeout(TIMEOUT)
                 thread = threading.Thread(target=self._take, args=(connection,), daemon=True)
                 self._threads.append(thread)
                 thread.start()

@@ -11,10 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from gradiva.middleware.embedded.wire.carriers import TCP, TEXT_ACK, carrier_of_header
+from pureyarp.wire.carriers import TCP, TEXT_ACK, carrier_of_header
 from tests.middleware.recorded_client import ACK, received
 from tests.middleware.recorded_messages import recording
-from tests.patience import PATIENCE
+from tests.waiting import TIMEOUT
 
 INDEX = b"YA\x0a\0\0\0RP"
 _TIME_STAMP = re.compile(rb"(\x09\0\0\0tsta\x01\0\0\0).{4}(\x0a\0\0\0).{8}", re.DOTALL)  # count and time
@@ -77,7 +77,7 @@ def play_client(port: int, name: str, connection: int = 0, incidentals: Incident
     Afterwards the server says nothing more than the acknowledgement before which a recording was cut.
     """
     known, compared = incidentals or Incidentals(), 0
-    with socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
+    with socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
         for is_client, recorded in frames_of(name, connection):
             expected = known.ours(recorded)
             if is_client:
@@ -124,11 +124,11 @@ class ScriptedServer:
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
 
     def heard(self) -> list[bytes]:
         """Return what was said on each connection, once all of them are over."""
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive(), "a recorded connection is not over"
         return self._heard
 
@@ -137,7 +137,7 @@ class ScriptedServer:
             for connection in self._connections:
                 sock, _ = self._listener.accept()
                 with sock:
-                    sock.settimeout(PATIENCE)
+                    sock.settimeout(TIMEOUT)
                     self._heard.append(self._play(sock, frames_of(self._name, connection)))
 
     def _play(self, sock: socket.socket, frames: list[Frame]) -> bytes:
@@ -185,7 +185,7 @@ class ScriptedNameServer:
 
     def _serve(self, sock: socket.socket) -> None:
         with suppress(OSError), sock, sock.makefile("rb") as lines:
-            sock.settimeout(PATIENCE)
+            sock.settimeout(TIMEOUT)
             for line in lines:
                 self.heard.append(line)
                 sock.sendall(self._questions.get(line, b"*** end of message\r\n"))

@@ -8,9 +8,9 @@ import pytest
 
 from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.errors import MiddlewareError
+from pureyarp.errors import MiddlewareError
+from pureyarp.network.peer_request import request
+from pureyarp.wire.vocab import encode_vocab
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_client import RecordedConnection
 from tests.middleware.recorded_messages import recording

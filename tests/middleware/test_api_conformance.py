@@ -9,7 +9,7 @@ import inspect
 
 import pytest
 
-from gradiva.middleware.embedded import api
+from pureyarp import api
 from tests.middleware.usable_api import BINDINGS, members
 
 LAST_LISTED_CONSTANT = max(BINDINGS["constants"])

@@ -9,9 +9,9 @@ import pytest
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.clock_message import ClockMessage, follow_clock, is_ticking
-from gradiva.middleware.embedded.wire.binary import encode_list
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from tests.patience import PATIENCE
+from pureyarp.wire.binary import encode_list
+from pureyarp.wire.wire_family import WireFamily
+from tests.waiting import TIMEOUT
 
 
 @pytest.mark.parametrize("family", list(WireFamily))
@@ -41,7 +41,7 @@ def test_a_clock_is_followed_only_once_it_ticks(own_name_server):
     thread = threading.Thread(target=tick)
     thread.start()
     try:
-        assert follow_clock("/clock", PATIENCE)
+        assert follow_clock("/clock", TIMEOUT)
         assert (yarp.isNetworkClock(), yarp.now()) == (True, 1.5)
     finally:
         yarp.useSystemClock()

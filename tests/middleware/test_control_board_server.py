@@ -13,15 +13,15 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_bottle, as_items
 from gradiva.middleware.control_board import CommandKind, ControlMode, JointData, StreamedCommand
 from gradiva.middleware.control_board_server import ControlBoardServer
-from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.wire.binary import decode_list
-from gradiva.middleware.embedded.wire.text import from_text, to_text
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MiddlewareError
+from pureyarp.errors import MiddlewareError
+from pureyarp.network.peer_request import request
+from pureyarp.wire.binary import decode_list
+from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
 from tests.middleware.recorded_client import RecordedConnection, RecordedReceiver, message_in, session
 from tests.middleware.recorded_messages import recorded_messages, recording
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4
 
@@ -29,7 +29,7 @@ YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4
 @pytest.fixture
 def ask(names):
     def asked(text: str, port: str = "/fakebot/arm/rpc:i") -> str:
-        return to_text(request(names.query(port), from_text(text), timeout=PATIENCE) or [])
+        return to_text(request(names.query(port), from_text(text), timeout=TIMEOUT) or [])
 
     return asked
 

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 import pytest
 
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.wire.datagrams import encode_datagram
-from gradiva.middleware.errors import NameServerUnreachable
-from tests.middleware.embedded.network.raw_sockets import receive
+from pureyarp.errors import NameServerUnreachable
+from pureyarp.network.name_client import NameClient
+from pureyarp.wire.datagrams import encode_datagram
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
 from tests.middleware.village import LARGEST_FRAME, Village, under_attack, village
-from tests.patience import PATIENCE, wait_until
+from tests.pureyarp.network.raw_sockets import receive
+from tests.waiting import TIMEOUT, wait_until
 
 TCP = bytes.fromhex("5941e41e00005250")
 HELLO = TCP + b"\3\0\0\0me\0"
@@ -43,7 +43,7 @@ def message(payload: bytes, announced: int | None = None) -> bytes:
 def say(port: int, data: bytes) -> bytes:
     """Say something, end, and return what comes back until the port ends as well."""
     answer = b""
-    with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
+    with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
         sock.sendall(data)
         with suppress(OSError):  # it has ended already
             sock.shutdown(socket.SHUT_WR)
@@ -122,7 +122,7 @@ def test_lengths_and_depths_that_lie(everything, lie):
 def test_a_frame_that_is_too_large_is_refused_before_it_is_read(everything):
     with under_attack(everything):
         for port in everything.ports.values():
-            with socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
+            with socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
                 sock.sendall(HELLO + message(b"", announced=LARGEST_FRAME + 1))
                 assert receive(sock, 100)[8:] == b""  # the handshake's answer, then the end
 
@@ -133,7 +133,7 @@ def test_lines_that_never_end(everything, start, endless):
     with under_attack(everything):
         for port in everything.ports.values():
             sent = 0
-            with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
+            with suppress(ConnectionError), socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
                 sock.sendall(start)
                 while sent < 100 * LARGEST_FRAME:
                     sent += sock.send(endless * 65536)
@@ -155,8 +155,8 @@ def test_texts_that_open_and_never_close(everything):
 def test_who_speaks_too_slowly_to_introduce_himself_is_left(everything):
     with under_attack(everything), ExitStack() as stack:
         ports = everything.ports.values()
-        socks = [stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE)) for port in ports]
-        deadline = time.monotonic() + PATIENCE
+        socks = [stack.enter_context(socket.create_connection(("127.0.0.1", port), TIMEOUT)) for port in ports]
+        deadline = time.monotonic() + TIMEOUT
         while socks and time.monotonic() < deadline:
             socks = [sock for sock in socks if hears(sock, b"Y")]
             time.sleep(0.02)
@@ -177,16 +177,16 @@ def hears(sock: socket.socket, data: bytes) -> bool:
 def test_who_stops_in_the_middle_of_a_message_is_left(everything):
     with under_attack(everything), ExitStack() as stack:
         for port in everything.ports.values():
-            sock = stack.enter_context(socket.create_connection(("127.0.0.1", port), PATIENCE))
+            sock = stack.enter_context(socket.create_connection(("127.0.0.1", port), TIMEOUT))
             sock.sendall(HELLO + message(DATA, announced=1000))
-            sock.settimeout(PATIENCE)
+            sock.settimeout(TIMEOUT)
             assert receive(sock, 100)[8:] == b""
 
 
 def test_who_is_slow_but_honest_is_answered(everything):
     bottle = struct.pack("<iii", 257, 1, 5)
     address = "127.0.0.1", everything.ports["/port"]
-    with under_attack(everything), socket.create_connection(address, PATIENCE) as sock:
+    with under_attack(everything), socket.create_connection(address, TIMEOUT) as sock:
         said = message(DATA + bottle)
         for piece in (HELLO[:7], HELLO[7:], *(bytes([byte]) for byte in said)):  # hands have to be shaken in 0.4 s
             sock.sendall(piece)
@@ -198,23 +198,23 @@ def test_a_thousand_connections_that_are_opened_and_dropped(everything):
     with under_attack(everything):
         for port in everything.ports.values():
             for index in range(1000 // len(everything.ports) + 1):
-                with socket.create_connection(("127.0.0.1", port), PATIENCE) as sock:
+                with socket.create_connection(("127.0.0.1", port), TIMEOUT) as sock:
                     sock.sendall((b"", TCP, HELLO, HELLO + message(DATA, 100)[:20])[index % 4])
 
 
 def test_a_thousand_connections_at_one_port(everything):
     with under_attack(everything):
         for _ in range(1000):
-            socket.create_connection(("127.0.0.1", everything.ports["/port"]), PATIENCE).close()
+            socket.create_connection(("127.0.0.1", everything.ports["/port"]), TIMEOUT).close()
 
 
 def test_two_hundred_that_are_open_and_silent(everything):
-    """Half of them have introduced themselves and may stay; the others are left after the handshake's patience."""
+    """Half of them have introduced themselves and may stay; the others are left after the handshake's timeout."""
     with under_attack(everything), ExitStack() as stack:
         threads = threading.active_count()
         ports = list(everything.ports.values())
         for index in range(200):
-            sock = stack.enter_context(socket.create_connection(("127.0.0.1", ports[index % len(ports)]), PATIENCE))
+            sock = stack.enter_context(socket.create_connection(("127.0.0.1", ports[index % len(ports)]), TIMEOUT))
             if index % 2:
                 sock.sendall(HELLO)
         wait_until(lambda: threading.active_count() < threads + 150)

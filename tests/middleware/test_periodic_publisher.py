@@ -3,7 +3,7 @@
 import threading
 
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 
 def test_it_publishes_until_it_is_stopped():
@@ -46,4 +46,4 @@ def test_it_may_stop_itself():
 
     publisher = PeriodicPublisher("a server", 0.005, stop)
     publisher.start()
-    assert stopped.wait(PATIENCE)
+    assert stopped.wait(TIMEOUT)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from gradiva.middleware import persistent_connections, yarp
-from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
 from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
-from tests.patience import wait_until
+from pureyarp.network.current_settings import current_settings, use_settings
+from pureyarp.network.name_server import NameServer
+from tests.waiting import wait_until
 
 
 @pytest.fixture(autouse=True)

@@ -18,9 +18,9 @@ import pytest
 
 import gradiva
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import NetworkSettings
 from tests.middleware.behaviour.devices import server
 from tests.middleware.behaviour.programs import Program, differences, programs
 

@@ -12,24 +12,24 @@ from gradiva.middleware.analog_sensors import SensorClass, SensorMetadata, measu
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.control_board import JointData
 from gradiva.middleware.control_board_server import ControlBoardServer
-from gradiva.middleware.embedded.application.resource_finder import ResourceFinder
-from gradiva.middleware.embedded.application.rf_module import RFModule
-from gradiva.middleware.embedded.data.property import Property
-from gradiva.middleware.embedded.data.vector import Vector
-from gradiva.middleware.embedded.devices.mas_status import MAS_OK
-from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.wire.binary import decode_list
+from pureyarp.application.resource_finder import ResourceFinder
+from pureyarp.application.rf_module import RFModule
+from pureyarp.data.property import Property
+from pureyarp.data.vector import Vector
+from pureyarp.devices.mas_status import MAS_OK
+from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.wire.binary import decode_list
 from tests.middleware.control_board.test_vocab_answers import ENCODERS
-from tests.middleware.embedded.devices.recorded_calls import make_call
-from tests.middleware.embedded.network.local_ports import open_core
 from tests.middleware.fake_board import RecordedBoard
 from tests.middleware.recorded_board import RecordedBoard as RecordedServer
 from tests.middleware.recorded_client import RecordedReceiver
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.middleware.replay import ScriptedServer, play_client, said, without_blocks
-from tests.patience import wait_until
+from tests.pureyarp.devices.recorded_calls import make_call
+from tests.pureyarp.network.local_ports import open_core
+from tests.waiting import wait_until
 
 BOARD, CLIENT, SENSORS = "/fakebot/arm", "/gold/rcb", "/fakebot/mas"
 

@@ -7,19 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from gradiva.middleware.embedded.network.connecting import connect, disconnect
-from gradiva.middleware.embedded.network.contact import Contact
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.existence import exists
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.network.port_core import PortCore
-from gradiva.middleware.embedded.network.settings import NetworkSettings
-from gradiva.middleware.embedded.wire.binary import decode_list
-from gradiva.middleware.embedded.wire.text import from_text
-from tests.middleware.embedded.network.local_ports import NOBODY, open_core
-from tests.middleware.embedded.network.raw_sockets import free_port
+from pureyarp.network.connecting import connect, disconnect
+from pureyarp.network.contact import Contact
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.existence import exists
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.peer_request import request
+from pureyarp.network.port_core import PortCore
+from pureyarp.network.settings import NetworkSettings
+from pureyarp.wire.binary import decode_list
+from pureyarp.wire.text import from_text
 from tests.middleware.recorded_messages import recorded_messages
 from tests.middleware.recorded_questions import recorded_questions
 from tests.middleware.replay import (
@@ -32,7 +30,9 @@ from tests.middleware.replay import (
     said,
     without_blocks,
 )
-from tests.patience import PATIENCE
+from tests.pureyarp.network.local_ports import NOBODY, open_core
+from tests.pureyarp.network.raw_sockets import free_port
+from tests.waiting import TIMEOUT
 
 CONNECTING, EXISTING, KEY = "cli_connect_write_disconnect", "cli_exists_ping", b"secret key 1"
 FAREWELL = b"q\r\n"  # real administrators leave without
@@ -117,7 +117,7 @@ def test_a_connection_is_made_used_and_ended_as_recorded(own_name_server, stack)
     where = dict.fromkeys((0, 1, 6, 7), server) | dict.fromkeys((2, 3, 8, 9), out.port_number)
     for connection in (0, 1, 2, 3):
         play_client(where[connection], CONNECTING, connection, ours)
-    assert out.send(from_text("hello 1 2.5 [ok]"), timeout=PATIENCE)
+    assert out.send(from_text("hello 1 2.5 [ok]"), timeout=TIMEOUT)
     for connection in (6, 7, 8, 9):
         play_client(where[connection], CONNECTING, connection, ours)
     assert receiver.heard() == [said(CONNECTING, 5)]
@@ -159,7 +159,7 @@ def test_our_administrator_asks_as_the_recorded_one(stack):
         [message] = recorded_messages("yarp_3_12", "admin_tcp", connection)
         contact = Contact("/gold/out", "tcp", "127.0.0.1", server.port)
         items = decode_list(message.payload).items
-        reply = request(contact, items, administrative=True, timeout=PATIENCE, settings=NOBODY)
+        reply = request(contact, items, administrative=True, timeout=TIMEOUT, settings=NOBODY)
         assert reply == decode_list(message.reply or b"").items
     for connection, heard in zip(QUESTIONS, server.heard(), strict=True):
         recorded = without_blocks(said("admin_tcp", connection))

@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from gradiva.middleware.embedded.data.vector import Vector
-from gradiva.middleware.embedded.network.incoming_message import IncomingMessage
-from gradiva.middleware.embedded.network.port_core import PortCore
-from gradiva.middleware.embedded.network.settings import NetworkSettings
-from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
-from gradiva.middleware.embedded.wire.datagrams import DatagramAssembler
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.port_command import decode_command
-from gradiva.middleware.embedded.wire.text import to_text
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from tests.middleware.embedded.network.local_ports import NOBODY, Inbox, open_core
-from tests.middleware.embedded.network.raw_sockets import conversation
-from tests.middleware.embedded.wire.test_recordings import UNUSUAL
+from pureyarp.data.vector import Vector
+from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.port_core import PortCore
+from pureyarp.network.settings import NetworkSettings
+from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.datagrams import DatagramAssembler
+from pureyarp.wire.elements import Element
+from pureyarp.wire.port_command import decode_command
+from pureyarp.wire.text import to_text
+from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.middleware.recorded_payloads import as_printed
 from tests.middleware.replay import ScriptedServer, entry, family_of, play_client, said, without_blocks
-from tests.patience import PATIENCE
+from tests.pureyarp.network.local_ports import NOBODY, Inbox, open_core
+from tests.pureyarp.network.raw_sockets import conversation
+from tests.pureyarp.wire.test_recordings import UNUSUAL
+from tests.waiting import TIMEOUT
 
 # Streams by binary connections: recording and connection.
 STREAMS = [
@@ -95,7 +95,7 @@ def test_our_port_streams_what_the_real_one_streamed(stack, name, connection):
     out.connect(f"tcp://127.0.0.1:{server.port}{receiver}", carrier)
     for message in messages(name, connection):
         out.envelope = message.command[2:]
-        assert out.send(object_of(name, message.payload), timeout=PATIENCE)
+        assert out.send(object_of(name, message.payload), timeout=TIMEOUT)
     out.disconnect(receiver)
     heard, recorded = without_blocks(server.heard()[0]), without_blocks(said(name, connection))
     assert heard[: len(recorded)] == recorded
@@ -136,10 +136,10 @@ def test_our_port_calls_as_the_real_client_did(stack, name, connection):
     for message in messages(name, connection):
         sent = object_of(name, message.payload)
         if message.command == "D":
-            assert client.send(sent, timeout=PATIENCE)
+            assert client.send(sent, timeout=TIMEOUT)
         else:
             expected = [message.reply] if message.reply is not None else []
-            went_well, replies = client.call(sent, timeout=PATIENCE)
+            went_well, replies = client.call(sent, timeout=TIMEOUT)
             assert [reply for _, reply in replies] == expected
             assert went_well
     client.disconnect(receiver)
@@ -174,7 +174,7 @@ def test_a_vector_of_the_4_family_is_written_as_recorded(stack):
     sender.envelope = "7 1700000001.5"
     vector = Vector(3)
     vector.array[:] = 0.5, 1.5, 2.5
-    assert sender.send(vector, timeout=PATIENCE)
+    assert sender.send(vector, timeout=TIMEOUT)
     sender.disconnect("/gold/in")
     first = without_blocks(server.heard()[0])[:2]
     assert first == without_blocks(said("v4_vector_tcp"))[:2]

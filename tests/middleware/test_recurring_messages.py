@@ -14,13 +14,13 @@ from gradiva.middleware.analog_sensors import (
     numbers_of,
     sizes_of,
 )
-from gradiva.middleware.embedded.wire.binary import encode_list
-from gradiva.middleware.embedded.wire.elements import TypedList
-from gradiva.middleware.embedded.wire.text import to_text
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
 from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.vectors_collection.vectors_message import values_messages, values_to_items
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.binary import encode_list
+from pureyarp.wire.elements import TypedList
+from pureyarp.wire.text import to_text
+from pureyarp.wire.wire_family import WireFamily
 
 MIXED = RecurringMessages(lambda numbers: ["x", TypedList(float, numbers[:2]), 7, [*numbers[2:], "y"]], 4)
 NUMBERS = [1.5, -math.inf, 0.0, 1e-300]

@@ -18,17 +18,17 @@ from pathlib import Path
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.data.property import Property
-from gradiva.middleware.embedded.data.standard_vectors import DVector
-from gradiva.middleware.embedded.devices.poly_driver import PolyDriver
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.errors import NameServerUnreachable
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.persistent_connections import PersistentConnections
-from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
+from pureyarp.data.property import Property
+from pureyarp.data.standard_vectors import DVector
+from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.errors import NameServerUnreachable
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
 from tests.middleware.survival_peer import STREAMS
-from tests.patience import wait_until
+from tests.pureyarp.network.local_ports import nothing_is_left, quiet
+from tests.waiting import wait_until
 
 BOUND = 10.0  # [s]
 _ROOT = Path(__file__).parents[2]

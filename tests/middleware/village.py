@@ -14,16 +14,16 @@ from gradiva.middleware import yarp
 from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.control_board_server import ControlBoardServer
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.network.settings import ConnectionLimits, NetworkSettings
-from gradiva.middleware.embedded.wire.text import from_text, to_text
-from gradiva.middleware.errors import MiddlewareError
-from tests.middleware.embedded.network.local_ports import nothing_is_left, quiet
+from pureyarp.errors import MiddlewareError
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.peer_request import request
+from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.wire.text import from_text, to_text
 from tests.middleware.fake_board import IntegratingBoard
-from tests.patience import PATIENCE, wait_until
+from tests.pureyarp.network.local_ports import nothing_is_left, quiet
+from tests.waiting import TIMEOUT, wait_until
 
 LARGEST_FRAME = 256 * 1024  # [bytes]
 MOST_GROWTH = 16_000_000  # [bytes] of one attack; allocators do not give everything back
@@ -89,7 +89,7 @@ class Village:
             if not self.names.query("/port").isValid():
                 return "the name server has forgotten /port"
             for port, question, answer in _DIALOGUES:
-                given = to_text(request(self.names.query(port), from_text(question), timeout=PATIENCE) or [])
+                given = to_text(request(self.names.query(port), from_text(question), timeout=TIMEOUT) or [])
                 if not given.startswith(answer):
                     return f"{port}: {given} instead of {answer}"
         except MiddlewareError as error:
@@ -115,7 +115,7 @@ class Village:
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        self._stack.callback(lambda: (self.rpc.interrupt(), thread.join(PATIENCE)))
+        self._stack.callback(lambda: (self.rpc.interrupt(), thread.join(TIMEOUT)))
 
 
 _DIALOGUES = [
@@ -146,7 +146,7 @@ class Neighbour:
 
     def __exit__(self, *_: object) -> None:
         self._ended.set()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
 
     def _run(self) -> None:
         while not self._ended.wait(_PAUSE):

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from gradiva.setup.interruptible import run_tidily, tidy_when_terminated
-from tests.patience import wait_until
+from tests.waiting import wait_until
 
 COMPILER = """#!/bin/sh
 echo $$ > "{folder}/begun.part" && mv "{folder}/begun.part" "{folder}/begun"

@@ -128,7 +128,7 @@ class SlowPlanning:
     """A planner that answers when the test says so."""
 
     lead = 0.3
-    patience = 1.0
+    timeout = 1.0
 
     def __init__(self, planner):
         self.planner, self.requests, self.replies = planner, [], []
@@ -195,7 +195,7 @@ def test_a_plan_that_comes_too_late_is_refused_and_asked_for_again(slow):
     walking_since(slow, 1.0, VelocityCommand(0.15, duration=8.0))
     follower.follow(StopCommand(), 4.0, PlanarPose())
     late = service.requests[-1].merge_time + 0.01
-    service.patience = 100.0
+    service.timeout = 100.0
     service.answer()
     follower.update(late, PlanarPose())
     assert follower.late_plans == 1

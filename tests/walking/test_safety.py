@@ -49,12 +49,12 @@ def test_what_is_wrong_for_its_duration_is_told_once():
 
 
 def test_patience_begins_anew_after_a_good_tick():
-    patience = Patience(0.1)
-    assert not patience.is_over(True, 0.0)
-    assert not patience.is_over(False, 0.05)
-    assert not patience.is_over(True, 0.1)
-    assert patience.is_over(True, 0.2)
-    assert not patience.is_over(True, 0.3)
+    timeout = Patience(0.1)
+    assert not timeout.is_over(True, 0.0)
+    assert not timeout.is_over(False, 0.05)
+    assert not timeout.is_over(True, 0.1)
+    assert timeout.is_over(True, 0.2)
+    assert not timeout.is_over(True, 0.3)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import gradiva.yarp_modules
 
 MODULES = Path(gradiva.yarp_modules.__file__).parent
-ALLOWED = "from gradiva.middleware.embedded.wire.elements import"
+ALLOWED = "from pureyarp.wire.elements import"
 
 
 def test_modules_know_nothing_of_the_embedded_implementation_but_its_elements():
@@ -15,6 +15,6 @@ def test_modules_know_nothing_of_the_embedded_implementation_but_its_elements():
         (str(path.relative_to(MODULES)), line.strip())
         for path in MODULES.rglob("*.py")
         for line in path.read_text(encoding="utf-8").splitlines()
-        if "gradiva.middleware.embedded" in line
+        if "pureyarp" in line
     }
     assert {name: line for name, line in lines if not line.startswith(ALLOWED)} == {}

@@ -91,7 +91,7 @@ class SlowPlanning:
     """Answers when the test says so."""
 
     lead = 0.3
-    patience = 1.0
+    timeout = 1.0
 
     def __init__(self):
         self.requests, self.reply = [], None

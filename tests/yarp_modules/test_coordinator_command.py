@@ -9,7 +9,7 @@ from gradiva.middleware import MalformedMessage, yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
-from tests.middleware.embedded.wire.element_strategies import any_items
+from tests.pureyarp.wire.element_strategies import any_items
 
 
 def parse(text):

@@ -9,7 +9,7 @@ from gradiva.yarp_modules.command_reply import is_called, ok
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 
 class Counter(GradivaModule):
@@ -41,7 +41,7 @@ class Counter(GradivaModule):
     def answer(self, command):
         if is_called(command[0], "slow"):
             self.is_slow.set()
-            return ok(int(self.has_time.wait(PATIENCE)))
+            return ok(int(self.has_time.wait(TIMEOUT)))
         if is_called(command[0], "count"):
             return ok(self.count)
         if is_called(command[0], "nothing"):
@@ -68,7 +68,7 @@ def counter(own_name_server):  # noqa: F811
 def ask(text, port="/counter/rpc"):
     reply = yarp.Bottle()
     style = yarp.ContactStyle()
-    style.timeout = PATIENCE
+    style.timeout = TIMEOUT
     assert yarp.Network.write(yarp.Network.queryName(port), yarp.Bottle(text), reply, style)
     return reply.toString()
 
@@ -110,11 +110,11 @@ def test_a_command_does_not_wait_for_the_reply_to_another_one(counter):
     replies = []
     thread = threading.Thread(target=lambda: replies.append(ask("slow")))
     thread.start()
-    assert counter.is_slow.wait(PATIENCE)
+    assert counter.is_slow.wait(TIMEOUT)
     assert ask("count").startswith("[ok] ")
     assert replies == []
     counter.has_time.set()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert replies == ["[ok] 1"]
 
 
@@ -131,7 +131,7 @@ def test_health_is_published_about_once_a_second(counter):
 
 def test_quit_closes_all_ports(counter):
     assert ask("quit") == "[bye]"
-    assert counter.joinModule(PATIENCE)
+    assert counter.joinModule(TIMEOUT)
     assert counter.is_closed
     assert not yarp.Network.exists("/counter/rpc")
     assert not yarp.Network.exists("/counter/health:o")
@@ -141,7 +141,7 @@ def test_commands_are_answered_until_the_module_has_done_what_is_left_to_do(coun
     replies = []
     counter.at_the_end = lambda: replies.append(ask("count"))
     assert ask("quit") == "[bye]"
-    assert counter.joinModule(PATIENCE)
+    assert counter.joinModule(TIMEOUT)
     assert replies == [f"[ok] {counter.count}"]
 
 
@@ -174,7 +174,7 @@ def test_whatever_is_raised_while_the_ports_are_opened_they_are_closed_again(own
 def test_whatever_is_raised_at_the_end_the_ports_are_closed(counter):
     counter.at_the_end = lambda: 1 / 0
     assert ask("quit") == "[bye]"
-    assert counter.joinModule(PATIENCE)
+    assert counter.joinModule(TIMEOUT)
     assert not yarp.Network.exists("/counter/rpc")
 
 
@@ -193,4 +193,4 @@ def test_a_flood_of_garbage_neither_ends_nor_stops_the_module(counter):
     assert ask("count").startswith("[ok]")
     stop.set()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)

@@ -46,7 +46,7 @@ def line():
 
 @pytest.fixture
 def remote(line):
-    return RemotePlanner(planner_fingerprint(CONFIG), (line, line), lead=0.3, patience=1.0)
+    return RemotePlanner(planner_fingerprint(CONFIG), (line, line), lead=0.3, timeout=1.0)
 
 
 def standing_plan():

@@ -25,7 +25,7 @@ from gradiva.yarp_modules.plan_messages import PlanAnswer, plan_codec
 from gradiva.yarp_modules.planner_module import PlannerModule
 from gradiva.yarp_modules.remote_layers import RemoteLayers
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 from tests.yarp_modules.made_up_state import state_near
 
 SETUP = load_setup("icub_v2_7", ["remote.lockstep_patience=10.0", "remote.healthy_look_period=0.2"])
@@ -44,7 +44,7 @@ class Running:
 
     def stop(self):
         self.module.stopModule()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive()
 
 
@@ -199,7 +199,7 @@ def reply_to_a_former_request(request_port, reply_port, kind):
     for pair in (("/former/request:o", request_port), (reply_port, "/former/reply:i")):
         wait_until(lambda pair=pair: yarp.Network.connect(*pair, "fast_tcp", True), pair)
     writer.write(FormerRequest())
-    reply = reader.take(PATIENCE)
+    reply = reader.take(TIMEOUT)
     writer.close()
     reader.close()
     return reply

@@ -37,7 +37,7 @@ class DirectLine:
             arrived = CODEC.unpack(CODEC.pack(request), PendulumRequest)
             self.replies.append(CODEC.unpack(CODEC.pack(self.service.answer(arrived)), PendulumReply))
 
-    def take(self, patience):
+    def take(self, timeout):
         return self.replies.pop(0) if self.replies else None
 
     def report(self):

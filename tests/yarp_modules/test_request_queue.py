@@ -5,7 +5,7 @@ import pytest
 
 from gradiva.common import StateError
 from gradiva.yarp_modules.request_queue import Asked, RequestQueue
-from tests.patience import PATIENCE
+from tests.waiting import TIMEOUT
 
 
 def asking(queue, request, replies, **how):
@@ -21,23 +21,23 @@ def asking(queue, request, replies, **how):
 
 
 def wait_for(queue, count):
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT
     while len(queue._waiting) < count:
         assert time.monotonic() < deadline
         time.sleep(0.001)
 
 
 def test_a_request_is_answered_by_who_ticks():
-    queue, replies = RequestQueue(PATIENCE), []
+    queue, replies = RequestQueue(TIMEOUT), []
     thread = asking(queue, "stop", replies)
     wait_for(queue, 1)
     queue.serve(lambda asked: asked.answer([asked.request, 1]))
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert replies == [["stop", 1]]
 
 
 def test_a_tick_answers_a_few_and_the_urgent_one_first():
-    queue, replies, order = RequestQueue(PATIENCE), [], []
+    queue, replies, order = RequestQueue(TIMEOUT), [], []
     threads = []
     for number in range(6):
         threads.append(asking(queue, number, replies))
@@ -54,7 +54,7 @@ def test_a_tick_answers_a_few_and_the_urgent_one_first():
     queue.serve(handle)
     assert order[4:] == [3, 4, 5]
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
 
 
 def test_where_nothing_ticks_the_one_who_asks_is_told_and_later_nothing_happens():
@@ -85,7 +85,7 @@ def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
 
 @pytest.mark.parametrize(
     ("grace", "reply"),
-    [(PATIENCE, ["the planner is slow"]), (0.0, "it is still being carried out; getReason has the result")],
+    [(TIMEOUT, ["the planner is slow"]), (0.0, "it is still being carried out; getReason has the result")],
 )
 def test_what_was_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
     monkeypatch.setattr("gradiva.yarp_modules.request_queue._GRACE", grace)
@@ -95,12 +95,12 @@ def test_what_was_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch
     queue.serve(taken.append)
     thread.join(0.7)
     taken[0].answer(["the planner is slow"])
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert replies == [reply]
 
 
 def test_a_flood_is_refused_at_the_door_and_an_emergency_stop_is_not():
-    queue, replies = RequestQueue(PATIENCE), []
+    queue, replies = RequestQueue(TIMEOUT), []
     threads = [asking(queue, number, replies) for number in range(16)]
     wait_for(queue, 16)
     with pytest.raises(StateError, match="too busy"):
@@ -110,6 +110,6 @@ def test_a_flood_is_refused_at_the_door_and_an_emergency_stop_is_not():
     while queue._waiting:
         queue.serve(lambda asked: asked.answer([asked.request]))
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
     assert ["emergency"] in replies
     assert len(replies) == 17

@@ -6,7 +6,7 @@ import pytest
 
 from gradiva.common import ConfigError, RobotInterfaceError
 from gradiva.yarp_modules.robot_awaited import RobotAwaited
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 
 class Robot:
@@ -20,7 +20,7 @@ class Robot:
 
     def open(self):
         self.calls.append("open")
-        self.may_go_on.wait(PATIENCE)
+        self.may_go_on.wait(TIMEOUT)
         self.attempts -= 1
         if self.attempts > 0:
             raise RobotInterfaceError("no port /torso")
@@ -38,7 +38,7 @@ def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
     robot, reached, meanwhile = Robot(attempts=3), threading.Event(), []
     awaited = RobotAwaited(robot, lambda: None, lambda: (meanwhile.append(awaited.missing), reached.set()))
     awaited.start()
-    assert reached.wait(PATIENCE)
+    assert reached.wait(TIMEOUT)
     wait_until(lambda: awaited.missing == "")
     assert meanwhile[0].startswith("the robot is there")
     awaited.close()
@@ -68,7 +68,7 @@ def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(m
 
 def test_the_robot_is_looked_for_when_the_controller_is_prepared():
     robot, is_compiled = Robot(), threading.Event()
-    awaited = RobotAwaited(robot, lambda: is_compiled.wait(PATIENCE), lambda: None)
+    awaited = RobotAwaited(robot, lambda: is_compiled.wait(TIMEOUT), lambda: None)
     awaited.start()
     assert awaited.is_preparing
     assert robot.calls == []

@@ -9,15 +9,15 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
-from gradiva.middleware.embedded.network.network_life import life
 from gradiva.middleware.vectors_collection import VectorsCollectionClient
 from gradiva.yarp_modules.command_reply import is_ok, word
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts
+from pureyarp.network.network_life import life
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 QUICK = ("walking.prepare_duration=0.3",)
 
@@ -46,7 +46,7 @@ def walking(simulator):
 
 def ask(text, port="/walking-coordinator/rpc"):
     reply, style = yarp.Bottle(), yarp.ContactStyle()
-    style.timeout = PATIENCE
+    style.timeout = TIMEOUT
     assert yarp.Network.write(yarp.Network.queryName(port), yarp.Bottle(text), reply, style)
     return as_items(reply)
 
@@ -83,7 +83,7 @@ def test_a_module_answers_while_its_controller_is_compiled(name_server, monkeypa
     is_compiled, make_layers = threading.Event(), WalkingModule.make_layers
 
     def compile_slowly(self, robot):
-        assert is_compiled.wait(PATIENCE)
+        assert is_compiled.wait(TIMEOUT)
         return make_layers(self, robot)
 
     monkeypatch.setattr(WalkingModule, "make_layers", compile_slowly)
@@ -125,7 +125,7 @@ def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
     logger = VectorsCollectionClient("/walking-coordinator/logger", "/test/logger")
     logger.open()
     assert is_ok(ask("setGoal (0.15 0.0)"))
-    sample = logger.read(PATIENCE)
+    sample = logger.read(TIMEOUT)
     assert len(sample.vectors["dcm::position::measured"]) == 2
     assert len(sample.vectors["joints_state::positions::measured"]) == 23
     assert logger.element_names()["com::position::desired"] == ["x", "y", "z"]

@@ -12,7 +12,7 @@ from gradiva.walking import WalkingState
 from gradiva.yarp_modules.command_reply import is_ok
 from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word
 from gradiva.yarp_modules.planning_worker import PlanningWorker
-from tests.patience import wait_until
+from tests.waiting import wait_until
 from tests.yarp_modules.walking_double import OK, WalkingDouble
 
 pytestmark = pytest.mark.walk

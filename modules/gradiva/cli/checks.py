@@ -16,13 +16,13 @@ from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.common import WalkingError
 from gradiva.common.finding import Finding
 from gradiva.middleware.bindings_choice import chosen_bindings, is_real
-from gradiva.middleware.embedded.network.current_settings import load_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.errors import NameServerUnreachable
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
+from pureyarp.errors import NameServerUnreachable
+from pureyarp.network.current_settings import load_settings
+from pureyarp.network.name_client import NameClient
 
 OLDEST_PYTHON = (3, 11)
 

@@ -18,10 +18,10 @@ from typing import Any
 
 from gradiva.common import ConfigError
 from gradiva.middleware import MiddlewareError, NameServerUnreachable, yarp
-from gradiva.middleware.embedded.network.current_settings import current_settings, load_settings, use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.current_settings import current_settings, load_settings, use_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import NetworkSettings
 
 _LOOK = 0.02  # [s]
 _PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed

@@ -15,7 +15,7 @@ from gradiva.common import WalkingError
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import ask
 from gradiva.middleware.bottles import as_items
-from gradiva.middleware.embedded.wire.elements import Element, Vocab32
+from pureyarp.wire.elements import Element, Vocab32
 
 PATIENCE = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
 _LOOK = 0.02  # [s]

@@ -3,7 +3,7 @@
 Importing this room chooses no bindings yet: that is what the import of ``yarp``, and of what uses it, does.
 """
 
-from gradiva.middleware.errors import (
+from pureyarp.errors import (
     FrameTooLarge,
     MalformedMessage,
     MiddlewareError,

@@ -14,13 +14,13 @@ from gradiva.middleware.analog_sensors import (
     numbers_of,
     sizes_of,
 )
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.errors import MiddlewareError
 from gradiva.middleware.message_readers import RequestReader
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessage
+from pureyarp.errors import MiddlewareError
+from pureyarp.wire.elements import Element
+from pureyarp.wire.vocab import encode_vocab
 
 _log = logging.getLogger("gradiva.yarp")
 

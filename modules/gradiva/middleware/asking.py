@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 TIMEOUT = 2.0  # [s] for a port or the name server to answer a short question
 _NEARLY = 0.9  # [-] of a time limit, after which it has passed: clocks differ a little

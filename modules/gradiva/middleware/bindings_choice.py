@@ -49,7 +49,7 @@ def is_real(bindings: ModuleType) -> bool:
 
 
 def _embedded() -> ModuleType:
-    return importlib.import_module("gradiva.middleware.embedded.api")
+    return importlib.import_module("pureyarp.api")
 
 
 def _real() -> ModuleType:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.data.bottle import Bottle as EmbeddedBottle
-from gradiva.middleware.embedded.wire.elements import (
+from pureyarp.data.bottle import Bottle as EmbeddedBottle
+from pureyarp.wire.elements import (
     Dictionary,
     Element,
     Float32,
@@ -16,7 +16,7 @@ from gradiva.middleware.embedded.wire.elements import (
     Int64,
     Vocab32,
 )
-from gradiva.middleware.embedded.wire.text import to_text
+from pureyarp.wire.text import to_text
 
 _INT32 = range(-(2**31), 2**31)
 

@@ -6,10 +6,10 @@ import struct
 import time
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.wire.binary import encode_list
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.text import to_text
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from pureyarp.wire.binary import encode_list
+from pureyarp.wire.elements import Element
+from pureyarp.wire.text import to_text
+from pureyarp.wire.wire_family import WireFamily
 
 _NANO = 1_000_000_000
 _LOOK = 0.01  # [s]

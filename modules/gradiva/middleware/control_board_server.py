@@ -13,15 +13,15 @@ from gradiva.middleware.control_board.control_board_device import ControlBoardDe
 from gradiva.middleware.control_board.joint_data_message import JointDataMessage
 from gradiva.middleware.control_board.thrift_answers import PROTOCOL_VERSION, VERSION_METHOD, ThriftAnswers
 from gradiva.middleware.control_board.vocab_answers import VocabAnswers
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.wire.elements import Element, TypedList
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage, MiddlewareError
 from gradiva.middleware.message_readers import CommandReader, RequestReader
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
-from gradiva.middleware.seldom import Seldom
+from pureyarp.errors import MalformedMessage, MiddlewareError
+from pureyarp.network.current_settings import current_settings
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element, TypedList
+from pureyarp.wire.wire_family import WireFamily
 
 _LARGEST_COUNT = 2**31 - 1
 _logger = logging.getLogger("gradiva.yarp")
@@ -66,7 +66,7 @@ class ControlBoardServer:
         self._device_lock = threading.Lock()
         self._publish_lock = threading.Lock()
         self._count = 0
-        self._complaint = Seldom(_logger)
+        self._complaint = RateLimitedLog(_logger)
         self._inputs = self._input_ports()
         self._state = yarp.BufferedPortBottle()
         self._extended_state = yarp.BufferedPortBottle()

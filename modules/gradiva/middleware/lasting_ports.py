@@ -16,12 +16,12 @@ import socket
 from types import ModuleType
 from typing import Any
 
-from gradiva.middleware.embedded.network import registration_keeper
-from gradiva.middleware.embedded.network.contact import Contact
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.open_socket import open_socket
-from gradiva.middleware.errors import MiddlewareError
+from pureyarp.errors import MiddlewareError
+from pureyarp.network import registration_keeper
+from pureyarp.network.contact import Contact
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.open_socket import open_socket
 
 KINDS = ("Port", "RpcServer", "RpcClient", "BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
 _ANONYMOUS = ("", "...")

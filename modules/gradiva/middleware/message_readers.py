@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.seldom import Seldom
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element
+from pureyarp.wire.vocab import encode_vocab
 
 _logger = logging.getLogger("gradiva.yarp")
 
@@ -31,7 +31,7 @@ class RequestReader(yarp.PortReader):
         super().__init__()
         self._answer = answer
         self._raw_answers = raw_answers or {}
-        self._complaint = Seldom(_logger)
+        self._complaint = RateLimitedLog(_logger)
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
         """Read one request and answer it."""
@@ -70,7 +70,7 @@ class CommandReader(yarp.PortReader):
     def __init__(self, take: Callable[[list[Element]], None]) -> None:
         super().__init__()
         self._take = take
-        self._complaint = Seldom(_logger)
+        self._complaint = RateLimitedLog(_logger)
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
         """Read one message and hand it on."""

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from gradiva.middleware.seldom import Seldom
+from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.yarp")
 _JOIN_PATIENCE = 1.0  # [s] for the last call: what never returns must not hold up who closes
@@ -28,7 +28,7 @@ class PeriodicPublisher:
         self._publish = publish
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._complaint = Seldom(_LOGGER)
+        self._complaint = RateLimitedLog(_LOGGER)
 
     def start(self) -> None:
         """Begin to call; once."""

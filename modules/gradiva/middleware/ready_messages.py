@@ -6,10 +6,10 @@ from typing import Protocol
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.embedded.network.buffered_port import BufferedPortBottle as EmbeddedPort
-from gradiva.middleware.embedded.network.buffered_port import write_object
-from gradiva.middleware.embedded.network.transferable import Sendable
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.network.buffered_port import BufferedPortBottle as EmbeddedPort
+from pureyarp.network.buffered_port import write_object
+from pureyarp.network.transferable import Sendable
+from pureyarp.wire.elements import Element
 
 
 class ReadyMessage(Sendable, Protocol):

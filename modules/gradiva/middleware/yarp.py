@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gradiva.middleware.embedded.api import *  # noqa: F403 (that is what a facade does)
+    from pureyarp.api import *  # noqa: F403 (that is what a facade does)
 else:
     from gradiva.middleware.bindings_choice import chosen_bindings, is_real
     from gradiva.middleware.lasting_ports import lasting_ports

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.wire.elements import Element, Vocab32
+from pureyarp.wire.elements import Element, Vocab32
 
 FAREWELLS = ("quit", "exit", "bye")
 

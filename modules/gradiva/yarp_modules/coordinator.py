@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gradiva.common import NDArray, StateError, WalkingError
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
 from gradiva.walking import WalkingController, WalkingState
 from gradiva.yarp_modules.command_reply import fail, ok
@@ -14,6 +13,7 @@ from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word
 from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
 from gradiva.yarp_modules.free_space import FreeSpace
 from gradiva.yarp_modules.goal_stream import GoalStream
+from pureyarp.wire.elements import Element
 
 _UNDER_WAY = (WalkingState.WALKING, WalkingState.PAUSED)
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from gradiva.common import WalkingError, nearest_name
 from gradiva.middleware import MalformedMessage
-from gradiva.middleware.embedded.wire.elements import Element, Vocab32
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.yarp_modules.command_reply import is_called, word
+from pureyarp.wire.elements import Element, Vocab32
 
 
 class Word(StrEnum):

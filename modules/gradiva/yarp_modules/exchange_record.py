@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 _REMEMBERED = 1000  # round trips for the percentiles
 

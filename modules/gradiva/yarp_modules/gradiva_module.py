@@ -10,13 +10,13 @@ from gradiva.common import WalkingError
 from gradiva.middleware import MiddlewareError, yarp
 from gradiva.middleware.asking import is_there
 from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.seldom import Seldom
 from gradiva.yarp_modules.command_reply import FAREWELLS, fail, is_called, many, ok, word
 from gradiva.yarp_modules.health import ModuleHealth
 from gradiva.yarp_modules.module_options import Environment, ModuleOption, ModuleOptions
 from gradiva.yarp_modules.real_time import GarbageKeeper, raise_priority, share_turns_often
 from gradiva.yarp_modules.tick_schedule import TickSchedule, present_time
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element
 
 _HEALTH_PERIOD = 1.0  # [s]
 _WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks
@@ -72,7 +72,7 @@ class GradivaModule(yarp.RFModule):
         self._rpc = yarp.RpcServer()
         self._health_port = yarp.BufferedPortBottle()
         self._health_due = 0.0
-        self._failures = Seldom(_LOGGER, _WARNING_PERIOD)
+        self._failures = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
 
     # -- for subclasses ----------------------------------------------------------------------------------------
 

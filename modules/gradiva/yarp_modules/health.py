@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 HISTOGRAM_EDGES_US = (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
 _REMEMBERED = 1000  # [ticks] for the percentiles

@@ -12,7 +12,6 @@ import numpy as np
 
 from gradiva.common import NDArray
 from gradiva.middleware import MalformedMessage
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.yarp_modules.message_forms import (
     ArrayForm,
     ChoiceForm,
@@ -25,6 +24,7 @@ from gradiva.yarp_modules.message_forms import (
     ScalarForm,
     TupleForm,
 )
+from pureyarp.wire.elements import Element
 
 
 class MessageCodec:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from gradiva.common import NDArray, WalkingError
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 Pack = Callable[[Any], Element]
 Unpack = Callable[[Element], Any]

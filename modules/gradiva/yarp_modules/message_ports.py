@@ -11,11 +11,11 @@ from typing import Generic, Protocol, TypeVar, cast
 
 from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
 from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.message_readers import CommandReader
-from gradiva.middleware.seldom import Seldom
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_header import MessageHeader, OrderCheck
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 _INT32 = 2**31
@@ -94,7 +94,7 @@ class MessageReader(Generic[M]):
         self._is_interrupted = False
         self.on_message: Callable[[M], None] | None = None
         self.on_malformed: Callable[[MessageHeader, str], None] | None = None
-        self._complaints = Seldom(_LOGGER)
+        self._complaints = RateLimitedLog(_LOGGER)
         self.received = self.malformed = self.reordered = self.replaced = 0
 
     def open(self, name: str) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 
 from gradiva.common import ConfigError, DcmPreview, WalkingError
 from gradiva.contacts import SupportPolygon
-from gradiva.middleware.seldom import Seldom
 from gradiva.walking.model_control import ModelControl
 from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
+from pureyarp.rate_limited_log import RateLimitedLog
 
 
 class ModelControlService:
@@ -30,7 +30,7 @@ class ModelControlService:
         """Take layer 2 and the fingerprint of its configuration."""
         self._model_control = model_control
         self.configuration = configuration
-        self._defects = Seldom(logging.getLogger("gradiva.module"))
+        self._defects = RateLimitedLog(logging.getLogger("gradiva.module"))
         self.answered = self.refused = 0
 
     @property

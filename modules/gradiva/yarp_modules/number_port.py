@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
 from gradiva.middleware.bottles import as_items
-from gradiva.middleware.embedded.wire.elements import Element, Vocab32
+from pureyarp.wire.elements import Element, Vocab32
 
 
 class NumberPort:

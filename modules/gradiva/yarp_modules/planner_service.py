@@ -7,11 +7,11 @@ from collections import OrderedDict
 from dataclasses import replace
 
 from gradiva.common import ConfigError, WalkingError
-from gradiva.middleware.seldom import Seldom
 from gradiva.planner import WalkingPlan, WalkingPlanner
 from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
+from pureyarp.rate_limited_log import RateLimitedLog
 
 _OTHERWISE = "layer 1 is configured otherwise here: start both modules with the same --from and --set"
 _REMEMBERED = 8  # plans; the one that is walked is among the last two or three
@@ -31,7 +31,7 @@ class PlannerService:
         self._planner = planner
         self.configuration = configuration
         self._plans: OrderedDict[tuple[int, int], WalkingPlan] = OrderedDict()
-        self._defects = Seldom(logging.getLogger("gradiva.module"))
+        self._defects = RateLimitedLog(logging.getLogger("gradiva.module"))
         self.answered = self.refused = 0
 
     def answer(self, question: PlanQuestion) -> PlanAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.setup import Setup
 from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
@@ -14,6 +13,7 @@ from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion, plan_co
 from gradiva.yarp_modules.remote_config import RemoteConfig
 from gradiva.yarp_modules.remote_model_control import RemoteModelControl
 from gradiva.yarp_modules.remote_planner import RemotePlanner
+from pureyarp.wire.elements import Element
 
 
 class RemoteLayers:

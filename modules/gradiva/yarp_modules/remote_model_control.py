@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from gradiva.common import NDArray, RobotState, WalkingReference
 from gradiva.contacts import SupportPolygon
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
 from gradiva.walking.dcm_law import InstantaneousLaw, Preview
@@ -19,6 +18,7 @@ from gradiva.yarp_modules.exchange_record import ExchangeRecord
 from gradiva.yarp_modules.message_header import MessageHeader, Numbering
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
+from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 

@@ -6,14 +6,14 @@ import logging
 import threading
 from dataclasses import replace
 
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.seldom import Seldom
 from gradiva.planner import WalkingPlan
 from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
 from gradiva.yarp_modules.message_header import MessageHeader, Numbering
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 _REMEMBERED = 4  # plans, the newest last; the one that is walked is among them
@@ -62,7 +62,7 @@ class RemotePlanner:
         self._question: tuple[PlanQuestion, PlanRequest] | None = None
         self._reply: PlanReply | None = None
         self._plans: list[tuple[int, WalkingPlan]] = []
-        self._silence = Seldom(_LOGGER, 5.0)
+        self._silence = RateLimitedLog(_LOGGER, 5.0)
         self.asked = self.answered = self.late = self.sent_plans = 0
 
     def submit(self, request: PlanRequest) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.yarp_modules.command_reply import is_called, ok
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.message_codec import MessageCodec
@@ -13,6 +12,7 @@ from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.message_ports import Message, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.tick_schedule import present_time
+from pureyarp.wire.elements import Element
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import ClassVar
 
 from gradiva.common import ControlClock, RobotInterface
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
@@ -32,6 +31,7 @@ from gradiva.yarp_modules.sensor_rate import check_sensor_rate
 from gradiva.yarp_modules.tick_schedule import control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import WalkingSession
+from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 _POLL = 0.0002  # [s] between two looks for a new sample, in lockstep

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Sequence
 
 from gradiva.common import WalkingError
-from gradiva.middleware.seldom import Seldom
 from gradiva.yarp_modules.number_port import NumberPort
 from gradiva.yarp_modules.walking_logger_port import WalkingLoggerPort
+from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.module")
 _POSE = 6  # position and roll, pitch, yaw
@@ -32,7 +32,7 @@ class WalkingPorts:
         """Take the beginning of all names, and the joints of the robot."""
         self._prefix = prefix
         self._inputs = {name: NumberPort(name) for name in ("goal:i", "freeSpaceEllipse:in", "robotBase:i")}
-        self._complaints = Seldom(_LOGGER, 2.0)
+        self._complaints = RateLimitedLog(_LOGGER, 2.0)
         self.logger = WalkingLoggerPort(f"{prefix}/logger", joints)
         self.robot_base: tuple[float, ...] = ()
         self.refused = 0

@@ -15,8 +15,6 @@ from gradiva.common import (
     WalkingError,
     altered,
 )
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.seldom import Seldom
 from gradiva.walking import WalkingController, WalkingLog, WalkingState, clock_finding
 from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.command_reply import fail, ok
@@ -26,6 +24,8 @@ from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
 from gradiva.yarp_modules.request_queue import Asked, RequestQueue
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
 from gradiva.yarp_modules.walking_status import WalkingStatus
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 _WARNING_PERIOD = 2.0  # [s]
@@ -76,7 +76,7 @@ class WalkingSession:
         self.status = WalkingStatus("waiting", "no sample of the robot has come yet")
         self.refused_messages = 0
         self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_patience)
-        self._trouble = Seldom(_LOGGER, _WARNING_PERIOD)
+        self._trouble = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
         self._told = ""
 
     def answer(self, items: Sequence[Element]) -> list[Element] | None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from gradiva.common import PlanarPose
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.robot_model import RobotDescription
 from gradiva.walking import PlanningService, WalkingLayers
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.remote_layers import RemoteLayers
 from gradiva.yarp_modules.walking_module import WalkingModule
+from pureyarp.wire.elements import Element
 
 _NAME = "/whole-body"
 

@@ -9,11 +9,11 @@ import threading
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.name_server import NameServer
-from tests.middleware.embedded.network.raw_sockets import free_port
-from tests.patience import PATIENCE
+from pureyarp.network.current_settings import current_settings, use_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.name_server import NameServer
+from tests.pureyarp.network.raw_sockets import free_port
+from tests.waiting import TIMEOUT
 
 _FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
 
@@ -63,7 +63,7 @@ class Echo(yarp.PortReader):
             return False
         self.commands.append(command.toString())
         if command.get(0).asString() == "silence":
-            self.silence.wait(PATIENCE)
+            self.silence.wait(TIMEOUT)
         writer = connection.getWriter()
         return writer is None or command.tail().write(writer)
 
@@ -94,7 +94,7 @@ class Tool:
 
     def end(self, text=None):
         """Wait for the end; return exit status, rest of standard output, rest of standard error."""
-        out, err = self.process.communicate(text, timeout=PATIENCE)
+        out, err = self.process.communicate(text, timeout=TIMEOUT)
         return self.process.returncode, out, err
 
 

@@ -3,9 +3,9 @@ import re
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from tests.middleware.embedded.network.raw_sockets import free_port
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
+from tests.pureyarp.network.raw_sockets import free_port
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from gradiva.middleware import yarp
-from tests.patience import wait_until
+from tests.waiting import wait_until
 
 
 @pytest.fixture

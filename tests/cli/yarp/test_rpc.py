@@ -4,10 +4,10 @@ import subprocess
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from tests.middleware.embedded.network.raw_sockets import free_port
-from tests.patience import wait_until
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
+from tests.pureyarp.network.raw_sockets import free_port
+from tests.waiting import wait_until
 
 
 @pytest.mark.parametrize("options", [[], ["--text"]])
@@ -89,8 +89,8 @@ def test_without_a_name_server_none_is_started(gradiva, configured):
 
 def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeypatch):
     from gradiva.cli.yarp.name_server_address import unreachable_text
-    from gradiva.middleware.embedded.network.settings import NetworkSettings
-    from gradiva.middleware.errors import NameServerUnreachable
+    from pureyarp.errors import NameServerUnreachable
+    from pureyarp.network.settings import NetworkSettings
 
     assert unreachable_text(NetworkSettings(), NameServerUnreachable("nobody")) == (
         "no name server answers at 127.0.0.1:10000 (default address; no configuration file):"
@@ -100,7 +100,7 @@ def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeyp
 
 def test_a_namespace_at_the_default_address_is_told_to_be_shared():
     from gradiva.cli.yarp.name_server_address import shared_address_text
-    from gradiva.middleware.embedded.network.settings import NetworkSettings
+    from pureyarp.network.settings import NetworkSettings
 
     assert shared_address_text(NetworkSettings()) is None
     assert shared_address_text(NetworkSettings(namespace="/ana", found_in="_ana.conf")) is None

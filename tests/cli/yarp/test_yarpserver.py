@@ -2,9 +2,9 @@ import signal
 
 import pytest
 
-from gradiva.middleware.embedded.network.current_settings import current_settings, use_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.current_settings import current_settings, use_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.settings import NetworkSettings
 from tests.cli.yarp.conftest import free_port
 
 

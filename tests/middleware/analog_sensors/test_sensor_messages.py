@@ -12,9 +12,9 @@ from gradiva.middleware.analog_sensors import (
     metadata_from_items,
     metadata_to_items,
 )
-from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_messages import recorded_messages
 
 METADATA = recorded_messages("yarp_3_12", "mas", 0)[0].reply

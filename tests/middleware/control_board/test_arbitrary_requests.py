@@ -18,10 +18,10 @@ from gradiva.middleware.control_board.thrift_answers import ThriftAnswers
 from gradiva.middleware.control_board.thrift_methods import METHODS
 from gradiva.middleware.control_board.vocab_answers import VocabAnswers
 from gradiva.middleware.control_board.vocab_words import NAMED
-from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.fake_board import IntegratingBoard
 
 JOINTS = 3

@@ -10,10 +10,10 @@ import pytest
 from gradiva.middleware.control_board import JointData
 from gradiva.middleware.control_board.joint_data import FIELDS
 from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
-from gradiva.middleware.embedded.wire.binary import decode_list, encode_list
-from gradiva.middleware.embedded.wire.text import to_text
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.text import to_text
+from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_messages import recorded_messages
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4

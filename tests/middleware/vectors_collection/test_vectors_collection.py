@@ -7,10 +7,6 @@ from collections.abc import Iterator
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.peer_request import request
-from gradiva.middleware.embedded.wire.binary import encode_list
-from gradiva.middleware.embedded.wire.text import to_text
-from gradiva.middleware.errors import MalformedMessage, MiddlewareError, PeerUnreachable
 from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsCollectionServer
 from gradiva.middleware.vectors_collection.vectors_message import (
     names_from_items,
@@ -18,7 +14,11 @@ from gradiva.middleware.vectors_collection.vectors_message import (
     values_from_items,
     values_to_items,
 )
-from tests.patience import PATIENCE
+from pureyarp.errors import MalformedMessage, MiddlewareError, PeerUnreachable
+from pureyarp.network.peer_request import request
+from pureyarp.wire.binary import encode_list
+from pureyarp.wire.text import to_text
+from tests.waiting import TIMEOUT
 
 pytestmark = pytest.mark.usefixtures("names")
 
@@ -76,7 +76,7 @@ def test_what_are_no_values_is_refused(items):
 def test_a_client_reads_every_message_with_its_time(server, client):
     for count in range(20):
         server.send({"com": [float(count), 0.0, 1.0]}, yarp.Stamp(count, 100.0 + count), strict=True)
-    read = [client.read(PATIENCE) for _ in range(20)]
+    read = [client.read(TIMEOUT) for _ in range(20)]
     assert [one.vectors["com"][0] for one in read] == [float(count) for count in range(20)]
     assert [one.time for one in read] == [100.0 + count for count in range(20)]
     assert client.read() is None
@@ -94,7 +94,7 @@ def test_vectors_that_are_added_later_begin_a_new_version(server, client, names)
     server.send({"com": [1.0, 2.0, 3.0]}, strict=True)
     server.populate_metadata("zmp", ["x", "y"])
     server.send({"zmp": [1.0, 2.0]}, strict=True)
-    assert [client.read(PATIENCE).version for _ in range(2)] == [0, 1]
+    assert [client.read(TIMEOUT).version for _ in range(2)] == [0, 1]
     port = names.query(f"{NAME}/rpc:i")
     assert to_text(request(port, ["getMetadataIncremental", 0], timeout=10.0)) == "((zmp (x y))) 1"
     assert "zmp" in client.element_names()

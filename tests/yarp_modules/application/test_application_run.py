@@ -13,7 +13,7 @@ from gradiva.yarp_modules.application.leftovers import end_marked
 from gradiva.yarp_modules.application.marked_processes import marked_processes
 from gradiva.yarp_modules.application.process_end import Patience
 from gradiva.yarp_modules.application.running_module import ModuleState
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 SLEEPER = "<module><name>sleep</name><parameters>1000</parameters>{}</module>"
 
@@ -71,7 +71,7 @@ def watched(run):
 
     def end():
         stop.set()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
         assert not thread.is_alive()
 
     return end
@@ -102,7 +102,7 @@ def test_a_module_waits_for_its_ports(run_of, port):
     assert run.modules[0].process is None
     late = yarp.Port()
     late.open("/late")
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert run.modules[0].state is ModuleState.RUNNING
     late.close()
 
@@ -180,7 +180,7 @@ def test_with_restart_a_module_that_is_killed_comes_back(run_of):
 
 def test_a_module_that_does_not_listen_is_killed_and_told(run_of):
     deaf = "trap '' TERM; echo deaf; while :; do sleep 0.05; done"
-    options = RunOptions(patience=Patience(after_terminate=0.2))
+    options = RunOptions(timeout=Patience(after_terminate=0.2))
     run = run_of(f'<module><name>sh</name><parameters>-c "{deaf}"</parameters></module>', options)
     run.start(never())
     wait_until(lambda: run.modules[0].last_words() == "deaf", "it has begun")

@@ -12,7 +12,7 @@ from gradiva.yarp_modules.command_reply import fail, is_ok, ok
 from gradiva.yarp_modules.joypad import JoypadModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 
 class Coordinator:
@@ -32,7 +32,7 @@ class Coordinator:
             return ok("standing")
         self.commands.append(items[0])
         if items[0] == "stopWalking":
-            self.released.wait(PATIENCE)
+            self.released.wait(TIMEOUT)
         return fail("prepare the robot first") if items[0] == "startWalking" else ok()
 
     def close(self):
@@ -63,7 +63,7 @@ def run(coordinator):
     yield start
     for module, thread in started:
         module.stopModule()
-        thread.join(PATIENCE)
+        thread.join(TIMEOUT)
         assert not thread.is_alive()
 
 
@@ -77,7 +77,7 @@ def test_recorded_keys_drive_the_walk_and_end_the_joypad(run, coordinator, tmp_p
     keys = tmp_path / "keys"
     keys.write_text("0.2 p\n0.4 g\n0.6 up\n0.6 up\n0.6 left\n1.6 space\n1.8 q\n")
     _, thread = run(input=str(keys))
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert not thread.is_alive()
     assert coordinator.commands == ["prepareRobot", "startWalking", "pauseWalking"]
     assert [0.5, 0.25, 0.0] in coordinator.goals

@@ -6,14 +6,14 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_bottle, as_items
-from gradiva.middleware.embedded.wire.elements import Vocab32
 from gradiva.middleware.vectors_collection import VectorsCollectionServer
 from gradiva.telemetry import RunFolder
 from gradiva.yarp_modules.command_reply import is_ok
 from gradiva.yarp_modules.logger import LoggerModule
 from gradiva.yarp_modules.module_options import ModuleOptions
+from pureyarp.wire.elements import Vocab32
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def logger(own_name_server, tmp_path):  # noqa: F811
     thread.start()
     yield module
     module.stopModule()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert not thread.is_alive()
 
 

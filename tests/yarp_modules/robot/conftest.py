@@ -7,14 +7,14 @@ from itertools import count
 
 import pytest
 
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.network_life import life
-from gradiva.middleware.embedded.network.settings import NetworkSettings
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
-from tests.patience import wait_until
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.network_life import life
+from pureyarp.network.settings import NetworkSettings
+from tests.waiting import wait_until
 from tests.yarp_modules.robot.fake_robot import FakeRobot
 
 PERIOD = 0.01  # [s] of boards and sensors

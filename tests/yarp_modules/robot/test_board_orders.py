@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from gradiva.yarp_modules.robot.board_orders import BoardOrders
-from tests.patience import wait_until
+from tests.waiting import wait_until
 
 BOARDS = {"/arm": (0, 2), "/leg": (1, 3)}
 

@@ -8,7 +8,7 @@ import pytest
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.yarp_modules.robot.contact_wrenches import input_name
-from tests.patience import wait_until
+from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach
 
 REMOTES = [f"/wholeBodyDynamics/{side}_foot/cartesianEndEffectorWrench:o" for side in ("left", "right")]

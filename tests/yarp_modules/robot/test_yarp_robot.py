@@ -16,7 +16,7 @@ from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.tick_schedule import control_time
-from tests.patience import wait_until
+from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach
 from tests.yarp_modules.robot.fake_robot import ground_at
 

@@ -11,16 +11,16 @@ import pytest
 from gradiva.common import RobotPosture
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
-from gradiva.middleware.embedded.network.current_settings import use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.settings import NetworkSettings
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.setup import Setup, load_setup
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator import SimulatedWorld, simulator_module
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
-from tests.patience import PATIENCE, wait_until
+from pureyarp.network.current_settings import use_settings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import NetworkSettings
+from pureyarp.wire.elements import Element
 from tests.simulation.standing import standing_posture
+from tests.waiting import TIMEOUT, wait_until
 
 _solve = simulator_module._start_posture
 _VARIABLES = ("YARP_NAMESPACE", "YARP_IP", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
@@ -86,7 +86,7 @@ class RunningSimulator:
     def stop(self) -> None:
         self._client.close()
         self.module.stopModule()
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive()
 
 

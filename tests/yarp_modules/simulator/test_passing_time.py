@@ -12,7 +12,7 @@ from gradiva.yarp_modules.simulator.lockstep_gate import LockstepGate
 from gradiva.yarp_modules.simulator.pace import Pace
 from gradiva.yarp_modules.simulator.pause import Pause
 from gradiva.yarp_modules.simulator.speedometer import Speedometer
-from tests.patience import PATIENCE, wait_until
+from tests.waiting import TIMEOUT, wait_until
 
 
 def go_on() -> bool:
@@ -98,7 +98,7 @@ def test_time_passes_up_to_an_instant_and_whoever_waits_goes_on():
     wait_until(lambda: not pause.holds(1.0))
     assert not pause.holds(1.99)
     assert pause.holds(2.0)
-    waiting.join(PATIENCE)
+    waiting.join(TIMEOUT)
     assert not waiting.is_alive()
     assert pause.holds(1.0)
 
@@ -110,14 +110,14 @@ def test_whoever_waits_for_an_instant_goes_on_when_time_is_stopped_or_let_go(cha
     waiting.start()
     wait_until(lambda: pause.is_awaited)
     change_of_mind(pause)
-    waiting.join(PATIENCE)
+    waiting.join(TIMEOUT)
     assert not waiting.is_alive()
     assert not pause.is_awaited
 
 
 def test_the_gate_waits_for_all_boards_that_are_streamed_to():
     leg, arm, head = part("leg"), part("arm"), part("head", streamed=False)
-    gate = LockstepGate([leg, arm, head], patience=10.0)
+    gate = LockstepGate([leg, arm, head], timeout=10.0)
     assert gate.expected == ["leg", "arm"]
     command(leg)
     threading.Timer(0.05, command, [arm]).start()
@@ -128,7 +128,7 @@ def test_the_gate_waits_for_all_boards_that_are_streamed_to():
 
 def test_a_command_from_before_the_sample_does_not_count():
     leg = part("leg")
-    gate = LockstepGate([leg], patience=0.05)
+    gate = LockstepGate([leg], timeout=0.05)
     command(leg)
     gate.note_sample()
     assert gate.wait(go_on) == ["leg"]
@@ -136,7 +136,7 @@ def test_a_command_from_before_the_sample_does_not_count():
 
 def test_a_board_that_begins_to_be_streamed_to_is_waited_for_from_the_next_sample_on():
     leg = part("leg", streamed=False)
-    gate = LockstepGate([leg], patience=0.02)
+    gate = LockstepGate([leg], timeout=0.02)
     leg.is_streamed_to = True
     assert gate.wait(go_on) == []
     gate.note_sample()
@@ -145,7 +145,7 @@ def test_a_board_that_begins_to_be_streamed_to_is_waited_for_from_the_next_sampl
 
 def test_a_silent_board_is_given_up_until_its_next_command():
     leg = part("leg")
-    gate = LockstepGate([leg], patience=0.02)
+    gate = LockstepGate([leg], timeout=0.02)
     assert gate.wait(go_on) == ["leg"]
     assert gate.expected == []
     assert gate.wait(go_on) == []

@@ -12,7 +12,7 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
-from tests.patience import wait_until
+from tests.waiting import wait_until
 
 LEG = ("l_hip_pitch", "l_hip_roll", "l_hip_yaw", "l_knee", "l_ankle_pitch", "l_ankle_roll")
 AT_ONCE = ("--lockstep", "--paused", "--speed", "0")  # no time passes but what a test lets pass
@@ -215,7 +215,7 @@ def test_the_clock_tells_seconds_and_nanoseconds_and_stands_still_in_a_pause(sim
 
 
 def test_lockstep_waits_for_the_controller_and_tells_when_it_is_silent(simulator, caplog):
-    running = simulator("--lockstep", "--paused", "--patience", "3")
+    running = simulator("--lockstep", "--paused", "--timeout", "3")
     with Board() as leg:
         leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
         assert running.status()["streaming"] == ["left_leg"]
@@ -232,7 +232,7 @@ def test_lockstep_waits_for_the_controller_and_tells_when_it_is_silent(simulator
 
 
 def run_in_lockstep(simulator):
-    running = simulator(*AT_ONCE, "--patience", "60", "--set", "simulation.sensors.encoder_noise=0.001")
+    running = simulator(*AT_ONCE, "--timeout", "60", "--set", "simulation.sensors.encoder_noise=0.001")
     seen = []
     with Board() as leg:
         leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)

@@ -13,7 +13,7 @@ from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.common import ConfigError, WalkingError
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.wire.text import is_complete
+from pureyarp.wire.text import is_complete
 
 _PROMPT, _CONTINUED = ">> ", ".. "
 

@@ -11,8 +11,8 @@ import typer
 
 from gradiva.cli.yarp.name_server_address import unreachable_text
 from gradiva.common import WalkingError
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.errors import MiddlewareError, NameServerUnreachable
+from pureyarp.errors import MiddlewareError, NameServerUnreachable
+from pureyarp.network.current_settings import current_settings
 
 _FAILED = 1  # exit status
 

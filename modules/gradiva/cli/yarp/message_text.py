@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.wire.text import is_complete
+from pureyarp.wire.text import is_complete
 
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{13,}(?:e[+-]\d+)?")  # YARP prints 21 digits of what has 17 at most
 

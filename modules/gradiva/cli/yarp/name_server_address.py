@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradiva.middleware.embedded.network.name_server_file import DEFAULT_NAMESPACE
-from gradiva.middleware.embedded.network.settings import NetworkSettings
+from pureyarp.network.name_server_file import DEFAULT_NAMESPACE
+from pureyarp.network.settings import NetworkSettings
 
 
 def address_of(settings: NetworkSettings) -> str:

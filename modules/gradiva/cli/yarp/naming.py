@@ -8,10 +8,10 @@ from gradiva.cli.yarp.failures import failing_with_one_line, failure_text, say
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.cli.yarp.port_search import accepts_connections
 from gradiva.cli.yarp.session import require_name_server
-from gradiva.middleware.embedded.network.contact import Contact
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.errors import NameServerUnreachable
+from pureyarp.errors import NameServerUnreachable
+from pureyarp.network.contact import Contact
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
 
 _NO_PROCESS = "mcast"  # such entries are groups, nobody listens there
 

@@ -7,10 +7,10 @@ import difflib
 from gradiva.cli.yarp.failures import ToolFailure
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.open_socket import open_socket
-from gradiva.middleware.errors import PeerUnreachable
+from pureyarp.errors import PeerUnreachable
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.open_socket import open_socket
 
 ANONYMOUS = "..."  # the name server chooses a name
 _PATIENCE = 2.0  # [s] for a TCP connection

@@ -13,14 +13,14 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import say
 from gradiva.cli.yarp.name_server_address import address_of
 from gradiva.common import ConfigError
-from gradiva.middleware.embedded.network.contact import Contact
-from gradiva.middleware.embedded.network.current_settings import load_settings, use_settings
-from gradiva.middleware.embedded.network.name_server import NameServer
-from gradiva.middleware.embedded.network.name_server_file import name_server_file
-from gradiva.middleware.embedded.network.network import NetworkBase
-from gradiva.middleware.embedded.network.settings import NetworkSettings
-from gradiva.middleware.errors import MiddlewareError
 from gradiva.yarp_modules.application.signalled_event import SignalledEvent
+from pureyarp.errors import MiddlewareError
+from pureyarp.network.contact import Contact
+from pureyarp.network.current_settings import load_settings, use_settings
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.name_server_file import name_server_file
+from pureyarp.network.network import NetworkBase
+from pureyarp.network.settings import NetworkSettings
 
 _NAMESPACE = "YARP_NAMESPACE"
 

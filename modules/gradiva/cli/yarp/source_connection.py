@@ -6,7 +6,7 @@ from gradiva.cli.yarp.connecting import connect_or_fail
 from gradiva.cli.yarp.failures import failure_text, say
 from gradiva.cli.yarp.port_search import is_alive
 from gradiva.middleware.asking import carrier_between
-from gradiva.middleware.errors import MiddlewareError
+from pureyarp.errors import MiddlewareError
 
 
 class SourceConnection:

@@ -12,8 +12,8 @@ from gradiva.middleware.analog_sensors.sensor_measurements import (
     measurements_of,
     sizes_of,
 )
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element
+from pureyarp.wire.wire_family import WireFamily
 
 Told = dict[SensorClass, tuple[SensorMeasurement, ...]]
 

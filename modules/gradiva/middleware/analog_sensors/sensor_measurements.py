@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gradiva.middleware.analog_sensors.sensor_class import SensorClass
-from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
-from gradiva.middleware.errors import MalformedMessage
 from gradiva.middleware.recurring_messages import RecurringMessages
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, PlainList, TypedList
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gradiva.middleware.analog_sensors.sensor_class import SensorClass
-from gradiva.middleware.embedded.wire.elements import Element, PlainList
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, PlainList
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.joint_data import INTEGER_FIELDS
 from gradiva.middleware.control_board.streamed_command import CommandKind, StreamedCommand
 from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, PidType
-from gradiva.middleware.embedded.wire.elements import Vocab32
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Vocab32
 
 
 class Measured(Enum):

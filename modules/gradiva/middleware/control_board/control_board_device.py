@@ -10,8 +10,8 @@ from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.joint_data import JointData
 from gradiva.middleware.control_board.streamed_command import StreamedCommand
 from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, JointType, PidType
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.errors import MiddlewareError
+from pureyarp.errors import MiddlewareError
+from pureyarp.wire.elements import Element
 
 Joints = tuple[int, ...]
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray
-from gradiva.middleware.embedded.wire.elements import Element, Float32, TypedList, Vocab32
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, Float32, TypedList, Vocab32
+from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.wire_family import WireFamily
 
 OK = encode_vocab("ok")
 FAIL = encode_vocab("fail")

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradiva.middleware.control_board.joint_data import ELEMENT_TYPES, FAIL, FIELDS, OK, JointData
-from gradiva.middleware.embedded.wire.binary import encode_list
-from gradiva.middleware.embedded.wire.elements import Element, Float32
-from gradiva.middleware.embedded.wire.text import to_text
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.binary import encode_list
+from pureyarp.wire.elements import Element, Float32
+from pureyarp.wire.text import to_text
+from pureyarp.wire.wire_family import WireFamily
 
 _NUMBER_TYPES: dict[type, np.dtype[Any]] = {int: np.dtype("<i4"), float: np.dtype("<f8"), Float32: np.dtype("<f4")}
 _MOST_JOINTS = 256  # [-] of a part whose messages are read by their places: templates of any size would fill the memory

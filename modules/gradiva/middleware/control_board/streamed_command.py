@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
-from gradiva.middleware.embedded.wire.elements import Element, TypedList
-from gradiva.middleware.embedded.wire.vocab import decode_vocab, encode_vocab
-from gradiva.middleware.embedded.wire.wire_family import WireFamily
-from gradiva.middleware.errors import MalformedMessage
 from gradiva.middleware.recurring_messages import RecurringMessage, RecurringMessages
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, TypedList
+from pureyarp.wire.vocab import decode_vocab, encode_vocab
+from pureyarp.wire.wire_family import WireFamily
 
 
 class CommandKind(Enum):

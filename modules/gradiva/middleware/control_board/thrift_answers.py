@@ -22,9 +22,9 @@ from gradiva.middleware.control_board.typed_values import (
     vocab,
 )
 from gradiva.middleware.control_board.vocabulary import PidType
-from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, PlainList, TypedList
+from pureyarp.wire.vocab import encode_vocab
 
 OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
 NOT_IMPLEMENTED, METHOD_FAILED = encode_vocab("err2"), encode_vocab("err5")

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from gradiva.middleware.control_board.control_board_device import Joints
 from gradiva.middleware.control_board.vocabulary import PidType
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.vocab import decode_vocab, encode_vocab
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element
+from pureyarp.wire.vocab import decode_vocab, encode_vocab
 
 T = TypeVar("T")
 

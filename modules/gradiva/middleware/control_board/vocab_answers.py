@@ -14,9 +14,9 @@ from gradiva.middleware.control_board.typed_values import integer, joint, number
 from gradiva.middleware.control_board.vocab_request import VocabRequest
 from gradiva.middleware.control_board.vocab_words import UNSTAMPED
 from gradiva.middleware.control_board.vocabulary import ControlMode
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.errors import MalformedMessage
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element
+from pureyarp.wire.vocab import encode_vocab
 
 OK, FAIL, NAK = encode_vocab("ok"), encode_vocab("fail"), encode_vocab("nak")
 IS, STAMPED = encode_vocab("is"), encode_vocab("tsta")

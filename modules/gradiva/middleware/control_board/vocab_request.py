@@ -23,7 +23,7 @@ from gradiva.middleware.control_board.typed_values import (
 )
 from gradiva.middleware.control_board.vocab_words import INTERFACE_WORDS, NAMED, Named
 from gradiva.middleware.control_board.vocabulary import PidType
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 from gradiva.middleware import yarp
-from gradiva.middleware.embedded.wire.elements import Element, Vocab32
-from gradiva.middleware.embedded.wire.vocab import encode_vocab
-from gradiva.middleware.errors import MiddlewareError
 from gradiva.middleware.message_readers import RequestReader
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.vectors_collection.vectors_message import names_to_items, values_messages
+from pureyarp.errors import MiddlewareError
+from pureyarp.wire.elements import Element, Vocab32
+from pureyarp.wire.vocab import encode_vocab
 
 _OK = encode_vocab("ok")
 _FAIL = encode_vocab("fail")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NoReturn
 
-from gradiva.middleware.embedded.wire.elements import Element, PlainList, TypedList
-from gradiva.middleware.errors import MalformedMessage
 from gradiva.middleware.recurring_messages import RecurringMessages
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, PlainList, TypedList
 
 
 def values_to_items(vectors: Mapping[str, Sequence[float]], version: int) -> list[Element]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import ask, is_there, registered_names
 from gradiva.middleware.bottles import as_items
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.yarp_modules.command_reply import is_ok, word
+from pureyarp.wire.elements import Element
 
 _ANSWER_TIMEOUT = 2.0  # [s]
 _GLANCE = 0.5  # [s] for what is asked every second

@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 from gradiva.middleware import MiddlewareError, yarp
 from gradiva.middleware.bottles import as_bottle, as_items
-from gradiva.middleware.embedded.wire.elements import Element
+from pureyarp.wire.elements import Element
 
 _REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands when the joypad ends

@@ -9,7 +9,6 @@ from pathlib import Path
 from gradiva.common import ConfigError, from_table, merge
 from gradiva.middleware import MiddlewareError, yarp
 from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.setup import data_folder, read_toml
 from gradiva.yarp_modules.command_reply import fail, is_called, is_ok, ok, word
@@ -21,6 +20,7 @@ from gradiva.yarp_modules.joypad.recorded_keys import RecordedKeys
 from gradiva.yarp_modules.joypad.terminal_keys import TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.tick_schedule import present_time
+from pureyarp.wire.elements import Element
 
 _COORDINATOR = "/walking-coordinator"
 

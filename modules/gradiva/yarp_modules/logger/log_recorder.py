@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.common import WalkingError
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.vectors_collection import VectorsSample
 from gradiva.telemetry import RunFolder
 from gradiva.telemetry.signal_journal import JOURNAL_NAME, JournalReader, SignalJournal
+from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 _JOINTS = "joints_state::positions::measured"

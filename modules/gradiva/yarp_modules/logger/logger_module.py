@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradiva.common import WalkingError
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsSample
 from gradiva.telemetry import RunFolder
@@ -19,6 +18,7 @@ from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.tick_schedule import control_time
+from pureyarp.wire.elements import Element
 
 _PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
 _FLUSH_PERIOD = 1.0  # [s] a crash loses at most that

@@ -11,11 +11,11 @@ import numpy as np
 from gradiva.common import NDArray, RobotInterfaceError
 from gradiva.middleware import yarp
 from gradiva.middleware.persistent_connections import PersistentConnections
-from gradiva.middleware.seldom import Seldom
 from gradiva.robot_model import Environment, ForceTorqueMount, IdynTreeModel, force_torque_mount
 from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig, WrenchSource
 from gradiva.yarp_modules.robot.sensor_client import Sensor, SensorClient
 from gradiva.yarp_modules.robot.source_clock import SourceClock
+from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.robot")
 
@@ -118,7 +118,7 @@ class EstimatedWrenches:
         self._ports = [yarp.BufferedPortVector() for _ in self._remotes]
         self._last = np.full((len(self._remotes), 6), np.nan)
         self._connections: PersistentConnections | None = None
-        self._malformed = Seldom(_LOGGER)
+        self._malformed = RateLimitedLog(_LOGGER)
 
     @property
     def names(self) -> Sequence[str]:

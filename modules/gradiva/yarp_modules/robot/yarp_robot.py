@@ -18,7 +18,6 @@ from gradiva.common import (
 )
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import is_there
-from gradiva.middleware.seldom import Seldom
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.board_limits import Limits, differences, read_limits
 from gradiva.yarp_modules.robot.board_orders import BoardOrders
@@ -33,6 +32,7 @@ from gradiva.yarp_modules.robot.remote_joints import JointSample, RemoteJoints
 from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
 from gradiva.yarp_modules.robot.source_clock import SourceClock
 from gradiva.yarp_modules.tick_schedule import control_time
+from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.robot")
 _GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
@@ -87,7 +87,7 @@ class YarpRobot:
         self._make_joints(description.joints, description.ports, environment, lockstep)
         self._last: JointSample | None = None
         self._last_command: JointCommand | None = None
-        self._lateness = Seldom(_LOGGER)
+        self._lateness = RateLimitedLog(_LOGGER)
         self._late: tuple[str, ...] = ()
 
     def _make_joints(self, joints: Sequence[str], ports: RobotPorts, environment: Environment, lockstep: bool) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gradiva.common import WalkingError
-from gradiva.middleware.embedded.wire.elements import Element
 from gradiva.simulation import Push
+from pureyarp.wire.elements import Element
 
 FORMAT = "link fx fy fz tx ty tz duration"
 HELP = f"{FORMAT}   forces in N, torques in N·m, axes of the world, at the link's centre of mass; duration in s"

@@ -23,9 +23,9 @@ from gradiva.middleware.control_board import (
 from gradiva.middleware.control_board.control_board_device import INTERFACES, ControlBoardDevice, Joints, NotOffered
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.parameter_table import ParameterTable
-from gradiva.middleware.errors import MalformedMessage
-from gradiva.middleware.seldom import Seldom
 from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLOWS_VELOCITY, SimulatedJoints
+from pureyarp.errors import MalformedMessage
+from pureyarp.rate_limited_log import RateLimitedLog
 
 STREAMED_MODES = frozenset(
     {ControlMode.POSITION_DIRECT, ControlMode.TORQUE, ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT}
@@ -75,7 +75,7 @@ class SimulatedPart(ControlBoardDevice):
         self._names = tuple(all_joints.names[joint] for joint in joints)
         self._settings = settings
         self._zeros = np.zeros(len(joints))
-        self._ignored = Seldom(_LOGGER, _WARNING_PERIOD)
+        self._ignored = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
 
     @property
     def axis_names(self) -> Sequence[str]:

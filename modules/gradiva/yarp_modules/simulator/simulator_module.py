@@ -13,8 +13,6 @@ from typing import ClassVar
 import numpy as np
 
 from gradiva.common import ConfigError, RobotPosture, so3
-from gradiva.middleware.embedded.wire.elements import Element
-from gradiva.middleware.seldom import Seldom
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
@@ -31,6 +29,8 @@ from gradiva.yarp_modules.simulator.pause import Pause
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
 from gradiva.yarp_modules.simulator.simulator_ports import SimulatorPorts
 from gradiva.yarp_modules.simulator.speedometer import Speedometer
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element
 
 _SLICE = (
     0.001  # [s] of simulated time between two looks at the set-points, in real time; and between times of the clock
@@ -90,7 +90,7 @@ class Simulator(GradivaModule):
         self._speedometer = Speedometer()
         self._sample: WorldSample | None = None
         self._has_told_fall = False
-        self._slowness = Seldom(_LOGGER, _WARNING_PERIOD)
+        self._slowness = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
 
     def open_ports(self) -> None:
         """Open the ports of the robot."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 JOURNAL = "GRADIVA_STAND_IN_JOURNAL"
 _OWN = str(Path(__file__).parent)
-_EMBEDDED = os.sep + os.path.join("middleware", "embedded") + os.sep
+_EMBEDDED = os.sep + "pureyarp" + os.sep
 _ABORTED = 134  # exit status of a process that aborts
 
 

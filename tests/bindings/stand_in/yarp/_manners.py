@@ -7,12 +7,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from gradiva.middleware.embedded import api
-from gradiva.middleware.embedded.network import port_registration, registration_keeper
-from gradiva.middleware.embedded.network.current_settings import current_settings
-from gradiva.middleware.embedded.network.name_client import NameClient
-from gradiva.middleware.embedded.network.open_socket import open_socket
-from gradiva.middleware.errors import MiddlewareError, PeerUnreachable
+from pureyarp import api
+from pureyarp.errors import MiddlewareError, PeerUnreachable
+from pureyarp.network import port_registration, registration_keeper
+from pureyarp.network.current_settings import current_settings
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.open_socket import open_socket
 
 from ._journal import end_process, note, place
 

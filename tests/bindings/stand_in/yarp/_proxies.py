@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from gradiva.middleware.embedded import api
+from pureyarp import api
 
 from ._journal import end_process
 

@@ -1,0 +1,197 @@
+"""A vector of float64."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradiva.common import NDArray
+from pureyarp.data.argument_checks import checked_float
+from pureyarp.data.portable import Portable
+from pureyarp.data.standard_vectors import StandardVector
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.binary import decode_list
+from pureyarp.wire.tags import LIST_TAG
+from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire.wire_family import WireFamily
+
+_HEAD = struct.Struct("<ii")
+
+
+class Vector(Portable):
+    """Numbers in a row: none, ``size`` times the same, or copies of those of a Vector or of any sequence.
+
+    Attributes:
+        array: The numbers, shape (size,).
+    """
+
+    def __init__(self, size: int | Vector | Sequence[float] = 0, value: float = 0.0) -> None:
+        self.array: NDArray
+        if isinstance(size, Vector):
+            self.array = size.array.copy()
+        elif isinstance(size, Sequence | StandardVector | np.ndarray) and not isinstance(size, str):
+            self.array = np.array([checked_float(number) for number in size], dtype=float)
+        else:
+            self.array = np.full(_checked_size(size), float(value))
+
+    def __getitem__(self, index: int) -> float:
+        return self.get(index)
+
+    def __setitem__(self, index: int, value: float) -> None:
+        self.set(index, value)
+
+    def __len__(self) -> int:
+        """Refuse, as the bindings do: a Vector has neither a length nor a truth value in Python."""
+        raise TypeError("a Vector has no len(): ask for size()")
+
+    def __repr__(self) -> str:
+        return f"Vector({self.array.tolist()})"
+
+    def size(self) -> int:
+        """Return how many numbers there are."""
+        return int(self.array.size)
+
+    def length(self) -> int:
+        """Return how many numbers there are."""
+        return self.size()
+
+    def getListSize(self) -> int:
+        """Return how many numbers there are."""
+        return self.size()
+
+    def getElementSize(self) -> int:
+        """Return the size of a number [bytes]."""
+        return 8
+
+    def getBottleTag(self) -> int:
+        """Return the tag of a number on the wire."""
+        return WireFamily.YARP_3.float64_tag
+
+    def capacity(self) -> int:
+        """Return how many numbers there is room for."""
+        return self.size()
+
+    def get(self, j: int) -> float:
+        """Return a number."""
+        return float(self.array[self._checked_index(j)])
+
+    def access(self, i: int) -> float:
+        """Return a number."""
+        return self.get(i)
+
+    def set(self, j: int, v: float) -> None:
+        """Set a number."""
+        self.array[self._checked_index(j)] = v
+
+    def zero(self) -> None:
+        """Set all numbers to 0."""
+        self.array[:] = 0.0
+
+    def clear(self) -> None:
+        """Remove all numbers."""
+        self.array = np.zeros(0)
+
+    def resize(self, size: int, _def: float | None = None) -> None:
+        """Hold ``size`` numbers: the first ones, and zeros up to that size; with ``_def`` that one in all places."""
+        grown = np.full(_checked_size(size), 0.0 if _def is None else float(_def))
+        if _def is None:
+            kept = min(size, self.size())
+            grown[:kept] = self.array[:kept]
+        self.array = grown
+
+    def reserve(self, size: int) -> None:
+        """Promise that many numbers; nothing to prepare for."""
+
+    def push_back(self, elem: float) -> None:
+        """Append a number."""
+        self.array = np.append(self.array, float(elem))
+
+    def pop_back(self) -> None:
+        """Remove the last number."""
+        self.array = self.array[:-1].copy()
+
+    def subVector(self, first: int, last: int) -> Vector:
+        """Return a copy of the numbers from ``first`` to ``last``, both included; empty if they are not there."""
+        result = Vector()
+        if 0 <= first <= last < self.size():
+            result.array = self.array[first : last + 1].copy()
+        return result
+
+    def setSubvector(self, position: int, v: Vector) -> bool:
+        """Overwrite the numbers from ``position`` on; False if there are not enough."""
+        if not 0 <= position <= self.size() - v.size():
+            return False
+        self.array[position : position + v.size()] = v.array
+        return True
+
+    def isEqual(self, r: Vector) -> bool:
+        """Return whether both hold the same numbers."""
+        return bool(np.array_equal(self.array, r.array))
+
+    def toString(self, precision: int = -1, width: int = -1) -> str:
+        """Return the numbers, ``precision`` digits behind the point (6 if negative), with room for their signs.
+
+        Tabulators separate them; with a ``width``, blanks do, and each number is at least so wide.
+        """
+        layout = f" {max(width, 0) or ''}.{6 if precision < 0 else precision}f"
+        return ("\t" if width < 0 else " ").join(format(number, layout) for number in self.array.tolist())
+
+    def toString_c(self) -> str:
+        """Return the numbers as text."""
+        return self.toString()
+
+    def to_wire(self, family: WireFamily = WireFamily.YARP_3) -> bytes:
+        """Return a list of float64, marked as one even if it is empty."""
+        return _HEAD.pack(LIST_TAG + family.float64_tag, self.size()) + self.array.astype("<f8", copy=False).tobytes()
+
+    def to_wire_text(self) -> str:
+        """Return the numbers as the text of a list."""
+        return to_text(self.array.tolist())
+
+    def from_wire(self, data: bytes | bytearray | memoryview, family: WireFamily = WireFamily.YARP_3) -> WireFamily:
+        """Take over a list of float64 and return its family.
+
+        A list of anything else is refused, as real vectors do; an empty one is not, though they refuse it too.
+        """
+        for candidate in (family, family.other):
+            count = _float64_count(data, candidate)
+            if count is not None:
+                self.array = np.frombuffer(data, "<f8", count, _HEAD.size).astype(float)
+                return candidate
+        decoded = decode_list(data, family)
+        if decoded.items:
+            raise MalformedMessage(f"a vector is a list of float64 alone, not {to_text(decoded.items[:3])[:80]}")
+        self.array = np.zeros(0)
+        return decoded.family
+
+    def from_wire_text(self, text: str) -> None:
+        """Take over floating-point numbers as text; ``1 2 3`` is refused, as by real vectors: it is no float64."""
+        items = from_text(text)
+        if not all(isinstance(item, float) for item in items):
+            raise MalformedMessage(f"a vector is a list of float64 alone, not {text[:80]}")
+        self.array = np.array(items, dtype=float)
+
+    def _checked_index(self, index: int) -> int:
+        if not 0 <= index < self.size():
+            raise IndexError(f"there is no number {index} in a vector of {self.size()}")
+        return index
+
+
+def _checked_size(size: int) -> int:
+    """Return a number of numbers, or raise TypeError or ValueError."""
+    if not isinstance(size, int):
+        raise TypeError(f"a size or a Vector is expected, not {size!r}")
+    if size < 0:
+        raise ValueError(f"a vector cannot have {size} numbers")
+    return size
+
+
+def _float64_count(data: bytes | bytearray | memoryview, family: WireFamily) -> int | None:
+    """Return how many float64 a list marked as one of a family holds; None if it is none, or not all there."""
+    if len(data) < _HEAD.size:
+        return None
+    tag, count = _HEAD.unpack_from(data)
+    fits = 0 <= count * 8 <= len(data) - _HEAD.size
+    return count if tag == LIST_TAG + family.float64_tag and fits else None

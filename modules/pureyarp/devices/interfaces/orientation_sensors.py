@@ -1,0 +1,34 @@
+"""Orientations as roll, pitch and yaw [deg]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradiva.middleware.analog_sensors import SensorClass
+from pureyarp.devices.interfaces.analog_sensor_view import AnalogSensorView
+
+
+class IOrientationSensors(AnalogSensorView):
+    """Orientations as roll, pitch and yaw [deg]."""
+
+    _kind = SensorClass.ORIENTATION
+
+    def getNrOfOrientationSensors(self) -> int:
+        """Return how many there are."""
+        return self._count()
+
+    def getOrientationSensorStatus(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._status(sens_index)
+
+    def getOrientationSensorName(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
+        return self._name(sens_index)
+
+    def getOrientationSensorFrameName(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
+        return self._frame(sens_index)
+
+    def getOrientationSensorMeasureAsRollPitchYaw(self, sens_index: int, rpy: Any) -> float:
+        """Fill with roll, pitch and yaw [deg] and return when it was measured [s], -1 without."""
+        return self._measure(sens_index, rpy)

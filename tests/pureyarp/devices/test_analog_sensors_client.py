@@ -1,0 +1,100 @@
+"""The client of analog sensors with our server at the other end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
+from pureyarp.data.vector import Vector
+from pureyarp.devices.mas_status import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
+from pureyarp.network.network import Network
+from tests.middleware.fake_sensors import NAME, SENSORS, Reading
+from tests.middleware.recorded_board import RecordedBoard
+from tests.middleware.recorded_messages import recording
+from tests.waiting import wait_until
+
+
+@pytest.fixture
+def reading() -> Reading:
+    return Reading()
+
+
+@pytest.fixture
+def server(names, reading) -> Iterator[AnalogSensorsServer]:
+    with AnalogSensorsServer(NAME, SENSORS, reading, period=0.01) as server:
+        yield server
+
+
+def test_sensors_have_names_frames_and_measurements(server, opened):
+    driver = opened("multipleanalogsensorsclient", local="/client", remote=NAME, timeout=5.0)
+    forces, out = driver.viewISixAxisForceTorqueSensors(), Vector()
+    assert forces.getNrOfSixAxisForceTorqueSensors() == 2
+    assert forces.getSixAxisForceTorqueSensorName(1) == "right"
+    assert forces.getSixAxisForceTorqueSensorFrameName(0) == "l_sole"
+    wait_until(lambda: forces.getSixAxisForceTorqueSensorStatus(0) == MAS_OK)
+    assert forces.getSixAxisForceTorqueSensorMeasure(1, out) == 5.0
+    assert list(out.array) == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    orientation = driver.viewIOrientationSensors()
+    assert orientation.getOrientationSensorMeasureAsRollPitchYaw(0, out) == 5.0
+    assert list(out.array) == [0.0, 1.0, 2.0]
+    assert driver.viewITemperatureSensors().getTemperatureSensorMeasure(0, out) == 5.0
+    assert list(out.array) == [0.0]
+    assert driver.viewIThreeAxisLinearAccelerometers().getNrOfThreeAxisLinearAccelerometers() == 0
+
+
+def test_an_index_beyond_the_sensors_is_an_error_not_an_exception(server, opened):
+    gyroscopes = opened("multipleanalogsensorsclient", local="/c", remote=NAME, timeout=5.0).viewIThreeAxisGyroscopes()
+    wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_OK)
+    assert gyroscopes.getThreeAxisGyroscopeStatus(1) == MAS_ERROR
+    assert gyroscopes.getThreeAxisGyroscopeName(1) == "unknown"
+    assert gyroscopes.getThreeAxisGyroscopeMeasure(1, Vector()) == -1.0
+
+
+def test_a_control_board_view_of_sensors_is_none(server, opened):
+    driver = opened("multipleanalogsensorsclient", local="/client", remote=NAME)
+    assert driver.viewIEncoders() is None
+
+
+def test_before_the_first_message_and_after_the_last_one_the_status_says_so(names, reading, opened):
+    with AnalogSensorsServer(NAME, SENSORS, reading, period=None) as server:
+        driver = opened("multipleanalogsensorsclient", local="/client", remote=NAME, timeout=0.2)
+        gyroscopes = driver.viewIThreeAxisGyroscopes()
+        assert gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_WAITING_FOR_FIRST_READ
+        assert server.publish()
+        wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_OK)
+        wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_TIMEOUT)
+        assert gyroscopes.getThreeAxisGyroscopeMeasure(0, Vector()) == -1.0
+
+
+def test_a_restarted_server_is_reached_again(names, reading, opened):
+    with AnalogSensorsServer(NAME, SENSORS, reading):
+        driver = opened("multipleanalogsensorsclient", local="/client", remote=NAME, timeout=0.3)
+        gyroscopes = driver.viewIThreeAxisGyroscopes()
+        wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_OK)
+    wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_TIMEOUT)
+    with AnalogSensorsServer(NAME, SENSORS, reading):
+        wait_until(lambda: gyroscopes.getThreeAxisGyroscopeStatus(0) == MAS_OK)
+        assert Network.isConnected(f"{NAME}/measures:o", "/client/measures:i")
+
+
+def test_a_recorded_session(names, opened):
+    session = recording("yarp_3_12", "mas")
+    with RecordedBoard(names, session, "/fakebot/mas", ("/rpc:o", "/measures:o")) as server:
+        driver = opened("multipleanalogsensorsclient", local="/gold/mas", remote="/fakebot/mas", timeout=5.0)
+        magnetometers, out = driver.viewIThreeAxisMagnetometers(), Vector()
+        wait_until(lambda: magnetometers.getThreeAxisMagnetometerMeasure(0, out) == 1795244748.5806873)
+        assert list(out.array) == [185.0, 185.0, 185.0]
+        assert magnetometers.getThreeAxisMagnetometerName(0) == "imu0"
+        driver.close()
+        assert server.said["/fakebot/mas/rpc:o"] == server.recorded("/fakebot/mas/rpc:o")
+        assert '[add] "tcp://gold/mas/measures:i"' in server.administration
+
+
+def test_closing_leaves_no_thread(server, opened, names):
+    opened("multipleanalogsensorsclient", local="/client", remote=NAME).close()
+    server.close()
+    assert names.list_names("/client") == names.list_names(NAME) == []
+    wait_until(lambda: not [one for one in threading.enumerate() if NAME in one.name or "/client" in one.name])

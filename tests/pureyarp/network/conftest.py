@@ -1,0 +1,36 @@
+from contextlib import ExitStack
+
+import pytest
+
+from pureyarp.network.name_client import NameClient
+from pureyarp.network.name_server import NameServer
+
+
+@pytest.fixture(autouse=True)
+def undisturbed(folder_of_nobody) -> None:
+    """Keep all tests from the user's files and from each other's settings."""
+
+
+@pytest.fixture
+def name_server(own_name_server) -> NameServer:
+    """Return a running name server that this process uses."""
+    return own_name_server
+
+
+@pytest.fixture
+def name_client(names) -> NameClient:
+    return names
+
+
+@pytest.fixture
+def opened(name_server):
+    """Return a function that opens a port of a kind, which is closed in the end."""
+    with ExitStack() as stack:
+
+        def open_port(kind, name: str = ""):
+            port = kind()
+            assert port.open(name)
+            stack.callback(port.close)
+            return port
+
+        yield open_port

@@ -1,0 +1,162 @@
+import logging
+from pathlib import Path
+
+import pytest
+
+from gradiva.common import ConfigError
+from pureyarp.network import current_settings as module
+from pureyarp.network.current_settings import current_settings, load_settings, use_settings
+from pureyarp.network.settings import NetworkSettings
+from pureyarp.wire.wire_family import WireFamily
+
+
+@pytest.fixture(autouse=True)
+def no_folder_of_ours(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def environment(tmp_path) -> dict[str, str]:
+    return {name: str(tmp_path / name) for name in ("YARP_CONFIG_HOME", "YARP_DATA_HOME")} | {
+        "YARP_CONFIG_DIRS": str(tmp_path / "etc"),
+        "YARP_DATA_DIRS": str(tmp_path / "share"),
+    }
+
+
+def write(environment, name, text):
+    folder = Path(environment["YARP_CONFIG_HOME"])
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_without_files_and_variables_the_name_server_is_on_loopback(environment):
+    assert load_settings(environment) == NetworkSettings()
+
+
+@pytest.mark.parametrize("text", ["10.1.2.3 10100 yarp\n", "10.1.2.3 10100", "[name]\nhost 10.1.2.3\nport 10100\n"])
+def test_the_file_tells_the_address_in_either_form(environment, text):
+    path = write(environment, "yarp.conf", text)
+    settings = load_settings(environment)
+    assert (settings.name_server_host, settings.name_server_port) == ("10.1.2.3", 10100)
+    assert settings.found_in == str(path)
+
+
+def test_each_namespace_has_its_file(environment):
+    write(environment, "yarp_namespace.conf", '"/my/ns"\n')
+    write(environment, "_my_ns.conf", "127.0.0.1 10200 yarp")
+    write(environment, "yarp.conf", "127.0.0.1 10300 yarp")
+    settings = load_settings(environment)
+    assert (settings.namespace, settings.name_server_port) == ("/my/ns", 10200)
+    settings = load_settings({**environment, "YARP_NAMESPACE": "/root"})
+    assert (settings.namespace, settings.name_server_port) == ("/root", 10300)
+
+
+def test_the_folder_is_that_of_xdg_unless_yarp_has_its_own(tmp_path, environment):
+    (tmp_path / "xdg" / "yarp").mkdir(parents=True)
+    (tmp_path / "xdg" / "yarp" / "yarp.conf").write_text("127.0.0.1 10400")
+    del environment["YARP_CONFIG_HOME"]
+    assert load_settings({**environment, "XDG_CONFIG_HOME": str(tmp_path / "xdg")}).name_server_port == 10400
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "must hold address, port and mode"),
+        ("127.0.0.1", "must hold address, port and mode"),
+        ("127.0.0.1 ten yarp", "must hold address, port and mode"),
+        ("127.0.0.1 70000 yarp", "must be 1 to 65535"),
+        ("127.0.0.1 10000 ros", r"mode 'ros' is not spoken here \(valid: yarp\)"),
+        ("[name]\nhost 10.1.2.3\n", "must hold address, port and mode"),
+    ],
+)
+def test_a_file_that_tells_no_address_is_named(environment, text, complaint):
+    path = write(environment, "yarp.conf", text)
+    with pytest.raises(ConfigError, match=complaint) as raised:
+        load_settings(environment)
+    assert str(path) in str(raised.value)
+
+
+def test_the_key_of_the_authentication_is_found(environment):
+    write(environment, "auth.conf", '[AUTH]\nkey "secret key 1"\n')
+    assert load_settings(environment).authentication_key == b"secret key 1"
+
+
+def test_a_key_that_cannot_be_read_is_no_reason_to_go_without(environment):
+    write(environment, "auth.conf", "[AUTH]\nkex secret\n")
+    with pytest.raises(ConfigError, match=r"auth\.conf: it must have a group \[AUTH\]"):
+        load_settings(environment)
+
+
+def test_the_variables_of_this_implementation_are_read(environment):
+    settings = load_settings(
+        {
+            **environment,
+            "GRADIVA_YARP_LISTEN": "0.0.0.0",
+            "GRADIVA_YARP_FAMILY": "4",
+            "GRADIVA_YARP_LARGEST_FRAME": "65536",
+            "YARP_PORT_PREFIX": "/robot",
+        }
+    )
+    assert settings.listen_host == "0.0.0.0"
+    assert settings.family is WireFamily.YARP_4
+    assert settings.limits.largest_frame == 65536
+    assert settings.port_prefix == "/robot"
+
+
+def test_ports_listen_where_yarp_ip_begins_an_address_of_this_machine(environment, monkeypatch):
+    monkeypatch.setattr(module, "local_addresses", lambda: ["10.0.0.7", "127.0.0.1", "192.168.1.5"])
+    assert load_settings({**environment, "YARP_IP": "192.168."}).listen_host == "192.168.1.5"
+    both = {**environment, "YARP_IP": "192.168.", "GRADIVA_YARP_LISTEN": "localhost"}
+    assert load_settings(both).listen_host == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "complaint"),
+    [
+        ("YARP_IP", "300.", r"YARP_IP='300\.' begins no address of this machine \(valid: .*127\.0\.0\.1"),
+        (
+            "GRADIVA_YARP_LISTEN",
+            "everywhere",
+            r"GRADIVA_YARP_LISTEN='everywhere' is no IPv4 address \(valid: 0\.0\.0\.0",
+        ),
+        ("GRADIVA_YARP_FAMILY", "5", r"GRADIVA_YARP_FAMILY='5' is no family of YARP \(valid: 3, 4\)"),
+        ("GRADIVA_YARP_LARGEST_FRAME", "4MB", r"GRADIVA_YARP_LARGEST_FRAME='4MB' must be bytes, from 1024"),
+        ("GRADIVA_YARP_LARGEST_FRAME", "10", "from 1024 to 2147483647"),
+        ("YARP_PORT_PREFIX", "/my robot", "YARP_PORT_PREFIX='/my robot' must not have blanks"),
+        ("YARP_NAMESPACE", "root", "YARP_NAMESPACE: namespace 'root' must begin with /"),
+    ],
+)
+def test_a_bad_value_is_named_with_what_is_valid(environment, variable, value, complaint):
+    with pytest.raises(ConfigError, match=complaint):
+        load_settings({**environment, variable: value})
+
+
+def test_settings_are_read_once_and_can_be_replaced(environment, monkeypatch):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    use_settings(None)
+    try:
+        write(environment, "yarp.conf", "127.0.0.1 10500")
+        assert current_settings().name_server_port == 10500
+        write(environment, "yarp.conf", "127.0.0.1 10600")
+        assert current_settings().name_server_port == 10500
+        use_settings(NetworkSettings(name_server_port=10700))
+        assert current_settings().name_server_port == 10700
+    finally:
+        use_settings(None)
+
+
+def test_ports_that_a_distant_name_server_cannot_hand_out_are_warned_of_once(environment, monkeypatch, caplog):
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    write(environment, "yarp.conf", "203.0.113.9 10000")
+    use_settings(None)
+    try:
+        with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+            current_settings()
+            current_settings()
+    finally:
+        use_settings(None)
+    assert len(caplog.records) == 1
+    assert "set GRADIVA_YARP_LISTEN=0.0.0.0" in caplog.text
