@@ -10,9 +10,9 @@ from gradiva.yarp_modules.gradiva_module import GradivaModule
 
 MODULES: dict[str, str] = {  # title: file:class
     "walking": "walking_module:WalkingModule",
-    "planner": "planner_module:PlannerModule",
-    "model_control": "model_control_module:ModelControlModule",
-    "whole_body": "whole_body_module:WholeBodyModule",
+    "planner": "layer_modules:PlannerModule",
+    "model_control": "layer_modules:ModelControlModule",
+    "whole_body": "layer_modules:WholeBodyModule",
     "logger": "logger.logger_module:LoggerModule",
     "joypad": "joypad.joypad_module:JoypadModule",
     "simulator": "simulator.simulator_module:Simulator",
