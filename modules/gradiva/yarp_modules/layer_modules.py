@@ -9,16 +9,15 @@ from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import RobotDescription
 from gradiva.walking import PlanningService, WalkingLayers
 from gradiva.walking.walking_layers import model_control_of
-from gradiva.yarp_modules.command_reply import is_called, ok
-from gradiva.yarp_modules.config_files import setup_of
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import Message, MessageHeader, MessageReader, MessageWriter
-from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
+from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
 from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_fingerprint, planner_fingerprint
 from gradiva.yarp_modules.remote_model_control import ModelControlService, PendulumRequest
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
-from gradiva.yarp_modules.tick_schedule import present_time
+from gradiva.yarp_modules.rpc_commands import is_called, ok
+from gradiva.yarp_modules.tick_timing import present_time
 from gradiva.yarp_modules.walking_module import WalkingModule
 from pureyarp.wire.elements import Element
 
