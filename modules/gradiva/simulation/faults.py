@@ -1,16 +1,95 @@
-"""What failing sensors say."""
+"""Faults of sensors and motors that begin at a time or last from the start."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
+import mujoco
 import numpy as np
 
-from gradiva.common import ImuMeasurement, Measurement, ModelError, NDArray, nearest_name, so3
+from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError, NDArray, nearest_name, so3
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.fault import Fault, FaultKind
 
 _ROOM_TEMPERATURE = 40.0  # [°C] of the motors of a robot at work
+
+
+class FaultKind(StrEnum):
+    """What fails, and how."""
+
+    FROZEN_WRENCH = "frozen_wrench"
+    DEAD_WRENCH = "dead_wrench"
+    NAN_WRENCH = "nan_wrench"
+    REVERSED_WRENCH = "reversed_wrench"
+    TURNED_WRENCH = "turned_wrench"
+    ENCODER_OFFSET = "encoder_offset"
+    NAN_ENCODER = "nan_encoder"
+    NAN_IMU = "nan_imu"
+    FROZEN_IMU = "frozen_imu"
+    TILTED_IMU = "tilted_imu"
+    SILENCE = "silence"
+    HOT_MOTOR = "hot_motor"
+    WEAK_MOTOR = "weak_motor"
+
+    @property
+    def is_of_wrench(self) -> bool:
+        """Whether a force-torque sensor fails."""
+        return self in (
+            FaultKind.FROZEN_WRENCH,
+            FaultKind.DEAD_WRENCH,
+            FaultKind.NAN_WRENCH,
+            FaultKind.REVERSED_WRENCH,
+            FaultKind.TURNED_WRENCH,
+        )
+
+    @property
+    def is_of_joint(self) -> bool:
+        """Whether the encoder or the motor of a joint fails."""
+        return self in (FaultKind.ENCODER_OFFSET, FaultKind.NAN_ENCODER, FaultKind.HOT_MOTOR, FaultKind.WEAK_MOTOR)
+
+
+_NEEDS_VALUE = (FaultKind.ENCODER_OFFSET, FaultKind.HOT_MOTOR, FaultKind.TURNED_WRENCH, FaultKind.TILTED_IMU)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault over an interval.
+
+    Attributes:
+        kind: What fails, and how.
+        start: Since the robot's start, [s].
+        duration: [s]; None for ever.
+        name: Of the force-torque sensor or the joint; empty for the IMU and for the silence of all sensors.
+        value: Of an encoder's offset [rad]; by how much a motor gets hotter [°C/s]; which part of its torque a weak
+            motor has left, 0 for a dead one [-]; about its z axis by which a force-torque sensor is mounted turned, and
+            about its x axis by which an IMU is mounted tilted [rad].
+    """
+
+    kind: FaultKind
+    start: float
+    duration: float | None = None
+    name: str = ""
+    value: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.duration is not None and self.duration <= 0.0:
+            raise ConfigError(f"{self.kind}: duration={self.duration}, must be positive")
+        if bool(self.name) != (self.kind.is_of_wrench or self.kind.is_of_joint):
+            raise ConfigError(f"{self.kind}: name='{self.name}', a joint or a force-torque sensor has to have a name")
+        if self.kind in _NEEDS_VALUE and self.value == 0.0:
+            raise ConfigError(f"{self.kind} of '{self.name}': value=0 is no fault")
+        if self.kind is FaultKind.WEAK_MOTOR and not 0.0 <= self.value < 1.0:
+            raise ConfigError(f"{self.kind} of '{self.name}': value={self.value}, must lie between 0 and 1")
+
+    @property
+    def end(self) -> float:
+        """When it stops, [s]."""
+        return math.inf if self.duration is None else self.start + self.duration
+
+    def is_active(self, time: float) -> bool:
+        """Whether it acts at ``time`` [s]."""
+        return self.start <= time < self.end
 
 
 class SensorFaults:
@@ -115,3 +194,23 @@ class SensorFaults:
         for fault in hot:
             temperatures[self._joints.index(fault.name)] += fault.value * max(0.0, min(time, fault.end) - fault.start)
         return temperatures
+
+
+class MotorFaults:
+    """Lowers the torque limits of the engine's actuators over the intervals of the faults."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self._model = model
+        self._limits = model.actuator_forcerange.copy()
+        self._faults: list[Fault] = []
+
+    def add(self, fault: Fault) -> None:
+        """Take a weak motor, now or later."""
+        self._faults.append(fault)
+
+    def apply(self, time: float) -> None:
+        """Set the limits of the physics step at ``time`` [s]."""
+        for fault in self._faults:
+            actuator = self._model.actuator(fault.name).id
+            share = fault.value if fault.is_active(time) else 1.0
+            self._model.actuator_forcerange[actuator] = share * self._limits[actuator]
