@@ -167,8 +167,8 @@ class InnerCuts:
         S(n) = \int (a + B r) r^T - r (a + B r)^T \, dm + \sum_b S(n_b)
 
     with a and B of `body_motion`, :math:`f_b, n_b` the engine's inner force and moment of the bodies b (soles on the
-    ground among them), all moments about the same point. Both integrals are in :math:`(B \; a) P`, with the pseudo-inertia
-    :math:`P = \int (r, 1) (r, 1)^T dm`: they are linear in (B a).
+    ground among them), all moments about the same point. Both integrals are in
+    :math:`(B \; a) P`, with the pseudo-inertia :math:`P = \int (r, 1) (r, 1)^T dm`: they are linear in (B a).
     """
 
     def __init__(
