@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import LowPass
-from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_share
+from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_gain
 from gradiva.robot_model.flat_function import FlatFunction
 
 
@@ -11,7 +11,7 @@ def filtering() -> FlatFunction:
     memory = Memory()
     names = ("period", "time_constant")
     inputs = {"sample": cs.SX.sym("sample", 2), **{name: cs.SX.sym(name) for name in names}}
-    share = symbolic_low_pass_share(inputs["time_constant"], inputs["period"])
+    share = symbolic_low_pass_gain(inputs["time_constant"], inputs["period"])
     value = low_passed(memory.last("value", 2), inputs["sample"], share)
     memory.keep(value)
     return FlatFunction("low_pass", inputs | {"memory": memory.input}, {"value": value, "memory": memory.output})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ImuMeasurement, NDArray, low_pass_share
+from gradiva.common import ImuMeasurement, NDArray, low_pass_gain
 from gradiva.robot_model.symbolic_so3 import symbolic_exp
 
 
@@ -49,7 +49,7 @@ class AttitudeFilter:
             "imu_period": period,
             "last_attitude": self._attitude,
             "last_imu_rate": self._rate,
-            "attitude_share": low_pass_share(self._time_constant, period),
+            "attitude_gain": low_pass_gain(self._time_constant, period),
         }
         self._time, self._rate = time, imu.angular_velocity
         return values
@@ -67,7 +67,7 @@ def attitude_inputs() -> dict[str, cs.SX]:
         "imu_period": cs.SX.sym("imu_period"),
         "last_attitude": cs.SX.sym("last_attitude", 3, 3),
         "last_imu_rate": cs.SX.sym("last_imu_rate", 3),
-        "attitude_share": cs.SX.sym("attitude_share"),
+        "attitude_gain": cs.SX.sym("attitude_gain"),
     }
 
 
@@ -77,4 +77,4 @@ def filtered_attitude(inputs: dict[str, cs.SX]) -> cs.SX:
     turn = 0.5 * inputs["imu_period"] * (inputs["last_imu_rate"] + inputs["imu_rate"])
     predicted = inputs["last_attitude"] @ symbolic_exp(turn)
     surprise = cs.inv_skew(0.5 * (measured @ predicted.T - predicted @ measured.T))
-    return symbolic_exp((inputs["attitude_share"] - 1.0) * surprise) @ measured
+    return symbolic_exp((inputs["attitude_gain"] - 1.0) * surprise) @ measured

@@ -24,7 +24,7 @@ from gradiva.common import Side
 from gradiva.estimation.attitude_filter import attitude_inputs, filtered_attitude
 from gradiva.estimation.base_source import BaseSource
 from gradiva.estimation.measured_zmp import measured_zmp
-from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_share
+from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_gain
 from gradiva.robot_model.flat_function import Compiler, FlatFunction
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
@@ -67,7 +67,7 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
     """Return the function; its inputs and outputs are named as in ``StateEstimator`` and ``BaseEstimate``."""
     robot, memory = SymbolicDynamics(model, floating=False), Memory()
     inputs = _inputs(model)
-    share = symbolic_low_pass_share(inputs["velocity_time_constant"], inputs["period"])
+    share = symbolic_low_pass_gain(inputs["velocity_time_constant"], inputs["period"])
     velocities = _filtered(memory, "joint_velocities", inputs["joint_velocities"], share)
     if source is BaseSource.MEASURED:
         base, of_base = _measured_base(memory, share)
@@ -112,7 +112,7 @@ def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, 
 
 def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
     """Return CoM and DCM."""
-    share = symbolic_low_pass_share(inputs["com_velocity_time_constant"], inputs["period"])
+    share = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
     position = base.point(robot.com_position)
     velocity = base.point_velocity(robot.com_position, robot.com_velocity)
     velocity = _filtered(memory, "com_velocity", velocity, share)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import casadi as cs
 
 from gradiva.common import Side
-from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_share
+from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_gain
 
 
 def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> cs.SX:
@@ -24,7 +24,7 @@ def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memor
     load, moment = _load_and_moment(inputs, feet)
     last, was_loaded = memory.last("zmp", 2), memory.last("was_loaded")
     is_loaded = load >= inputs["minimum_load"]
-    share = symbolic_low_pass_share(inputs["zmp_time_constant"], inputs["period"])
+    share = symbolic_low_pass_gain(inputs["zmp_time_constant"], inputs["period"])
     now = moment / cs.if_else(is_loaded, load, 1.0)
     filtered = low_passed(last, now, cs.if_else(was_loaded > 0.5, share, 1.0))
     kept = cs.if_else(is_loaded, filtered, last)

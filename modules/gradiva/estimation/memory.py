@@ -36,8 +36,8 @@ class Memory:
         return cs.vertcat(*self._next)
 
 
-def symbolic_low_pass_share(time_constant: cs.SX, period: cs.SX) -> cs.SX:
-    """Return ``low_pass_share`` as an expression; before the first sample a period is infinite and the share 1."""
+def symbolic_low_pass_gain(time_constant: cs.SX, period: cs.SX) -> cs.SX:
+    """Return ``low_pass_gain`` as an expression; before the first sample a period is infinite and the share 1."""
     return cs.if_else(time_constant > 0.0, 1.0 - cs.exp(-period / time_constant), 1.0)
 
 

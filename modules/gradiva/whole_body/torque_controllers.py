@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_share, sealed
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain, sealed
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
 from gradiva.whole_body.compliant_problem import CompliantProblem
@@ -174,7 +174,7 @@ class CompliantTorqueController(TorqueController):
         measured, last = state.foot_wrench(side), self._wrenches.get(side)
         if last is None:  # the foot did not stand: nothing is known of a change, and no last wrench counts
             return dict(zip(_WRENCH[side], (measured, 0.0, 1.0, 0.0, 0.0), strict=True))
-        share = low_pass_share(self._wrench_time_constant, period)
+        share = low_pass_gain(self._wrench_time_constant, period)
         known = measured, self._wrench_age / period, share, self._regressors[side], last
         return dict(zip(_WRENCH[side], known, strict=True))
 

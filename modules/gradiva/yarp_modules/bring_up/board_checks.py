@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotInterfaceError
-from gradiva.common.finding import FAIL, OK, WARN, Finding, summed_up
+from gradiva.common.errors import FAIL, OK, WARN, Finding, summed_up
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment, RobotPorts
 from gradiva.yarp_modules.bring_up.board_probe import BoardProbe, probe_board

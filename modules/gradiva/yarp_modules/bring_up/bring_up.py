@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradiva.common import NDArray, RobotInterfaceError, WalkingError
-from gradiva.common.finding import FAIL, OK, Finding
+from gradiva.common.errors import FAIL, OK, Finding
 from gradiva.robot_model import Environment, IdynTreeModel
 from gradiva.setup import Setup
 from gradiva.walking import WalkingLayers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradiva.common.finding import FAIL, OK, WARN, Finding
+from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware.asking import is_there
 from gradiva.robot_model import Environment, RobotPorts
 from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
