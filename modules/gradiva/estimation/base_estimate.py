@@ -23,7 +23,7 @@ from gradiva.common import (
     minimum_jerk,
     so3,
 )
-from gradiva.robot_model.symbolic_so3 import symbolic_exp
+from gradiva.robot_model.symbolic_dynamics import symbolic_exp
 
 FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
 """Position (3,) and rotation (3, 3) of each sole."""

@@ -1,20 +1,59 @@
-"""Requests from the threads of connections, answered by the one that ticks."""
+"""Commands over RPC: replies, and a queue from the threads of connections to the tick."""
 
 from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from gradiva.common import StateError
-from pureyarp.wire.elements import Element
+from gradiva.middleware import yarp
+from pureyarp.wire.elements import Element, Vocab32
 
+FAREWELLS = ("quit", "exit", "bye")
 Request = TypeVar("Request")
-
 _MOST_WAITING = 16  # requests; a flood of them is refused at the door
 _MOST_AT_ONCE = 4  # answered in one tick
 _GRACE = 1.0  # [s] beyond the patience for what is being carried out: who does so knows the better reason
+
+
+def ok(*values: Element) -> list[Element]:
+    """Return the reply ``[ok] values…``: it was done, or this is what was asked for."""
+    return [_vocab("ok"), *values]
+
+
+def fail(reason: str) -> list[Element]:
+    """Return the reply ``[fail] "reason"``: it was not done."""
+    return [_vocab("fail"), reason]
+
+
+def many(lines: Sequence[str]) -> list[Element]:
+    """Return the reply ``[many] "line" …``, which text clients show line by line."""
+    return [_vocab("many"), *lines]
+
+
+def word(element: Element) -> str:
+    """Return what a string or vocab says; an empty string for anything else."""
+    if isinstance(element, Vocab32):
+        return str(yarp.decode(int(element)))
+    return element if isinstance(element, str) else ""
+
+
+def is_ok(reply: Sequence[Element]) -> bool:
+    """Return whether a reply begins with ``[ok]``."""
+    return bool(reply) and word(reply[0]) == "ok"
+
+
+def is_called(element: Element, command: str) -> bool:
+    """Return whether ``element`` names ``command``: as text, or as a vocab of its first four letters."""
+    if isinstance(element, Vocab32):
+        return word(element) == command[:4]
+    return element == command
+
+
+def _vocab(letters: str) -> Vocab32:
+    return Vocab32(yarp.encode(letters))
 
 
 class Asked(Generic[Request]):
