@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from gradiva.robot_model.robot_ports import Environment
+from gradiva.robot_model import Environment
 from gradiva.setup import load_robot, robots_with_ports
 from gradiva.yarp_modules.application import read_application
 from gradiva.yarp_modules.application.shipped_applications import shipped_applications

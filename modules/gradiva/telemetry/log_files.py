@@ -1,31 +1,21 @@
-"""Logs as MATLAB v7.3 files, in the structure that robot-log-visualizer opens.
-
-Such a file is HDF5 behind a 512-byte user block. The struct ``robot_logger_device`` holds
-
-- ``description_list`` (cell of the joint names), ``yarp_robot_name`` and ``metadata`` (JSON text);
-- ``walking``, with one struct a part of each signal's name: ``dcm::position::measured`` is
-  ``walking.dcm.position.measured``, with ``data``, ``timestamps``, ``dimensions``, ``name``,
-  ``elements_names`` and ``units_of_measure``;
-- ``joints_state.{positions, velocities, torques}``, the measured joints once more, under the names from which
-  the visualiser draws the robot.
-
-HDF5 shapes are those of MATLAB reversed.
-"""
+"""Write and read logs as MATLAB v7.3 files, export signals as CSV and NPZ, reduce values to those of JSON and TOML."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum, StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Protocol
 
 import h5py
 import numpy as np
 
-from gradiva.common import NDArray
-from gradiva.telemetry.plain_values import plain
+from gradiva.common import NDArray, nearest_name
 from gradiva.telemetry.signal_log import LogError, SignalInfo, SignalLog
 
 ROOT = "robot_logger_device"
@@ -34,17 +24,18 @@ _USER_BLOCK = 512  # bytes, the smallest that HDF5 takes; MATLAB reads the first
 _LONG = 4096  # numbers; a longer array is compressed
 _CHUNK = 1024  # rows that are compressed together, as many as a block of a log has: each chunk is written once
 _DRAWN = {f"joints_state::{name}::measured": f"joints_state::{name}" for name in ("positions", "velocities", "torques")}
+_NUMBER = "%.9g"  # micrometres of a kilometre, and a tenth of the lines that all digits would need
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatLog:
-    """What a log file holds.
+    """Hold what a log file contains.
 
     Attributes:
         log: All signals.
         joints: Names, in the order of the joint signals.
         robot_name: Of the robot.
-        metadata: Whatever was written beside.
+        metadata: Values that were written beside the signals.
     """
 
     log: SignalLog
@@ -54,7 +45,7 @@ class MatLog:
 
 
 class SignalSource(Protocol):
-    """Signals over time that are written block by block: a `SignalLog`, or a journal, which no memory has to hold."""
+    """Signals over time that are written block by block: a `SignalLog`, or a `JournalReader`, which stays on disk."""
 
     @property
     def columns(self) -> Mapping[str, slice]:
@@ -197,7 +188,7 @@ class _MatWriter:
         self.cell(group, "units_of_measure", [info.unit] * size)
 
     def list_fields(self, group: h5py.Group) -> None:
-        """Tell MATLAB the fields of a struct, and of all structs below it."""
+        """Write the attribute MATLAB_fields of a struct, and of all structs below it."""
         names = [np.array(list(name), dtype="S1") for name in group]
         fields = np.empty(len(names), dtype=h5py.vlen_dtype(np.dtype("S1")))
         fields[:] = names
@@ -237,3 +228,79 @@ def _text(dataset: h5py.Dataset) -> str:
     if "MATLAB_empty" in dataset.attrs:
         return ""
     return np.asarray(dataset[:, 0], dtype="<u2").tobytes().decode("utf-16-le")
+
+
+class ExportFormat(StrEnum):
+    """Formats of an export; the value is the suffix of the file as well."""
+
+    CSV = "csv"
+    NPZ = "npz"
+
+
+def export_log(log: SignalLog, path: Path, form: ExportFormat, patterns: Sequence[str] = ()) -> None:
+    """Write signals of a log.
+
+    CSV has one row a tick: ``time``, then a column for each element, such as ``dcm::position::measured::x``. NPZ has
+    the array ``time``, shape (T,), and one array for each signal, shape (T, n). Units are SI, frames those of the log.
+
+    Args:
+        log: Of a run.
+        path: Of the file; replaced if it exists.
+        form: CSV or NPZ.
+        patterns: Names of signals, in which ``*`` stands for any characters; all signals by default.
+
+    Raises:
+        LogError: A pattern fits no signal.
+        OSError: The file cannot be written.
+    """
+    names = _chosen(log, patterns)
+    if form is ExportFormat.NPZ:
+        np.savez_compressed(path, allow_pickle=False, **{"time": log.times, **{name: log[name] for name in names}})
+        return
+    header = ",".join(["time", *(column for name in names for column in columns_of(log, name))])
+    table = np.column_stack([log.times, *(log[name] for name in names)])
+    np.savetxt(path, table, fmt=_NUMBER, delimiter=",", header=header, comments="", encoding="utf-8")
+
+
+def columns_of(log: SignalLog, name: str) -> list[str]:
+    """Return the column names of a signal: its own name for a number, one name an element for a vector."""
+    elements = log.info(name).elements
+    return [name] if len(elements) == 1 else [f"{name}::{element}" for element in elements]
+
+
+def _chosen(log: SignalLog, patterns: Sequence[str]) -> list[str]:
+    """Return the signals that fit any pattern, in the order of the log."""
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in log):
+            raise LogError(f"the log has no signal '{pattern}'{nearest_name(pattern, log.names)}")
+    return [name for name in log if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` made of dicts, lists, strings, booleans, integers, floats and None.
+
+    Dataclasses and mappings become dicts, arrays and tuples lists, enums their values, paths strings, numbers
+    that JSON cannot write (NaN, infinity) None.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
+
+
+def without_none(value: Any) -> Any:
+    """Return plain values without the entries that are None, which TOML cannot say."""
+    if isinstance(value, dict):
+        return {key: without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_none(item) for item in value if item is not None]
+    return value

@@ -1,12 +1,12 @@
-r"""The whole-body controller for rigid ground, "TSID-Rigid" (thesis section 7.2).
+r"""Control torques on rigid ground, "TSID-Rigid" (thesis section 7.2).
 
 Variables
     :math:`\dot\nu, f_l, f_r` and, in the full form, :math:`\tau`.
 Objective
-    what is soft of: poses of the feet, centre of mass and centroidal angular momentum (through the wrenches), local and
-    global ZMP, orientations of torso and pelvis; and always posture, wrenches near the expected ones, small torques.
+    the soft ones of: poses of the feet, centre of mass and centroidal angular momentum (through the wrenches), local
+    and global ZMP, orientations of torso and pelvis; and always posture, wrenches near the expected ones, low torques.
 Constraints
-    base dynamics, in the full form joint dynamics, no wrench on a foot without load; what is hard of the tasks; wrench
+    base dynamics, in the full form joint dynamics, no wrench on a foot without load; the hard ones of the tasks; wrench
     cones, torques and joint positions within their limits, hard or soft.
 
 The problem has one structure for all contact configurations: each foot has a task for standing and one for swinging, of
@@ -17,15 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.common import Side
-from gradiva.robot_model import SymbolicDynamics
-from gradiva.whole_body import acceleration_tasks as tasks
-from gradiva.whole_body.joint_limits import JointLimitConfig, TorqueLimitConfig
-from gradiva.whole_body.parameters import Parameters
-from gradiva.whole_body.problem_draft import ProblemDraft
+from gradiva.common import RobotPosture, Side
+from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
+from gradiva.whole_body import tasks
+from gradiva.whole_body.limits import JointLimitConfig, TorqueLimitConfig, WrenchConeConfig
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.reference_symbols import ReferenceSymbols
-from gradiva.whole_body.task_config import (
+from gradiva.whole_body.tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
     OrientationTaskConfig,
@@ -34,8 +31,8 @@ from gradiva.whole_body.task_config import (
     ZmpTaskConfig,
     refuse_negative,
 )
-from gradiva.whole_body.unknowns import Form, rigid_unknowns
-from gradiva.whole_body.wrench_cone import WrenchConeConfig
+from gradiva.whole_body.torque_control import Form, ProblemDraft, TorqueController, TorqueProblem, rigid_unknowns
+from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,3 +143,31 @@ class RigidProblem(ProblemDraft):
         """Nothing pushes a foot without load."""
         in_the_air = 1.0 - self.references.feet[side].is_loaded
         self.composer.fix(f"{side} foot in the air", self.unknowns.first_wrench[side], 6, in_the_air)
+
+
+class RigidTorqueController(TorqueController):
+    """Command torques on rigid ground."""
+
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        config: RigidTorqueControlConfig,
+        torque_rate: float,
+        posture: RobotPosture,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Build the problem.
+
+        Args:
+            model: The robot.
+            config: Tasks and limits.
+            torque_rate: By which a torque may change, [N·m/s].
+            posture: Where the robot begins.
+            compiler: How the problem's function becomes fast.
+
+        Raises:
+            ConfigError: A joint group of the posture is missing or unknown.
+        """
+        draft = RigidProblem(SymbolicDynamics(model), config)
+        problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
+        super().__init__(problem, config.search_speed, torque_rate, posture)

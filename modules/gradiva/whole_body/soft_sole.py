@@ -1,4 +1,4 @@
-"""Soft ground below one sole as symbols, what follows from them, and their values."""
+"""Express one sole on soft ground in symbols: its present wrench, the wrench's rate, and their values in a tick."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy.typing as npt
 from gradiva.common import EstimationError, RobotState, Side, SoleRectangle
 from gradiva.contacts import LoadedEdge, SoleMoments, ViscoElasticEquations, loaded_part, normal_pressure
 from gradiva.robot_model import SymbolicFrame
-from gradiva.whole_body.acceleration_tasks import frame_acceleration
-from gradiva.whole_body.parameters import Parameters
+from gradiva.whole_body.tasks import frame_acceleration
+from gradiva.whole_body.whole_body_reference import Parameters
 
 _NAMES = {
     side: tuple(f"{side}_{name}" for name in ("rest_position", "rest_rotation", "stiffness", "damping"))
