@@ -9,8 +9,8 @@ import numpy as np
 
 from gradiva.common import ConfigError, DcmPreview, WalkingError
 from gradiva.contacts import SupportPolygon
+from gradiva.safety import failed_tick
 from gradiva.walking.model_control import ModelControl
-from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
 from pureyarp.rate_limited_log import RateLimitedLog

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from gradiva.common import ConfigError, WalkingError
 from gradiva.planner import WalkingPlan, WalkingPlanner
-from gradiva.walking.safety import failed_tick
+from gradiva.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
 from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
 from pureyarp.rate_limited_log import RateLimitedLog

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from gradiva.common import NDArray, RobotState, WalkingReference
 from gradiva.contacts import SupportPolygon
+from gradiva.safety import Finding
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
 from gradiva.walking.dcm_law import InstantaneousLaw, Preview
 from gradiva.walking.model_control import DesiredPendulum, ModelControl
 from gradiva.walking.pendulum_memory import PendulumMemory
-from gradiva.walking.safety import Finding
 from gradiva.yarp_modules.exchange_record import ExchangeRecord
 from gradiva.yarp_modules.message_header import MessageHeader, Numbering
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter

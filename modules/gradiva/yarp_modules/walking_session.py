@@ -15,8 +15,8 @@ from gradiva.common import (
     WalkingError,
     altered,
 )
+from gradiva.safety import Finding, SafetyKind
 from gradiva.walking import WalkingController, WalkingLog, WalkingState, clock_finding
-from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.command_reply import fail, ok
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
