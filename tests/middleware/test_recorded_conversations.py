@@ -168,9 +168,8 @@ def test_the_tests_that_a_row_names_are_there_and_know_the_recording(name):
     proof = PROOFS[name]
     for reference in (*proof.server, *proof.client):
         module_name, test_name = reference.split(":")
-        module = importlib.import_module(
-            module_name if module_name.startswith("tests.") else f"tests.middleware.{module_name}"
-        )
+        is_full = module_name.startswith("tests.")
+        module = importlib.import_module(module_name if is_full else f"tests.middleware.{module_name}")
         assert callable(getattr(module, test_name))
         assert f'"{name}"' in Path(module.__file__ or "").read_text(), f"{module_name} does not mention {name}"
 

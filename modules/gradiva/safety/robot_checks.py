@@ -83,8 +83,8 @@ _UNITS = ("rad", "rad/s", "N·m", "rad")
 class JointCheck:
     r"""Compares each joint with its bounds.
 
-    With :math:`s, \dot s, \tau` as measured, :math:`s^*` as commanded one tick before, limits :math:`\underline s, \bar s,
-    \bar v, \bar\tau` and the servo stiffness :math:`k`, all is well while
+    With :math:`s, \dot s, \tau` as measured, :math:`s^*` as commanded one tick before, limits
+    :math:`\underline s, \bar s, \bar v, \bar\tau` and the servo stiffness :math:`k`, a joint is well while
 
     .. math:: \underline s + m \le s \le \bar s - m, \quad |\dot s| \le f_v \bar v, \quad
         |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
@@ -201,7 +201,7 @@ class FootCheckConfig:
         minimum_force: Normal force, as a part of the robot's weight, [-].
         minimum_load: The same of both feet together, in any support, [-].
         force_duration: Of both, [s].
-        pressure_margin: Kept by the centre of pressure from the edges of the sole; negative: tolerated beyond them, [m].
+        pressure_margin: Distance of the centre of pressure from the edges of the sole; negative: beyond them, [m].
         pressure_duration: [s].
     """
 

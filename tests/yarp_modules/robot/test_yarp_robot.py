@@ -15,7 +15,7 @@ from gradiva.middleware.control_board import ControlMode as BoardMode
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.tick_schedule import control_time
+from gradiva.yarp_modules.tick_timing import control_time
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach
 from tests.yarp_modules.robot.fake_robot import ground_at

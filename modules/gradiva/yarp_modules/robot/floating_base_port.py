@@ -12,7 +12,7 @@ from gradiva.middleware.bottles import as_items
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.yarp_modules.robot.contact_wrenches import open_port
 from gradiva.yarp_modules.robot.remote_imu import rotation_of
-from gradiva.yarp_modules.tick_schedule import control_time
+from gradiva.yarp_modules.tick_timing import control_time
 
 _NUMBERS = 18  # position, roll pitch yaw, linear and angular velocity, linear and angular acceleration
 

@@ -31,7 +31,7 @@ from gradiva.yarp_modules.robot.remote_imu import NO_ATTITUDE, RemoteImu
 from gradiva.yarp_modules.robot.remote_joints import JointSample, RemoteJoints
 from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
 from gradiva.yarp_modules.robot.source_clock import SourceClock
-from gradiva.yarp_modules.tick_schedule import control_time
+from gradiva.yarp_modules.tick_timing import control_time
 from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.robot")
