@@ -1,4 +1,4 @@
-"""What findings lead to."""
+"""Findings become events with responses."""
 
 import re
 from types import SimpleNamespace
@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, NoSolutionFound
+from gradiva.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor, failed_tick
+from gradiva.safety.supervisor import FailurePolicy, FailurePolicyConfig
 from gradiva.setup import load_setup
-from gradiva.walking.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor
-from gradiva.walking.safety.failure_policy import FailurePolicy, FailurePolicyConfig, failed_tick
 
 
 def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():
@@ -54,7 +54,7 @@ def raised(error, by=lambda error: (_ for _ in ()).throw(error)):
 def test_a_failed_tick_says_what_and_where(error, said):
     finding = raised(error)
     assert finding.subject == type(error).__name__
-    assert re.fullmatch(rf"{re.escape(said)} \(test_safety_supervisor.py:\d+\)", finding.text)
+    assert re.fullmatch(rf"{re.escape(said)} \(test_supervisor.py:\d+\)", finding.text)
     with pytest.raises(ConfigError) as caught:
         load_setup("no such robot")
     assert failed_tick(caught.value).subject == "ConfigError in setup"
@@ -68,7 +68,7 @@ def supervisor(*overrides):
     return SafetySupervisor(setup.walking.safety, setup.robot, bounds, posture)
 
 
-def test_each_finding_becomes_one_event_and_the_gravest_is_returned():
+def test_each_finding_becomes_one_event_and_the_most_severe_is_returned():
     warm, tilt = Finding(SafetyKind.MOTOR_WARM, "l_knee", "warm"), Finding(SafetyKind.TILT, "", "tilted")
     safety = supervisor()
     event = safety.note([warm, tilt], 1.5)

@@ -1,4 +1,4 @@
-"""What went wrong, by name, and what is done about it."""
+"""Safety events: the kind of a violation, where it was found, and the response to it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gradiva.common import ClockJump
 
 
 class SafetyKind(StrEnum):
-    """What can go wrong; ``config/safety.toml`` gives each its response under the same name."""
+    """Kinds of violations; ``config/safety.toml`` gives each its response under the same name."""
 
     JOINT_POSITION = "joint_position"
     JOINT_VELOCITY = "joint_velocity"
@@ -38,7 +38,7 @@ class SafetyKind(StrEnum):
 
 
 class Response(StrEnum):
-    """What is done about it."""
+    """The response to a violation."""
 
     WARN = "warn"
     FINISH_STEP = "finish the step"
@@ -46,7 +46,7 @@ class Response(StrEnum):
 
     @property
     def severity(self) -> _Severity:
-        """The responses in order."""
+        """The responses in order of severity."""
         return _Severity[self.name]
 
 
@@ -58,12 +58,12 @@ class _Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a check found.
+    """A violation that a check found.
 
     Attributes:
-        kind: What is wrong.
+        kind: Kind of the violation.
         subject: Name of the joint, foot or sensor; empty where it is the whole robot.
-        text: For people, with value and limit.
+        text: A line for the log, with value and limit.
     """
 
     kind: SafetyKind
@@ -72,18 +72,18 @@ class Finding:
 
 
 def clock_finding(jump: ClockJump) -> Finding:
-    """Return that the clock jumped, which control time did not follow."""
+    """Return the finding that the clock jumped, which control time did not follow."""
     return Finding(SafetyKind.CLOCK_JUMP, jump.direction, f"{jump}; control time goes on by one period")
 
 
 @dataclass(frozen=True, slots=True)
 class SafetyEvent:
-    """A finding and what is done about it.
+    """A finding and the response to it.
 
     Attributes:
         time: Of the control clock, [s].
-        finding: What is wrong.
-        response: What is done.
+        finding: The violation.
+        response: The reaction of the controller.
     """
 
     time: float
@@ -92,7 +92,7 @@ class SafetyEvent:
 
     @property
     def kind(self) -> SafetyKind:
-        """What is wrong."""
+        """Kind of the violation."""
         return self.finding.kind
 
     @property
@@ -102,7 +102,7 @@ class SafetyEvent:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """A line for the log."""
         return self.finding.text
 
     def as_table(self) -> dict[str, Any]:

@@ -1,40 +1,38 @@
-"""Readings that are not believed, and what stands in for them."""
+"""Readings that are refused, and their substitutes."""
 
 import numpy as np
 import pytest
 
 from gradiva.common import ImuMeasurement, Side
 from gradiva.robot_model import ForceTorqueSensor
-from gradiva.walking.safety import SafetyKind
-from gradiva.walking.safety.encoder_bridge import EncoderBridge
-from gradiva.walking.safety.imu_trust import ImuTrust
-from gradiva.walking.safety.wrench_trust import WrenchTrust
+from gradiva.safety import SafetyKind
+from gradiva.safety.sensor_checks import EncoderCheck, ImuCheck, WrenchCheck
 
 JOINTS = ("hip", "knee")
 SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
 
 
 def bridge():
-    encoders = EncoderBridge(JOINTS, np.array([10.0, 10.0]), margin=0.05, duration=0.05)
+    encoders = EncoderCheck(JOINTS, np.array([10.0, 10.0]), margin=0.05, duration=0.05)
     encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.01, 0.0)
     return encoders
 
 
-def read(encoders, positions, time, velocities=(0.0, 0.0), told=(1.0, 1.0)):
-    told = np.array(told)
-    return encoders.update(np.array(positions), np.array(velocities), 0.01 * told, told, 0.01, time)
+def read(encoders, positions, time, velocities=(0.0, 0.0), commanded=(1.0, 1.0)):
+    commanded = np.array(commanded)
+    return encoders.update(np.array(positions), np.array(velocities), 0.01 * commanded, commanded, 0.01, time)
 
 
-def test_encoders_that_move_as_fast_as_joints_can_are_believed():
+def test_encoders_that_move_as_fast_as_joints_can_are_accepted():
     positions = np.array([0.149, -0.149])
-    believed, velocities, found = bridge().update(positions, positions, np.ones(2), np.ones(2), 0.01, 0.01)
-    assert believed is positions
+    accepted, velocities, found = bridge().update(positions, positions, np.ones(2), np.ones(2), 0.01, 0.01)
+    assert accepted is positions
     assert velocities is positions
     assert found == []
 
 
 @pytest.mark.parametrize("wrong", [0.151, -0.151, np.nan, np.inf])
-def test_a_single_wrong_encoder_reading_is_bridged_by_what_the_joint_was_told(wrong):
+def test_a_single_wrong_encoder_reading_is_bridged_by_what_the_joint_was_commanded(wrong):
     encoders = bridge()
     positions, velocities, found = read(encoders, (wrong, 0.02), 0.01, velocities=(33.0, 2.0))
     np.testing.assert_allclose(positions, [0.01, 0.02])
@@ -55,8 +53,8 @@ def test_a_velocity_that_cannot_be_is_bridged():
 def test_a_joint_that_is_faster_than_its_limit_has_no_wrong_encoder():
     encoders = bridge()
     for tick in range(1, 20):
-        believed, velocities, found = read(encoders, (0.12 * tick, 0.0), 0.01 * tick, velocities=(12.0, 0.0))
-        assert (believed[0], velocities[0], found) == (0.12 * tick, 12.0, [])
+        accepted, velocities, found = read(encoders, (0.12 * tick, 0.0), 0.01 * tick, velocities=(12.0, 0.0))
+        assert (accepted[0], velocities[0], found) == (0.12 * tick, 12.0, [])
 
 
 @pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
@@ -74,10 +72,10 @@ def wrenches(left, right):
 
 
 def trusted():
-    return WrenchTrust(SENSORS, frozen_duration=0.04, bridge_duration=0.05, largest=3000.0)
+    return WrenchCheck(SENSORS, frozen_duration=0.04, bridge_duration=0.05, largest=3000.0)
 
 
-def test_a_frozen_force_sensor_is_not_believed_any_more():
+def test_a_frozen_force_sensor_is_not_accepted_any_more():
     trust = trusted()
     for tick in range(4):
         assert trust.update(wrenches(7.0, tick), 0.01 * tick)[1] == []
@@ -97,7 +95,7 @@ def test_a_foot_in_the_air_is_not_frozen():
 
 
 @pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e9, -1e200])
-def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_believed_meanwhile(wrong):
+def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_accepted_meanwhile(wrong):
     trust = trusted()
     trust.update(wrenches(7.0, 8.0), 0.0)
     bridged, found = trust.update(wrenches(wrong, 9.0), 0.01)
@@ -111,11 +109,11 @@ def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_believed_meanwhile(
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -1e9, 1e200])
 def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_freezes(number):
-    trust = ImuTrust(0.04, 0.05)
+    trust = ImuCheck(0.04, 0.05)
     assert trust.update(None, 0.0) == (None, [])
     alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, number))
     assert trust.update(alive, 0.01) == (alive, [])
     assert trust.update(wrong, 0.02) == (None, [])
     assert trust.update(alive, 0.03) == (alive, [])
-    believed, (finding,) = trust.update(alive, 0.05)
-    assert (believed, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
+    accepted, (finding,) = trust.update(alive, 0.05)
+    assert (accepted, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)

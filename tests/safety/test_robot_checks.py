@@ -1,4 +1,4 @@
-"""The checks, one by one: exact limits, both sides, persistence."""
+"""The checks of the robot, one by one: exact limits, both sides, durations."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -7,20 +7,27 @@ import numpy as np
 import pytest
 
 from gradiva.common import Measurement, Side, SoleRectangle, so3
-from gradiva.walking.safety import JointBounds, SafetyKind
-from gradiva.walking.safety.fall_watch import FallWatch, FallWatchConfig
-from gradiva.walking.safety.foot_watch import FootWatch, FootWatchConfig
-from gradiva.walking.safety.joint_watch import JointWatch, JointWatchConfig
-from gradiva.walking.safety.motor_watch import MotorWatch, MotorWatchConfig
-from gradiva.walking.safety.persistence import Patience, Persistence
-from gradiva.walking.safety.reference_watch import ReferenceWatch, ReferenceWatchConfig
+from gradiva.safety import JointBounds, SafetyKind
+from gradiva.safety.debounce import Debounce, VectorDebounce
+from gradiva.safety.robot_checks import (
+    FallCheck,
+    FallCheckConfig,
+    FootCheck,
+    FootCheckConfig,
+    JointCheck,
+    JointCheckConfig,
+    MotorCheck,
+    MotorCheckConfig,
+    ReferenceAgeCheck,
+    ReferenceAgeCheckConfig,
+)
 
 JOINTS = ("hip", "knee")
 BOUNDS = JointBounds(
     np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
 )
-JOINT_CONFIG = JointWatchConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
-FOOT_CONFIG = FootWatchConfig(0.2, 0.5, 0.1, 0.0, 0.1)
+JOINT_CONFIG = JointCheckConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
+FOOT_CONFIG = FootCheckConfig(0.2, 0.5, 0.1, 0.0, 0.1)
 SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
 
 
@@ -30,31 +37,31 @@ def measured(positions=(0.0, 1.0), velocities=(0.0, 0.0), torques=(0.0, 0.0)):
     )
 
 
-def joint_findings(measurement, told=None):
-    told = measurement.joint_positions if told is None else np.array(told)
-    return JointWatch(JOINT_CONFIG, JOINTS, BOUNDS).findings(measurement, told, 0.0)
+def joint_findings(measurement, commanded=None):
+    commanded = measurement.joint_positions if commanded is None else np.array(commanded)
+    return JointCheck(JOINT_CONFIG, JOINTS, BOUNDS).findings(measurement, commanded, 0.0)
 
 
-def test_what_is_wrong_for_its_duration_is_told_once():
-    persistence = Persistence(np.array([0.05, 0.0]))
+def test_a_violation_that_lasts_for_its_duration_is_reported_once():
+    debounce = VectorDebounce(np.array([0.05, 0.0]))
     wrong, well = np.array([True, False]), np.array([False, False])
-    assert [persistence.update(wrong, 0.01 * tick) for tick in range(5)] == [[]] * 5
-    assert persistence.update(wrong, 0.05) == [0]
-    assert persistence.update(wrong, 0.06) == []
-    persistence.reset()
-    assert persistence.update(wrong, 1.0) == []
-    assert persistence.update(well, 1.04) == []
-    assert persistence.update(wrong, 1.06) == []
-    assert persistence.update(~wrong, 1.07) == [1]
+    assert [debounce.update(wrong, 0.01 * tick) for tick in range(5)] == [[]] * 5
+    assert debounce.update(wrong, 0.05) == [0]
+    assert debounce.update(wrong, 0.06) == []
+    debounce.reset()
+    assert debounce.update(wrong, 1.0) == []
+    assert debounce.update(well, 1.04) == []
+    assert debounce.update(wrong, 1.06) == []
+    assert debounce.update(~wrong, 1.07) == [1]
 
 
-def test_patience_begins_anew_after_a_good_tick():
-    timeout = Patience(0.1)
-    assert not timeout.is_over(True, 0.0)
-    assert not timeout.is_over(False, 0.05)
-    assert not timeout.is_over(True, 0.1)
-    assert timeout.is_over(True, 0.2)
-    assert not timeout.is_over(True, 0.3)
+def test_a_debounce_begins_anew_after_a_good_tick():
+    debounce = Debounce(0.1)
+    assert not debounce.update(True, 0.0)
+    assert not debounce.update(False, 0.05)
+    assert not debounce.update(True, 0.1)
+    assert debounce.update(True, 0.2)
+    assert not debounce.update(True, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -80,21 +87,21 @@ def test_a_joint_at_its_limits_is_well():
     assert joint_findings(measured(torques=(np.nan, np.nan))) == []  # nothing measures them
 
 
-def test_a_joint_may_be_off_by_what_its_servo_yields():
-    assert joint_findings(measured((0.0, 1.0)), told=(0.19, 0.76)) == []
-    (finding,) = joint_findings(measured((0.0, 1.0)), told=(0.21, 1.0))
+def test_a_joint_may_be_off_by_the_deflection_of_its_servo():
+    assert joint_findings(measured((0.0, 1.0)), commanded=(0.19, 0.76)) == []
+    (finding,) = joint_findings(measured((0.0, 1.0)), commanded=(0.21, 1.0))
     assert finding.kind is SafetyKind.JOINT_TRACKING
-    (finding,) = joint_findings(measured((0.0, 1.0)), told=(0.0, 0.74))
+    (finding,) = joint_findings(measured((0.0, 1.0)), commanded=(0.0, 0.74))
     assert finding.subject == "knee"
     assert finding.text == "joint knee differs from its command by 0.26 rad, the limit is 0.25 rad"
 
 
 def test_motors_are_warned_of_and_then_stopped():
-    watch = MotorWatch(MotorWatchConfig(70.0, 80.0, 1.0), JOINTS)
-    assert watch.findings(None, 0.0) == []
-    assert watch.findings(np.array([np.nan, 70.0]), 0.0) == []
-    assert watch.findings(np.array([np.nan, 81.0]), 1.0) == []
-    warm, hot = watch.findings(np.array([np.nan, 81.0]), 2.0)
+    check = MotorCheck(MotorCheckConfig(70.0, 80.0, 1.0), JOINTS)
+    assert check.findings(None, 0.0) == []
+    assert check.findings(np.array([np.nan, 70.0]), 0.0) == []
+    assert check.findings(np.array([np.nan, 81.0]), 1.0) == []
+    warm, hot = check.findings(np.array([np.nan, 81.0]), 2.0)
     assert (warm.kind, hot.kind) == (SafetyKind.MOTOR_WARM, SafetyKind.MOTOR_HOT)
     assert hot.text == "the motor of knee has 81 °C, the limit is 80 °C"
 
@@ -113,10 +120,10 @@ def standing(left=100.0, right=0.0, moment=(0.0, 0.0)):
 
 
 def foot_findings(state, untrusted=(), both=False, seconds=0.1):
-    watch = FootWatch(FOOT_CONFIG, SOLE, 100.0)
+    check = FootCheck(FOOT_CONFIG, SOLE, 100.0)
     reference = SimpleNamespace(stance_foot=Side.LEFT, is_double_support=both)
-    assert watch.findings(state, reference, untrusted, 0.0) == []
-    return watch.findings(state, reference, untrusted, seconds)
+    assert check.findings(state, reference, untrusted, 0.0) == []
+    return check.findings(state, reference, untrusted, seconds)
 
 
 @pytest.mark.parametrize("moment", [(0.0, -9.99), (0.0, 4.99), (3.99, 0.0), (-2.99, 0.0)])
@@ -156,7 +163,7 @@ def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0):
         dcm_position=np.array([dcm_error, 0.0]),
     )
     reference = SimpleNamespace(dcm=SimpleNamespace(position=np.zeros(2)))
-    return [finding.text for finding in FallWatch(FallWatchConfig(0.6, 0.4, 0.8), posture).findings(state, reference)]
+    return [finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.8), posture).findings(state, reference)]
 
 
 def test_an_upright_robot_is_not_falling():
@@ -168,17 +175,17 @@ def test_the_tilt_counts_from_a_start_posture_that_leans():
     assert fall_findings(tilt=-0.35, lean=0.3) == ["the base is tilted by 37°, the limit is 34°"]
 
 
-def test_a_fall_is_told_with_its_measure():
+def test_a_fall_is_reported_with_value_and_limit():
     assert fall_findings(tilt=0.7) == ["the base is tilted by 40°, the limit is 34°"]
     assert fall_findings(dcm_error=-0.5) == ["the DCM is 50 cm off its reference, the limit is 40 cm"]
     assert fall_findings(height=0.39) == ["the base is 0.39 m above the ground, the limit is 0.40 m"]
 
 
 def test_references_that_stop_in_mid_swing_are_found():
-    watch = ReferenceWatch(ReferenceWatchConfig(0.1))
+    check = ReferenceAgeCheck(ReferenceAgeCheckConfig(0.1))
     reference = SimpleNamespace(time=1.0, foot=lambda side: SimpleNamespace(in_contact=side is Side.LEFT))
-    assert watch.findings(reference, 1.09) == []
-    (finding,) = watch.findings(reference, 1.2)
+    assert check.findings(reference, 1.09) == []
+    (finding,) = check.findings(reference, 1.2)
     assert finding.kind is SafetyKind.STALE_REFERENCE
     assert "while the right foot swings" in finding.text
 
