@@ -15,6 +15,7 @@ from gradiva.common.errors import (
     nearest_name,
 )
 from gradiva.common.feet import FootContact, Side, SoleRectangle, TwoFeet
+from gradiva.common.plugins import load_plugin, plugin_names
 from gradiva.common.references import DcmPreview, DcmReference, FootReference, WalkingReference
 from gradiva.common.robot import (
     GRAVITY,
@@ -65,11 +66,13 @@ __all__ = [
     "altered",
     "freeze_arrays",
     "from_table",
+    "load_plugin",
     "low_pass_gain",
     "merge",
     "minimum_acceleration",
     "minimum_jerk",
     "nearest_name",
+    "plugin_names",
     "readonly",
     "sealed",
     "unchecked",

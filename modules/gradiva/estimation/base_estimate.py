@@ -158,8 +158,8 @@ class StanceAnchor:
 
     A foot never lands exactly where the plan put it. At the switch the new stance sole is taken where the estimate
     sees it, so nothing jumps; then the difference to the plan fades within ``blend_time``: the plan's feet are the
-    robot's feet, and there is no lasting offset between the CoM reference and the foot that has to support it. The remaining
-    error moves the origin of the plan in the frame of the odometry instead.
+    robot's feet, and there is no lasting offset between the CoM reference and the foot that has to support it.
+    The remaining error moves the origin of the plan in the frame of the odometry instead.
     """
 
     def __init__(self, blend_time: float) -> None:

@@ -64,8 +64,8 @@ class ContactParameterEstimator:
 
     Of a wrench only the normal force is used. Its tangential part depends on where exactly the foot touched, and on
     sliding; a foot that moved on by 3 mm while it touched has so wrong moments that b is lost.
-    The update of P is Joseph's: right for any L. While the foot is still, b has no part in L: the effect of damping is then
-    below the model error. A measurement that is off by more than P and γ explain is left out; when that
+    The update of P is Joseph's: right for any L. While the foot is still, b has no part in L: the effect of damping
+    is then below the model error. A measurement that is off by more than P and γ explain is left out; when that
     lasts, the ground below the foot has changed.
     """
 
