@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradiva.common import ModelError, Side, WalkingError, nearest_name
-from gradiva.common.finding import FAIL, OK, WARN, Finding
+from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
