@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import WalkingError, nearest_name
-from gradiva.middleware import MalformedMessage
+from gradiva.common import nearest_name
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.yarp_modules.command_reply import is_called, word
 from pureyarp.wire.elements import Element, Vocab32
@@ -101,7 +101,7 @@ def parse_goal(arguments: Sequence[Element]) -> Command:
             return _path(items[1:])
     except MalformedMessage:
         raise
-    except WalkingError as error:  # not finite
+    except NAMED_ERRORS as error:  # not finite
         raise MalformedMessage(f"setGoal: {error}") from None
     raise MalformedMessage(f"setGoal: no goal is called '{kind:.20}'{nearest_name(kind, ('velocity', 'path'))}")
 

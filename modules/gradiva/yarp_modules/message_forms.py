@@ -10,7 +10,8 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from gradiva.common import NDArray, WalkingError
+from gradiva.common import NDArray
+from gradiva.middleware import NAMED_ERRORS
 from pureyarp.wire.elements import Element
 
 Pack = Callable[[Any], Element]
@@ -68,7 +69,7 @@ class DataclassForm:
             raise
         try:
             return self.kind(**values)
-        except (WalkingError, ValueError) as error:
+        except (*NAMED_ERRORS, ValueError) as error:
             raise Misfit(str(error)) from error
 
 

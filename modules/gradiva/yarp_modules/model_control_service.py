@@ -7,8 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, WalkingError
+from gradiva.common import ConfigError, DcmPreview
 from gradiva.contacts import SupportPolygon
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.walking.model_control import ModelControl
 from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
@@ -42,7 +43,7 @@ class ModelControlService:
         """Return what layer 2 decides, or why it does not."""
         try:
             reply = self._decide(request)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(request.header, str(error))
         except Exception as error:  # answered at once, so that the law of the other side stands in
             what = f"layer 2 failed: {failed_tick(error).text}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
+from gradiva.middleware import MalformedMessage, NetworkError, yarp
 from gradiva.middleware.bottles import as_items
 from pureyarp.wire.elements import Element, Vocab32
 
@@ -21,10 +21,10 @@ class NumberPort:
         """Open the port.
 
         Raises:
-            MiddlewareError: It could not be opened.
+            NetworkError: It could not be opened.
         """
         if not self._port.open(name):
-            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
     def take(self) -> list[float] | None:
         """Return the newest message since the last call, or None; does not wait.

@@ -6,7 +6,8 @@ import logging
 from collections import OrderedDict
 from dataclasses import replace
 
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import WalkingPlan, WalkingPlanner
 from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_header import MessageHeader
@@ -44,7 +45,7 @@ class PlannerService:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
         try:
             plan = self._planned(question, continued)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(header, str(error))
         except Exception as error:
             what = f"the planner failed: {failed_tick(error).text}"

@@ -7,7 +7,8 @@ import threading
 from collections.abc import Callable
 from typing import Protocol
 
-from gradiva.common import RobotInterface, RobotInterfaceError, WalkingError
+from gradiva.common import RobotInterface, RobotInterfaceError
+from gradiva.middleware import NAMED_ERRORS
 
 _LOGGER = logging.getLogger("gradiva.module")
 _RETRY = 1.0  # [s] between two attempts
@@ -95,7 +96,7 @@ class RobotAwaited:
                 self._reach()
                 _LOGGER.info("the robot is there")
                 return
-            except WalkingError as error:
+            except NAMED_ERRORS as error:
                 self.missing = str(error)
             except Exception as error:  # the module goes on, and says so
                 _LOGGER.exception("the robot cannot be reached")

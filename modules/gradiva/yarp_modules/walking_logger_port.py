@@ -27,7 +27,7 @@ class WalkingLoggerPort:
         """Open the ports.
 
         Raises:
-            MiddlewareError: They could not be opened.
+            NetworkError: They could not be opened.
         """
         self._server.open()
 

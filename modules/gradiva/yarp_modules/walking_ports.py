@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
-from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.yarp_modules.number_port import NumberPort
 from gradiva.yarp_modules.walking_logger_port import WalkingLoggerPort
 from pureyarp.rate_limited_log import RateLimitedLog
@@ -41,7 +41,7 @@ class WalkingPorts:
         """Open all.
 
         Raises:
-            MiddlewareError: One could not be opened.
+            NetworkError: One could not be opened.
         """
         for name, port in self._inputs.items():
             port.open(f"{self._prefix}/{name}")
@@ -69,7 +69,7 @@ class WalkingPorts:
                 take(numbers)
         except Exception as error:  # no message may keep the tick from serving the commands over RPC
             self.refused += 1
-            self._complaints.warning("refused a message: %s", error, trace=not isinstance(error, WalkingError))
+            self._complaints.warning("refused a message: %s", error, trace=not isinstance(error, NAMED_ERRORS))
 
     def _take_base(self, numbers: list[float]) -> None:
         self.robot_base = tuple(numbers[:_POSE])

@@ -17,7 +17,7 @@ from pureyarp.data.searchable import Searchable
 from pureyarp.data.value import Value
 from pureyarp.wire.elements import Element
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _FROM, _CONTEXT = "from", "context"
 _singleton: ResourceFinder | None = None
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from pureyarp.data.ini import read_ini
 from pureyarp.data.yarp_folders import YarpFolders
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 
 
 @dataclass(frozen=True, slots=True)

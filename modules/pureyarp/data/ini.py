@@ -29,7 +29,7 @@ from pureyarp.wire.text import from_text
 
 ContextFinder = Callable[[str, str], Path | None]  # context and file name
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _DEEPEST_INCLUDE = 32
 
 

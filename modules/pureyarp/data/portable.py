@@ -12,7 +12,7 @@ from pureyarp.errors import MalformedMessage
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.wire_family import WireFamily
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _complaints: defaultdict[type, RateLimitedLog] = defaultdict(
     lambda: RateLimitedLog(_LOGGER)
 )  # peers may send garbage without end

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from gradiva.common import NDArray
 from pureyarp.data.argument_checks import checked_float
 from pureyarp.data.portable import Portable
 from pureyarp.data.standard_vectors import StandardVector
@@ -28,7 +28,7 @@ class Vector(Portable):
     """
 
     def __init__(self, size: int | Vector | Sequence[float] = 0, value: float = 0.0) -> None:
-        self.array: NDArray
+        self.array: npt.NDArray[np.float64]
         if isinstance(size, Vector):
             self.array = size.array.copy()
         elif isinstance(size, Sequence | StandardVector | np.ndarray) and not isinstance(size, str):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradiva.common import NDArray, RobotInterfaceError, WalkingError
+from gradiva.common import NDArray, RobotInterfaceError
 from gradiva.common.finding import FAIL, OK, Finding
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.robot_model import Environment, IdynTreeModel
 from gradiva.setup import Setup
 from gradiva.walking import WalkingLayers
@@ -88,7 +89,7 @@ class BringUp:
         yield from check_gains(robot, config)
         try:
             posture = self._start_posture()
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             yield Finding(FAIL, f"start posture: {error}", "com_height, step_width and posture in robot.toml")
             return
         yield from check_limits(robot, joints, posture, config)
