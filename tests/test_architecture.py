@@ -21,10 +21,11 @@ MAY_IMPORT = {
     "simulation": GROUND,
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},
-    "walking": GROUND | LAYERS,
-    "setup": GROUND | LAYERS | {"walking", "simulation"},
-    "experiments": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
-    "yarp_modules": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "safety": GROUND,
+    "walking": GROUND | LAYERS | {"safety"},
+    "setup": GROUND | LAYERS | {"safety", "walking", "simulation"},
+    "experiments": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
+    "yarp_modules": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {

@@ -10,7 +10,7 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.yarp_modules.application.application_files import application_files, load_application
-from gradiva.yarp_modules.config_files import found_file
+from gradiva.yarp_modules.module_options import found_file
 
 ROOT = Path(__file__).parents[1]
 

@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.cli import module_scripts
 from gradiva.cli.main import run
-from gradiva.yarp_modules.module_registry import MODULES
+from gradiva.yarp_modules.module_process import MODULES
 
 
 def test_the_list_names_every_module(capsys):

@@ -10,7 +10,7 @@ from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, Se
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.peer_request import request
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_client import RecordedConnection
 from tests.middleware.recorded_messages import recording

@@ -16,8 +16,8 @@ from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.peer_request import request
 from pureyarp.wire.binary import decode_list
+from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
 from tests.middleware.recorded_client import RecordedConnection, RecordedReceiver, message_in, session
 from tests.middleware.recorded_messages import recorded_messages, recording

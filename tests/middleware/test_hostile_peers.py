@@ -13,7 +13,7 @@ import pytest
 
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.name_client import NameClient
-from pureyarp.wire.datagrams import encode_datagram
+from pureyarp.wire.carriers import encode_datagram
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
 from tests.middleware.village import LARGEST_FRAME, Village, under_attack, village

@@ -32,7 +32,7 @@ class Proof:
     exception: str = ""
 
 
-CONNECTIONS = "embedded.network.test_recorded_connections:"
+CONNECTIONS = "tests.pureyarp.network.test_recorded_connections:"
 TAKEN = CONNECTIONS + "test_a_recorded_sender_is_acknowledged_as_by_the_real_receiver"
 SENT = CONNECTIONS + "test_our_port_says_to_a_recorded_receiver_what_the_real_one_said"
 HEARD = CONNECTIONS + "test_a_recorded_client_hears_from_our_server_what_it_heard_from_the_real_one"
@@ -48,7 +48,7 @@ DEVICES = "test_recorded_devices:"
 BOARD_ANSWERS = DEVICES + "test_the_control_board_server_answers_every_recorded_request"
 BOARD_ASKED = DEVICES + "test_our_client_makes_every_recorded_call_in_the_recorded_bytes"
 BOARD_SENDS = DEVICES + "test_our_board_sends_the_recorded_states"
-SESSIONS = "embedded.devices.test_recorded_sessions:"
+SESSIONS = "tests.pureyarp.devices.test_recorded_sessions:"
 SERVER_SESSIONS = "test_control_board_server:"
 NOT_OUR_SERVICE = "the service behind the port is not ours: its recorded replies are decoded, and encoded again"
 
@@ -57,8 +57,8 @@ PROOFS = {
         (NAMES_ANSWERED,), (NETWORKS + "test_opening_and_closing_ports_asks_what_real_ports_ask",)
     ),
     "ns_requests": Proof(
-        (NAMES_ANSWERED, "embedded.network.test_name_server:test_recorded_text_connections_are_answered"),
-        ("embedded.network.test_name_client:test_recorded_answers_are_understood",),
+        (NAMES_ANSWERED, "tests.pureyarp.network.test_name_server:test_recorded_text_connections_are_answered"),
+        ("tests.pureyarp.network.test_name_client:test_recorded_answers_are_understood",),
     ),
     "ns_cli": Proof(
         (NAMES_ANSWERED,), (NETWORKS + "test_our_client_asks_about_names_in_the_words_of_the_recorded_tool",)
@@ -74,7 +74,7 @@ PROOFS = {
     "bottles_mcast": Proof(
         (
             PORTS + "test_a_recorded_group_is_refused_and_its_datagrams_are_understood",
-            "embedded.network.test_name_commands:test_the_group_of_a_multicast_is_answered_as_recorded",
+            "tests.pureyarp.network.test_name_commands:test_the_group_of_a_multicast_is_answered_as_recorded",
         ),
         exception="multicast is not spoken: the connection is refused, names of groups are given, datagrams understood",
     ),
@@ -90,7 +90,7 @@ PROOFS = {
     "rpc_fast_tcp": Proof((HEARD,), (ASKED,)),
     "rpc_text_ack": Proof((HEARD,), (ASKED,)),
     "admin_tcp": Proof(
-        ("embedded.network.test_administration:test_a_recorded_administrator_gets_the_recorded_answers",),
+        ("tests.pureyarp.network.test_administration:test_a_recorded_administrator_gets_the_recorded_answers",),
         (
             NETWORKS + "test_our_administrator_asks_as_the_recorded_one",
             NETWORKS + "test_our_port_greets_receivers_by_each_carrier_as_recorded",
@@ -112,7 +112,7 @@ PROOFS = {
     "rcb_open_tcp": Proof(
         (
             SERVER_SESSIONS + "test_the_recorded_client_opens_commands_and_leaves_it_by_tcp",
-            "embedded.network.test_name_commands:test_a_control_boards_ports_are_registered_as_recorded",
+            "tests.pureyarp.network.test_name_commands:test_a_control_boards_ports_are_registered_as_recorded",
         ),
         (SESSIONS + "test_a_session_by_tcp",),
     ),
@@ -168,7 +168,8 @@ def test_the_tests_that_a_row_names_are_there_and_know_the_recording(name):
     proof = PROOFS[name]
     for reference in (*proof.server, *proof.client):
         module_name, test_name = reference.split(":")
-        module = importlib.import_module(f"tests.middleware.{module_name}")
+        is_full = module_name.startswith("tests.")
+        module = importlib.import_module(module_name if is_full else f"tests.middleware.{module_name}")
         assert callable(getattr(module, test_name))
         assert f'"{name}"' in Path(module.__file__ or "").read_text(), f"{module_name} does not mention {name}"
 

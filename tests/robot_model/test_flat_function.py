@@ -4,7 +4,7 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from gradiva.robot_model.flat_function import FlatFunction
+from gradiva.robot_model import FlatFunction
 
 
 def squares() -> FlatFunction:

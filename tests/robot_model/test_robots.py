@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ModelError, Side, so3
-from gradiva.robot_model import IdynTreeModel, balanced
-from gradiva.robot_model.rigid_link import links_from_base
+from gradiva.robot_model import IdynTreeModel, balanced, links_from_base
 from gradiva.setup import find_model_file
 from gradiva.setup.new_robot import draft_robot
 from gradiva.simulation.plant import load_tree

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import so3
-from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array, as_pose
-from gradiva.robot_model.symbolic_so3 import symbolic_exp, symbolic_log
+from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array, as_pose, symbolic_exp, symbolic_log
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 

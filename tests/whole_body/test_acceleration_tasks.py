@@ -3,9 +3,8 @@ import pytest
 
 from gradiva.common import GRAVITY, Side, so3
 from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array
-from gradiva.whole_body import acceleration_tasks as tasks
-from gradiva.whole_body.parameters import Parameters
-from gradiva.whole_body.reference_symbols import FootSymbols
+from gradiva.whole_body import tasks as tasks
+from gradiva.whole_body.whole_body_reference import FootSymbols, Parameters
 from tests.conftest import model_of
 
 LINEAR, ANGULAR = (300.0, 30.0), (200.0, 20.0)

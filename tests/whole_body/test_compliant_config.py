@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.whole_body.compliant_config import LinearMomentumConfig
+from gradiva.whole_body.compliant_torque_control import LinearMomentumConfig
 from tests.whole_body.standing_robot import walking_config
 
 SHIPPED = walking_config().compliant_torque_control

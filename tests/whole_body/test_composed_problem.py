@@ -7,10 +7,9 @@ import pytest
 from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.robot_model import interpreted
 from gradiva.whole_body import SolverName
-from gradiva.whole_body.composed_problem import ComposedProblem
-from gradiva.whole_body.parameters import Parameters
-from gradiva.whole_body.qp_composer import QpComposer
-from gradiva.whole_body.task_config import Priority
+from gradiva.whole_body.composed_problem import ComposedProblem, QpComposer
+from gradiva.whole_body.tasks import Priority
+from gradiva.whole_body.whole_body_reference import Parameters
 
 
 class Toy:

@@ -3,15 +3,15 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.robot_model import FlatFunction, SymbolicDynamics
-from gradiva.whole_body.joint_limits import (
+from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
     acceleration_bounds,
     narrowed_limits,
     torque_bounds,
 )
-from gradiva.whole_body.parameters import Parameters
-from gradiva.whole_body.task_config import Priority
+from gradiva.whole_body.tasks import Priority
+from gradiva.whole_body.whole_body_reference import Parameters
 
 HORIZON, MARGIN = 0.03, 0.002
 

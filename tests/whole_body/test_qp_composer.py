@@ -4,8 +4,8 @@ import pytest
 
 from gradiva.robot_model import FlatFunction
 from gradiva.whole_body import QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.qp_composer import UNBOUNDED, QpComposer
-from gradiva.whole_body.task_config import Priority
+from gradiva.whole_body.composed_problem import UNBOUNDED, QpComposer
+from gradiva.whole_body.tasks import Priority
 
 
 def solved(composer, variables, solver=SolverName.DAQP, **inputs):

@@ -1,7 +1,7 @@
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.whole_body.task_config import (
+from gradiva.whole_body.tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
     OrientationTaskConfig,

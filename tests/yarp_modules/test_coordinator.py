@@ -3,8 +3,7 @@ import pytest
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.walking import PlanReply, WalkingState
-from gradiva.yarp_modules.coordinator_command import parse_command
-from gradiva.yarp_modules.free_space import FreeSpace
+from gradiva.yarp_modules.coordinator_commands import FreeSpace, parse_command
 from tests.yarp_modules.walking_double import OK, WalkingDouble
 
 S = WalkingState

@@ -7,7 +7,7 @@ from hypothesis import given
 from gradiva.middleware import MalformedMessage, yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
-from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
+from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word, parse_command
 from tests.pureyarp.wire.element_strategies import any_items
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from gradiva.common import PlanningError
 from gradiva.middleware import MalformedMessage
-from gradiva.yarp_modules.free_space import FreeSpace
+from gradiva.yarp_modules.coordinator_commands import FreeSpace
 
 
 def test_the_edge_of_the_ellipse_is_free_and_what_lies_beyond_is_not():

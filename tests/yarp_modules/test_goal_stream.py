@@ -3,8 +3,7 @@ import pytest
 from gradiva.middleware import MalformedMessage
 from gradiva.planner import StopCommand, VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
-from gradiva.yarp_modules.goal_stream import GoalNews, GoalStream
+from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig, GoalNews, GoalStream
 
 SETUP = load_setup("icub_v2_7")
 CONFIG = SETUP.part(CoordinatorConfig, "coordinator")

@@ -5,9 +5,9 @@ import pytest
 from gradiva.common import PlanningError
 from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import as_items
-from gradiva.yarp_modules.command_reply import is_called, ok
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
+from gradiva.yarp_modules.rpc_commands import is_called, ok
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 

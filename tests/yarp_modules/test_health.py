@@ -1,6 +1,6 @@
 import pytest
 
-from gradiva.yarp_modules.health import HISTOGRAM_EDGES_US, ModuleHealth
+from gradiva.yarp_modules.tick_timing import HISTOGRAM_EDGES_US, ModuleHealth
 
 
 def test_ticks_are_counted_by_how_long_they_take():

@@ -2,7 +2,7 @@ import pytest
 
 from gradiva.middleware import MalformedMessage, yarp
 from gradiva.middleware.bottles import as_items
-from gradiva.yarp_modules.number_port import numbers_in
+from gradiva.yarp_modules.walking_ports import numbers_in
 
 
 def test_numbers_may_come_in_a_list_or_without():

@@ -6,10 +6,8 @@ import pytest
 from gradiva.planner import GoalCommand, StopCommand, VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import PlanRequest
-from gradiva.yarp_modules.layer_fingerprints import planner_fingerprint
-from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion, plan_codec
-from gradiva.yarp_modules.planner_service import PlannerService
-from gradiva.yarp_modules.remote_planner import RemotePlanner
+from gradiva.yarp_modules.remote_layers import planner_fingerprint
+from gradiva.yarp_modules.remote_planner import PlanAnswer, PlannerService, PlanQuestion, RemotePlanner, plan_codec
 
 CONFIG = load_setup("icub_v2_7").walking.planner
 PLANNER = WalkingPlanner(CONFIG)

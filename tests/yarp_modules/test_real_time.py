@@ -1,7 +1,7 @@
 import gc
 import sys
 
-from gradiva.yarp_modules.real_time import GarbageKeeper, share_turns_often
+from gradiva.yarp_modules.tick_timing import GarbageKeeper, share_turns_often
 
 
 def test_garbage_is_left_alone_within_ticks_and_collected_in_idle_time():

@@ -16,14 +16,12 @@ from gradiva.setup import load_setup
 from gradiva.walking import PlanRequest, WalkingController
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.walking.walking_layers import model_control_of
-from gradiva.yarp_modules.message_header import MessageHeader
-from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
-from gradiva.yarp_modules.model_control_module import ModelControlModule
+from gradiva.yarp_modules.layer_modules import ModelControlModule, PlannerModule
+from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOptions
-from gradiva.yarp_modules.pendulum_messages import PendulumReply
-from gradiva.yarp_modules.plan_messages import PlanAnswer, plan_codec
-from gradiva.yarp_modules.planner_module import PlannerModule
 from gradiva.yarp_modules.remote_layers import RemoteLayers
+from gradiva.yarp_modules.remote_model_control import PendulumReply
+from gradiva.yarp_modules.remote_planner import PlanAnswer, plan_codec
 from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 from tests.yarp_modules.made_up_state import state_near

@@ -9,12 +9,15 @@ from gradiva.setup import load_setup
 from gradiva.walking import SafetyKind
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.walking.walking_layers import model_control_of
-from gradiva.yarp_modules.layer_fingerprints import model_control_fingerprint
 from gradiva.yarp_modules.message_codec import MessageCodec
-from gradiva.yarp_modules.message_header import MessageHeader
-from gradiva.yarp_modules.model_control_service import ModelControlService
-from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
-from gradiva.yarp_modules.remote_model_control import RemoteModelControl
+from gradiva.yarp_modules.message_ports import MessageHeader
+from gradiva.yarp_modules.remote_layers import model_control_fingerprint
+from gradiva.yarp_modules.remote_model_control import (
+    ModelControlService,
+    PendulumReply,
+    PendulumRequest,
+    RemoteModelControl,
+)
 from tests.yarp_modules.made_up_state import state_near
 
 PERIOD = 0.01

@@ -4,7 +4,7 @@ import time
 import pytest
 
 from gradiva.common import StateError
-from gradiva.yarp_modules.request_queue import Asked, RequestQueue
+from gradiva.yarp_modules.rpc_commands import Asked, RequestQueue
 from tests.waiting import TIMEOUT
 
 
@@ -88,7 +88,7 @@ def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
     [(TIMEOUT, ["the planner is slow"]), (0.0, "it is still being carried out; getReason has the result")],
 )
 def test_what_was_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
-    monkeypatch.setattr("gradiva.yarp_modules.request_queue._GRACE", grace)
+    monkeypatch.setattr("gradiva.yarp_modules.rpc_commands._GRACE", grace)
     queue, replies, taken = RequestQueue(0.5), [], []
     thread = asking(queue, "plan", replies)
     wait_for(queue, 1)

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from gradiva.common import ConfigError, RobotInterfaceError
-from gradiva.yarp_modules.robot_awaited import RobotAwaited
+from gradiva.yarp_modules.walking_module import RobotAwaited
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -31,7 +31,7 @@ class Robot:
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch):
-    monkeypatch.setattr("gradiva.yarp_modules.robot_awaited._RETRY", 0.001)
+    monkeypatch.setattr("gradiva.yarp_modules.walking_module._RETRY", 0.001)
 
 
 def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
@@ -54,7 +54,7 @@ def test_what_is_missing_is_told():
 
 
 def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(monkeypatch):
-    monkeypatch.setattr("gradiva.yarp_modules.robot_awaited._PATIENCE", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.walking_module._PATIENCE", 0.05)
     robot, reached = Robot(), []
     robot.may_go_on.clear()
     awaited = RobotAwaited(robot, lambda: None, lambda: reached.append(1))

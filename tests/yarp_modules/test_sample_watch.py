@@ -2,7 +2,7 @@
 
 import math
 
-from gradiva.yarp_modules.sample_watch import SampleWatch
+from gradiva.yarp_modules.walking_module import SampleWatch
 
 
 def test_nobody_has_spoken_yet():

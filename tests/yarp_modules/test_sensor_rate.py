@@ -2,7 +2,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.setup import load_setup
-from gradiva.yarp_modules.sensor_rate import check_sensor_rate
+from gradiva.yarp_modules.walking_module import check_sensor_rate
 
 
 def test_torque_control_over_slow_boards_is_refused_in_a_line():

@@ -12,10 +12,10 @@ from gradiva.common import ControlMode, JointCommand
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment
 from gradiva.walking import WalkingState
-from gradiva.yarp_modules import tick_schedule
+from gradiva.yarp_modules import tick_timing
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.robot.remote_joints import JointSample
+from gradiva.yarp_modules.robot.joint_boards import JointSample
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_session import WalkingSession
 from tests.yarp_modules.walking_double import OK, WalkingDouble
@@ -41,7 +41,7 @@ class Clocks:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.steady = 0.0
         self.set_by = {"ours": 0.0, "theirs": 0.0}
-        monkeypatch.setattr(tick_schedule, "time", SimpleNamespace(monotonic=lambda: self.steady, sleep=time.sleep))
+        monkeypatch.setattr(tick_timing, "time", SimpleNamespace(monotonic=lambda: self.steady, sleep=time.sleep))
         monkeypatch.setattr(yarp, "now", lambda: self.wall("ours", self.steady))
 
     def wall(self, whose: str, steady: float) -> float:
@@ -85,7 +85,7 @@ class SimulatedPorts:
 def walk(monkeypatch: pytest.MonkeyPatch, steps=()) -> tuple[WalkingDouble, list[JointCommand], list[float]]:
     """Walk for 5 s of a walking module's ticks; return robot, commands, and when a source was late [s]."""
     clocks = Clocks(monkeypatch)
-    monkeypatch.setattr(tick_schedule, "_EPOCH", WALL)
+    monkeypatch.setattr(tick_timing, "_EPOCH", WALL)
     double = WalkingDouble()
     module = WalkingModule(ModuleOptions(robot="icub_v2_7", environment=Environment.HARDWARE))
     robot = YarpRobot(double.setup.robot, Environment.HARDWARE, double.setup.part(RobotIoConfig, "robot_io"), "/walk")

@@ -2,8 +2,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradiva.yarp_modules import tick_schedule
-from gradiva.yarp_modules.tick_schedule import TickSchedule
+from gradiva.yarp_modules import tick_timing
+from gradiva.yarp_modules.tick_timing import TickSchedule
 
 
 class FakeTime:
@@ -22,7 +22,7 @@ class FakeTime:
 @pytest.fixture
 def clock(monkeypatch):
     clock = FakeTime()
-    monkeypatch.setattr(tick_schedule, "time", clock)
+    monkeypatch.setattr(tick_timing, "time", clock)
     return clock
 
 
@@ -72,7 +72,7 @@ def test_a_simulated_clock_is_looked_at_seldom_and_never_overslept(clock, monkey
         return speed * (clock.now - 100.0)
 
     simulation = SimpleNamespace(isNetworkClock=lambda: True, isValid=lambda: True, now=now)
-    monkeypatch.setattr(tick_schedule, "yarp", simulation)
+    monkeypatch.setattr(tick_timing, "yarp", simulation)
     schedule = TickSchedule(0.01)
     assert schedule.wait(lambda: False) == 0
     looks.clear()

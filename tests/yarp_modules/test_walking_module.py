@@ -10,9 +10,9 @@ from gradiva.common import ConfigError
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
 from gradiva.middleware.vectors_collection import VectorsCollectionClient
-from gradiva.yarp_modules.command_reply import is_ok, word
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.module_process import run_module
+from gradiva.yarp_modules.rpc_commands import is_ok, word
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from pureyarp.network.network_life import life

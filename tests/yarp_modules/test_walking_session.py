@@ -9,9 +9,9 @@ from gradiva.common import RobotInterfaceError
 from gradiva.planner import GoalCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingState
-from gradiva.yarp_modules.command_reply import is_ok
-from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word
-from gradiva.yarp_modules.planning_worker import PlanningWorker
+from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
+from gradiva.yarp_modules.rpc_commands import is_ok
+from gradiva.yarp_modules.walking_session import PlanningWorker
 from tests.waiting import wait_until
 from tests.yarp_modules.walking_double import OK, WalkingDouble
 

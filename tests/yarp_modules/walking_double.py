@@ -8,10 +8,9 @@ from gradiva.middleware.bottles import as_items
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.walking import PlanningService, WalkingController, WalkingLayers
-from gradiva.yarp_modules.command_reply import is_ok
 from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_command import parse_command
-from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
+from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig, parse_command
+from gradiva.yarp_modules.rpc_commands import is_ok
 from gradiva.yarp_modules.walking_session import WalkingSession
 
 OK = "ok"

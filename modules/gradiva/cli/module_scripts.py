@@ -18,8 +18,7 @@ def run(title: str, arguments: Sequence[str]) -> int:
         WalkingError: Wrong input.
         KeyboardInterrupt: Somebody pressed Ctrl-C before the module had begun.
     """
-    from gradiva.yarp_modules.module_process import run_module
-    from gradiva.yarp_modules.module_registry import module_class
+    from gradiva.yarp_modules.module_process import module_class, run_module
 
     try:
         return run_module(module_class(title), arguments)
@@ -29,7 +28,7 @@ def run(title: str, arguments: Sequence[str]) -> int:
 
 def list_modules() -> int:
     """Print which modules there are; return the exit status."""
-    from gradiva.yarp_modules.module_registry import MODULES, module_class
+    from gradiva.yarp_modules.module_process import MODULES, module_class
 
     for title in MODULES:
         print(f"{title:15s} {module_class(title).SUMMARY}")

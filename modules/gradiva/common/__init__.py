@@ -24,6 +24,7 @@ from gradiva.common.low_pass import LowPass, low_pass_share
 from gradiva.common.measurement import BaseMeasurement, ImuMeasurement, Measurement
 from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
 from gradiva.common.planar_pose import PlanarPose
+from gradiva.common.plugins import load_plugin, plugin_names
 from gradiva.common.robot_interface import RobotInterface
 from gradiva.common.robot_posture import RobotPosture
 from gradiva.common.robot_state import RobotState
@@ -67,11 +68,13 @@ __all__ = [
     "altered",
     "freeze_arrays",
     "from_table",
+    "load_plugin",
     "low_pass_share",
     "merge",
     "minimum_acceleration",
     "minimum_jerk",
     "nearest_name",
+    "plugin_names",
     "readonly",
     "sealed",
     "unchecked",

@@ -6,7 +6,7 @@ import casadi as cs
 import numpy.typing as npt
 
 from gradiva.common import ImuMeasurement, NDArray, low_pass_share
-from gradiva.robot_model.symbolic_so3 import symbolic_exp
+from gradiva.robot_model.symbolic_dynamics import symbolic_exp
 
 
 class AttitudeFilter:

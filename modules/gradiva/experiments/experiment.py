@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from gradiva.experiments.asked import is_fulfilled
 from gradiva.experiments.trial_pool import TrialPool
 from gradiva.telemetry import RunFolder
-from gradiva.telemetry.plain_values import plain
+from gradiva.telemetry.log_files import plain
 
 Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""

@@ -19,8 +19,7 @@ from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessage
 from pureyarp.errors import NetworkError
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 _log = logging.getLogger("gradiva.yarp")
 

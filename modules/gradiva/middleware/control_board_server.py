@@ -20,8 +20,7 @@ from gradiva.middleware.recurring_messages import RecurringMessages
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.current_settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element, TypedList
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, TypedList, WireFamily
 
 _LARGEST_COUNT = 2**31 - 1
 _logger = logging.getLogger("gradiva.yarp")

@@ -3,20 +3,35 @@
 from gradiva.robot_model.collada import read_collada
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
-from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
-from gradiva.robot_model.inertia import balanced, check_inertias, is_physical, unphysical_links
-from gradiva.robot_model.robot_description import ForceTorqueSensor, JointGroup, RobotDescription
-from gradiva.robot_model.robot_ports import (
+from gradiva.robot_model.idyntree_model import (
+    IdynTreeModel,
+    as_array,
+    as_pose,
+    balanced,
+    check_inertias,
+    is_physical,
+    unphysical_links,
+)
+from gradiva.robot_model.robot_description import (
     AngleUnit,
     Environment,
     ForceTorquePort,
+    ForceTorqueSensor,
     ForceTorqueServer,
     InertialPort,
     InertialServer,
+    JointGroup,
     MeasuredWrench,
+    RobotDescription,
     RobotPorts,
 )
-from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
+from gradiva.robot_model.symbolic_dynamics import (
+    SymbolicDynamics,
+    SymbolicFrame,
+    links_from_base,
+    symbolic_exp,
+    symbolic_log,
+)
 
 __all__ = [
     "AngleUnit",
@@ -44,6 +59,9 @@ __all__ = [
     "force_torque_mount",
     "interpreted",
     "is_physical",
+    "links_from_base",
     "read_collada",
+    "symbolic_exp",
+    "symbolic_log",
     "unphysical_links",
 ]

@@ -1,6 +1,6 @@
-r"""Kinematics and dynamics of a robot as CasADi expressions.
+r"""Express the kinematics and dynamics of a robot, and rotations, in CasADi symbols.
 
-All quantities are told in world axes; velocities are mixed: :math:`\nu = (\dot p_B, \omega_B, \dot s)`.
+All quantities are in world axes; velocities are mixed: :math:`\nu = (\dot p_B, \omega_B, \dot s)`.
 Inside, positions are relative to the base origin. One pass from the base to the leaves gives rotations, origins,
 velocities and the accelerations that remain at :math:`\dot\nu = 0`; one pass back gives composite mass, first
 moment and inertia (for the mass matrix) and the accumulated forces (for the bias forces). With joint axis
@@ -15,13 +15,117 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as cs
+import idyntree.bindings as idyn
+import numpy as np
 
-from gradiva.common import GRAVITY
+from gradiva.common import GRAVITY, NDArray
 from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array
-from gradiva.robot_model.rigid_link import RigidLink, links_from_base
-from gradiva.robot_model.symbolic_so3 import clean, rotation_about
+
+
+def symbolic_log(rotation: cs.SX) -> cs.SX:
+    """Rotation vector of a rotation matrix, (3, 1), for angles below π."""
+    twice = cs.vertcat(
+        rotation[2, 1] - rotation[1, 2], rotation[0, 2] - rotation[2, 0], rotation[1, 0] - rotation[0, 1]
+    )
+    axis_sine = 0.5 * twice
+    sine = cs.sqrt(cs.dot(axis_sine, axis_sine))
+    cosine = 0.5 * (cs.trace(rotation) - 1)
+    ratio = cs.atan2(sine, cosine) / cs.fmax(sine, 1e-12)
+    return cs.if_else(sine < 1e-9, 1.0, ratio) * axis_sine
+
+
+def symbolic_exp(rotation_vector: cs.SX) -> cs.SX:
+    """Rotation matrix of a rotation vector, (3, 3), by Rodrigues' formula."""
+    squared = cs.dot(rotation_vector, rotation_vector)
+    angle = cs.sqrt(cs.fmax(squared, 1e-16))  # below 1e-8 rad sine and cosine are those of 1e-8 rad to the last digit
+    skew = cs.skew(rotation_vector)
+    return cs.SX.eye(3) + cs.sin(angle) / angle * skew + 2.0 * (cs.sin(0.5 * angle) / angle) ** 2 * (skew @ skew)
+
+
+def clean(constant: NDArray) -> cs.DM:
+    """Return the constant with its rounding errors (1e-17 for 0) dropped, so that zeros stay structural."""
+    rounded = np.where(np.abs(constant) < 1e-15, 0.0, constant)
+    rounded = np.where(np.abs(np.abs(rounded) - 1.0) < 1e-15, np.sign(rounded), rounded)
+    return cs.sparsify(cs.DM(rounded))
+
+
+def rotation_about(axis: NDArray, angle: cs.SX) -> cs.SX:
+    """Rodrigues' formula for a constant unit axis."""
+    cosine, sine = cs.cos(angle), cs.sin(angle)
+    unit = clean(axis)
+    return cosine * cs.SX.eye(3) + sine * cs.skew(unit) + (1 - cosine) * (unit @ unit.T)
+
+
+@dataclass
+class RigidLink:
+    """A link, its place in the tree and its constant inertia.
+
+    Attributes:
+        index: iDynTree's index of the link.
+        parent: Index of its parent; None of the base.
+        joint: Index of the joint between them; None of the base.
+        rest_rotation: Of the link in its parent at joint position zero, (3, 3).
+        rest_position: Of its origin in the parent, [m], (3,).
+        axis: Of the joint through its origin, in its own axes, (3,).
+        mass: [kg].
+        com: In its own axes, [m], (3,).
+        inertia_at_com: In its own axes, [kg·m²], (3, 3).
+    """
+
+    index: int
+    parent: int | None
+    joint: int | None
+    rest_rotation: NDArray
+    rest_position: NDArray
+    axis: NDArray
+    mass: float
+    com: NDArray
+    inertia_at_com: NDArray
+
+
+def links_from_base(tree: IdynTreeModel) -> list[RigidLink]:
+    """Return the links, parents before children."""
+    model = tree.model
+    traversal = idyn.Traversal()
+    model.computeFullTreeTraversal(traversal, model.getDefaultBaseLink())
+    links = []
+    for visit in range(traversal.getNrOfVisitedLinks()):
+        link = traversal.getLink(visit)
+        index = link.getIndex()
+        inertia = link.getInertia()
+        com = as_array(inertia.getCenterOfMass())
+        at_origin = as_array(inertia.getRotationalInertiaWrtFrameOrigin())
+        mass = inertia.getMass()
+        at_com = at_origin - mass * (com @ com * np.eye(3) - np.outer(com, com))
+        place: dict[str, Any] = {
+            "parent": None,
+            "joint": None,
+            "rest_rotation": np.eye(3),
+            "rest_position": np.zeros(3),
+            "axis": np.zeros(3),
+        }
+        if visit > 0:
+            place = _place_in_tree(model, traversal, visit, index)
+        links.append(RigidLink(index=index, mass=mass, com=com, inertia_at_com=at_com, **place))
+    return links
+
+
+def _place_in_tree(model: Any, traversal: Any, visit: int, index: int) -> dict[str, Any]:
+    parent = traversal.getParentLink(visit).getIndex()
+    joint = traversal.getParentJoint(visit)
+    rest = joint.getRestTransform(index, parent).inverse()
+    axis = joint.asRevoluteJoint().getAxis(index)
+    assert np.allclose(as_array(axis.getOrigin()), 0.0), "the axis of a URDF joint passes through its child's origin"
+    return {
+        "parent": parent,
+        "joint": joint.getIndex(),
+        "rest_rotation": as_array(rest.getRotation()),
+        "rest_position": as_array(rest.getPosition()),
+        "axis": as_array(axis.getDirection()),
+    }
 
 
 @dataclass

@@ -1,16 +1,16 @@
 """Layer 3: from what feet, centre of mass and torso should do to joint commands."""
 
-from gradiva.whole_body.compliant_config import CompliantTorqueControlConfig
-from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
+from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
+from gradiva.whole_body.inverse_kinematics import InverseKinematics, InverseKinematicsConfig, integrate
 from gradiva.whole_body.kinematic_controllers import (
     PositionController,
+    ServoFeedforward,
+    ServoFeedforwardConfig,
     VelocityController,
     WholeBodyController,
 )
-from gradiva.whole_body.kinematics_config import InverseKinematicsConfig
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.rigid_problem import RigidTorqueControlConfig
-from gradiva.whole_body.servo_feedforward import ServoFeedforward, ServoFeedforwardConfig
+from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
 from gradiva.whole_body.start_posture import (
     forward_base_rotation,
     solve_start_posture,
@@ -19,7 +19,7 @@ from gradiva.whole_body.start_posture import (
     upright_torso,
 )
 from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
-from gradiva.whole_body.torque_controllers import CompliantTorqueController, RigidTorqueController, TorqueController
+from gradiva.whole_body.torque_control import TorqueController
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 __all__ = [

@@ -1,4 +1,4 @@
-r"""The kinematics-based whole-body controller (thesis section 7.1).
+r"""Find the robot velocity that follows a reference, by a quadratic program (thesis section 7.1).
 
 Variables
     :math:`\nu = (\dot p_B, \omega_B, \dot s)`, solved with the joints first.
@@ -13,15 +13,152 @@ Constraints
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import NDArray, RobotPosture, RobotState, so3, unchecked
+from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, so3, unchecked
 from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import ComposedProblem
-from gradiva.whole_body.kinematics_config import InverseKinematicsConfig
-from gradiva.whole_body.kinematics_draft import KinematicsDraft
-from gradiva.whole_body.whole_body_reference import WholeBodyReference
+from gradiva.whole_body.composed_problem import ComposedProblem, QpComposer
+from gradiva.whole_body.qp_solver import SolverName
+from gradiva.whole_body.tasks import Priority, Task, angular_momentum_task, com_task, posture_task, se3_task, so3_task
+from gradiva.whole_body.whole_body_reference import Parameters, WholeBodyReference
+
+_HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
+
+
+@dataclass(frozen=True, slots=True)
+class InverseKinematicsConfig:
+    """Gains and weights of the tasks.
+
+    Attributes:
+        foot_linear_gain: [1/s].
+        foot_angular_gain: [1/s].
+        com_gain: [1/s].
+        torso_gain: [1/s].
+        posture_gain: [1/s].
+        torso_weight: Against the posture's, [-].
+        pelvis_weight: Against the posture's, [-].
+        angular_momentum_weights: Of the centroidal angular momentum about x, y and z, [1/(kg·m²)²]; about z it swings
+            the arms against the legs.
+        posture_weights: By joint group, [-].
+        position_margin: Kept from each joint limit, [rad].
+        solver: ``daqp`` or ``osqp``.
+    """
+
+    foot_linear_gain: float
+    foot_angular_gain: float
+    com_gain: float
+    torso_gain: float
+    posture_gain: float
+    torso_weight: float
+    pelvis_weight: float
+    angular_momentum_weights: tuple[float, float, float]
+    posture_weights: dict[str, float]
+    position_margin: float = 1e-3
+    solver: SolverName = SolverName.DAQP
+
+    def __post_init__(self) -> None:
+        for name in _HARD_GAINS:
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive: without it feet and CoM drift off")
+        for name in ("torso_gain", "posture_gain", "torso_weight", "pelvis_weight", "position_margin"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+        if min(self.angular_momentum_weights) < 0.0:
+            raise ConfigError(f"angular_momentum_weights={self.angular_momentum_weights}, must not be negative")
+        for group, weight in self.posture_weights.items():
+            if weight <= 0.0:
+                raise ConfigError(f"posture_weights.{group}={weight}, must be positive")
+
+
+_RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
+
+
+class KinematicsDraft:
+    """Robot, references, and what has been asked of its velocity.
+
+    Attributes:
+        composer: Collects costs and constraints; joints come first among the variables, for they have bounds.
+        parameters: All inputs.
+        errors: What is missing to the poses of both feet and to the CoM: their targets over their gains, (15, 1).
+    """
+
+    def __init__(self, dynamics: SymbolicDynamics, config: InverseKinematicsConfig) -> None:
+        """Put tasks together; `limits` are added to them.
+
+        Raises:
+            ConfigError: A posture weight is missing or belongs to no joint group.
+        """
+        joints, base = cs.SX.sym("joint_velocities", dynamics.joints), cs.SX.sym("base_velocity", 6)
+        self._dynamics = dynamics
+        self._velocity = cs.vertcat(base, joints)
+        self.composer = QpComposer(cs.vertcat(joints, base), dynamics.joints)
+        self.parameters = Parameters()
+        self.parameters.add(
+            base_position=dynamics.base_position,
+            base_rotation=dynamics.base_rotation,
+            joint_positions=dynamics.joint_positions,
+        )
+        self.errors = self._feet_and_com(config)
+        self._trunk(config)
+        self._joints(config)
+
+    def limits(self, lower: NDArray, upper: NDArray, speed: NDArray) -> None:
+        """Keep joint positions, [rad], and velocities, [rad/s], for the input ``period``, [s], for which they are held.
+
+        A joint beyond its limit is brought back, at most at its velocity limit.
+        """
+        constant, period = self.parameters.constant, self.parameters.symbol("period")
+        limit = constant("velocity_limits", speed)
+        slowest, fastest = (
+            cs.fmin(cs.fmax((constant(name, bound) - self._dynamics.joint_positions) / period, -limit), limit)
+            for name, bound in (("lower_limits", lower), ("upper_limits", upper))
+        )
+        self.composer.bound("joint limits", 0, slowest, fastest, Priority.HARD, 0.0, is_law=True)
+
+    def _feet_and_com(self, config: InverseKinematicsConfig) -> cs.SX:
+        """Ask for them in every case but a relaxed one, and return what is missing to them."""
+        dynamics, description = self._dynamics, self._dynamics.model.description
+        linear = self.parameters.constant("foot_linear_gain", config.foot_linear_gain)
+        angular = self.parameters.constant("foot_angular_gain", config.foot_angular_gain)
+        com_gain = self.parameters.constant("com_gain", config.com_gain)
+        left = se3_task(dynamics, description.left_foot_frame, "left_foot", linear, angular)
+        right = se3_task(dynamics, description.right_foot_frame, "right_foot", linear, angular)
+        com = com_task(dynamics, com_gain)
+        for name, task in (("left foot", left), ("right foot", right), ("centre of mass", com)):
+            self.composer.task(name, self._missing(task), Priority.HARD, cs.SX(1.0), _RELAXED_SLACK_WEIGHT)
+        feet = [share for foot in (left, right) for share in (foot.target[:3] / linear, foot.target[3:] / angular)]
+        return cs.vertcat(*feet, com.target / com_gain)
+
+    def _trunk(self, config: InverseKinematicsConfig) -> None:
+        """Torso and pelvis share their reference's angular velocity and a gain."""
+        dynamics, description = self._dynamics, self._dynamics.model.description
+        gain = self.parameters.constant("torso_gain", config.torso_gain)
+        velocity = self.parameters.symbol("trunk_angular_velocity", 3)
+        torso = so3_task(dynamics, description.torso_frame, "torso", velocity, gain)
+        pelvis = so3_task(dynamics, description.base_link, "pelvis", velocity, gain)
+        self.composer.cost("torso", self._missing(torso), self.parameters.constant("torso_weight", config.torso_weight))
+        self.composer.cost(
+            "pelvis", self._missing(pelvis), self.parameters.constant("pelvis_weight", config.pelvis_weight)
+        )
+
+    def _joints(self, config: InverseKinematicsConfig) -> None:
+        """Angular momentum and posture."""
+        dynamics, constant = self._dynamics, self.parameters.constant
+        momentum_weights = constant("angular_momentum_weights", np.array(config.angular_momentum_weights))
+        self.composer.cost("angular momentum", self._missing(angular_momentum_task(dynamics)), momentum_weights)
+        posture = posture_task(dynamics, constant("posture_gain", config.posture_gain))
+        table = "[inverse_kinematics.posture_weights]"
+        weights = dynamics.model.description.spread(config.posture_weights, table)
+        self.composer.cost("posture", self._missing(posture), constant("posture_weights", weights))
+
+    def _missing(self, task: Task) -> cs.SX:
+        """Return what is missing to a task, and take its references in."""
+        self.parameters.add(**task.parameters)
+        return task.jacobian @ self._velocity - task.target
 
 
 class InverseKinematics:

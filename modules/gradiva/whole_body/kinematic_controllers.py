@@ -1,15 +1,135 @@
-"""The two ways in which the inverse kinematics moves a robot (thesis section 7.1.3)."""
+r"""Move a robot by its inverse kinematics, in position or in velocity control (thesis section 7.1.3).
+
+**Servo feed-forward.** A proportional servo :math:`\tau = k_p (s_{cmd} - s) - k_d \dot s` holds a torque only with a
+position error. The torques that the motion needs are known,
+
+.. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
+
+so the command is :math:`s_{cmd} = s + (\tau + k_d \dot s) / k_p`. The foot wrenches :math:`f_k` carry the
+linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
+import casadi as cs
 import numpy as np
 
-from gradiva.common import ControlMode, JointCommand, LowPass, NDArray, RobotPosture, RobotState
+from gradiva.common import ConfigError, ControlMode, JointCommand, LowPass, NDArray, RobotPosture, RobotState
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
-from gradiva.whole_body.servo_feedforward import ServoFeedforward
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
+
+
+@dataclass(frozen=True, slots=True)
+class ServoFeedforwardConfig:
+    """How much of each share is fed forward; 0 leaves it to the servo.
+
+    Attributes:
+        gravity_and_contact: Of the static torques, [-].
+        velocity: Of the servo's damping torque, [-].
+        acceleration: Of the inertial torques, [-].
+        acceleration_time_constant: Of the low pass on the desired accelerations, [s].
+    """
+
+    gravity_and_contact: float
+    velocity: float
+    acceleration: float
+    acceleration_time_constant: float
+
+    def __post_init__(self) -> None:
+        for name in ("gravity_and_contact", "velocity", "acceleration"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
+        if self.acceleration_time_constant < 0.0:
+            raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
+
+
+class ServoFeedforward:
+    """Turns desired joint positions into the positions to send to the servos.
+
+    Attributes:
+        acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
+    """
+
+    def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
+        self._config = config
+        self._stiffness = model.description.per_joint("stiffness")
+        self._damping_ratio = model.description.per_joint("damping") / self._stiffness
+        self._function = _torque_function(SymbolicDynamics(model), compiler)
+        self.acceleration_time_constant = config.acceleration_time_constant
+
+    def offset(
+        self,
+        state: RobotPosture,
+        velocity: NDArray,
+        acceleration: NDArray,
+        left_foot_wrench: NDArray,
+        right_foot_wrench: NDArray,
+    ) -> NDArray:
+        """Return what to add to the desired joint positions, [rad], shape (n,).
+
+        Args:
+            state: Desired.
+            velocity: Desired ν, shape (6 + n,).
+            acceleration: Desired ν̇, shape (6 + n,).
+            left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
+            right_foot_wrench: The same.
+        """
+        share = self._config
+        torques = self.torques(
+            state, share.acceleration * acceleration, left_foot_wrench, right_foot_wrench, share.gravity_and_contact
+        )
+        return torques / self._stiffness + share.velocity * self._damping_ratio * velocity[6:]
+
+    def torques(
+        self,
+        state: RobotPosture,
+        acceleration: NDArray,
+        left_foot_wrench: NDArray,
+        right_foot_wrench: NDArray,
+        static_share: float = 1.0,
+    ) -> NDArray:
+        """Return a share of the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,)."""
+        self._function.set(
+            base_rotation=state.base_rotation,
+            joint_positions=state.joint_positions,
+            acceleration=acceleration,
+            left_foot_wrench=left_foot_wrench,
+            right_foot_wrench=right_foot_wrench,
+            static_share=static_share,
+        )
+        return self._function()["torques"].copy()
+
+
+def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunction:
+    description = dynamics.model.description
+    acceleration = cs.SX.sym("acceleration", 6 + dynamics.joints)
+    wrenches = {side: cs.SX.sym(f"{side}_foot_wrench", 6) for side in ("left", "right")}
+    static_share = cs.SX.sym("static_share")
+    left, right = dynamics.frame(description.left_foot_frame), dynamics.frame(description.right_foot_frame)
+    contact = left.jacobian.T @ wrenches["left"] + right.jacobian.T @ wrenches["right"]
+    forces = dynamics.mass_matrix @ acceleration + static_share * (dynamics.bias_forces - contact)
+    at_rest = cs.substitute(
+        forces[6:],
+        cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
+        np.zeros(6 + dynamics.joints),
+    )
+    return FlatFunction(
+        f"servo_feedforward_{description.name}",
+        inputs={
+            "base_rotation": dynamics.base_rotation,
+            "joint_positions": dynamics.joint_positions,
+            "acceleration": acceleration,
+            "left_foot_wrench": wrenches["left"],
+            "right_foot_wrench": wrenches["right"],
+            "static_share": static_share,
+        },
+        outputs={"torques": at_rest},
+        compiler=compiler,
+    )
 
 
 class WholeBodyController(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
-from gradiva.robot_model.idyntree_model import IdynTreeModel, as_array, as_pose
+from gradiva.robot_model import IdynTreeModel, as_array, as_pose
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 

@@ -9,11 +9,16 @@ from typing import ClassVar, TypeVar
 from gradiva.middleware import NAMED_ERRORS, NetworkError, yarp
 from gradiva.middleware.asking import is_there
 from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
-from gradiva.yarp_modules.command_reply import FAREWELLS, fail, is_called, many, ok, word
-from gradiva.yarp_modules.health import ModuleHealth
 from gradiva.yarp_modules.module_options import Environment, ModuleOption, ModuleOptions
-from gradiva.yarp_modules.real_time import GarbageKeeper, raise_priority, share_turns_often
-from gradiva.yarp_modules.tick_schedule import TickSchedule, present_time
+from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, word
+from gradiva.yarp_modules.tick_timing import (
+    GarbageKeeper,
+    ModuleHealth,
+    TickSchedule,
+    present_time,
+    raise_priority,
+    share_turns_often,
+)
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 

@@ -1,24 +1,121 @@
-"""Ports that send and receive dataclasses."""
+"""Sends and receives dataclasses over ports, with session, number and time in front."""
 
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar, cast
+
+import numpy as np
 
 from gradiva.middleware import MalformedMessage, NetworkError, yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.message_readers import CommandReader
 from gradiva.yarp_modules.message_codec import MessageCodec
-from gradiva.yarp_modules.message_header import MessageHeader, OrderCheck
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 
+_REMEMBERED = 1000  # round trips for the percentiles
 _LOGGER = logging.getLogger("gradiva.module")
 _INT32 = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class MessageHeader:
+    """From which run of the sender a message is, and which of its messages.
+
+    Attributes:
+        session: Drawn at random when the sender begins: a restarted one is not taken for the former one.
+        number: Grows with every message of a session.
+        time: Of the sender's control clock, [s].
+    """
+
+    session: int
+    number: int
+    time: float
+
+
+class Numbering:
+    """Makes the headers of one run of a sender.
+
+    Attributes:
+        session: Of this run.
+        number: Of the last header.
+    """
+
+    def __init__(self) -> None:
+        self.session = secrets.randbits(31)
+        self.number = 0
+
+    def next(self, time: float) -> MessageHeader:
+        """Return the header of a new message, ``time`` in [s]."""
+        self.number += 1
+        return MessageHeader(self.session, self.number, time)
+
+
+class OrderCheck:
+    """Tells a new message from one that was overtaken.
+
+    Attributes:
+        restarts: How often another session began.
+    """
+
+    def __init__(self) -> None:
+        self._session: int | None = None
+        self._number = 0
+        self.restarts = 0
+
+    def is_new(self, header: MessageHeader) -> bool:
+        """Whether no later message of the same session has come before."""
+        if header.session != self._session:
+            self.restarts += self._session is not None
+            self._session = header.session
+        elif header.number <= self._number:
+            return False
+        self._number = header.number
+        return True
+
+
+class ExchangeRecord:
+    """Counts and times round trips.
+
+    Attributes:
+        asked: Requests that were sent.
+        answered: Of them, with a reply in time.
+        missed: Of them, without.
+        late: Replies that came when nobody waited for them any more.
+        refused: Replies that say why there is no decision.
+    """
+
+    def __init__(self) -> None:
+        self.asked = self.answered = self.missed = self.late = self.refused = 0
+        self._durations = np.zeros(_REMEMBERED)
+
+    def note_answer(self, duration: float) -> None:
+        """Count a reply that came after ``duration`` [s]."""
+        self._durations[self.answered % _REMEMBERED] = duration
+        self.answered += 1
+
+    def percentile_us(self, share: float) -> float:
+        """Return the time that ``share`` per cent of the last 1000 round trips stayed below, [µs]; 0 without any."""
+        known = self._durations[: self.answered]
+        return 1e6 * float(np.percentile(known, share)) if len(known) else 0.0
+
+    def items(self) -> list[Element]:
+        """Return all as pairs (name value)."""
+        counts: list[Element] = [
+            [name, getattr(self, name)] for name in ("asked", "answered", "missed", "late", "refused")
+        ]
+        return [
+            *counts,
+            ["round_trip_median_us", self.percentile_us(50.0)],
+            ["round_trip_p99_us", self.percentile_us(99.0)],
+        ]
 
 
 class Message(Protocol):

@@ -1,4 +1,4 @@
-"""What a module is told when it starts, on the command line of ``gradiva module``, of a script or of yarpmanager."""
+"""Options of a module's command line, and the configuration that they select."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from gradiva.common import ConfigError
+from gradiva.middleware import yarp
 from gradiva.robot_model import Environment
+from gradiva.setup import Setup, load_setup
 
 _PORT = "/NAME"  # what an option is called whose value is a port
 
@@ -147,3 +149,31 @@ def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse
         else:
             add(f"--{option.name}", action="store_const", const="true", dest=option.name, help=option.help)
     return parser
+
+
+def setup_of(options: ModuleOptions) -> Setup:
+    """Return the configuration that a module was started with.
+
+    Raises:
+        WalkingError: As `load_setup`, or a file is not found.
+    """
+    files = [found_file(path, options.context) for path in options.files]
+    return load_setup(options.robot, options.overrides, files, first_run=options.first_run)
+
+
+def found_file(path: Path, context: str) -> Path:
+    """Return ``path`` where it is a file, else what ResourceFinder finds by that name in ``context``.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if path.is_file():
+        return path
+    finder = yarp.ResourceFinder()
+    finder.setQuiet(True)
+    finder.setDefaultContext(context)
+    finder.configure(["gradiva"])
+    found = str(finder.findFileByName(str(path)))
+    if not found:
+        raise ConfigError(f"--from {path}: no such file, neither here nor in the context {context}")
+    return Path(found)

@@ -1,22 +1,47 @@
-"""A module as the program of a process."""
+"""Runs a module as the program of a process; lists the modules."""
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from typing import cast
 
+from gradiva.common import ConfigError, nearest_name
 from gradiva.middleware import yarp
 from gradiva.middleware.clock_message import follow_clock
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, parse_options
 
+MODULES: dict[str, str] = {  # title: file:class
+    "walking": "walking_module:WalkingModule",
+    "planner": "layer_modules:PlannerModule",
+    "model_control": "layer_modules:ModelControlModule",
+    "whole_body": "layer_modules:WholeBodyModule",
+    "logger": "logger.logger_module:LoggerModule",
+    "joypad": "joypad.joypad_module:JoypadModule",
+    "simulator": "simulator.simulator_module:Simulator",
+}
 _LOGGER = logging.getLogger("gradiva.module")
 _TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
 _LOOK_PERIOD = 0.2  # [s]
 _CLOCK_TIMEOUT = 1.0  # [s] for a time of the simulated clock, which may pass slowly, before it is asked for again
+
+
+def module_class(title: str) -> type[GradivaModule]:
+    """Return the class of the module called ``title``.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if title not in MODULES:
+        raise ConfigError(f"there is no module '{title}'{nearest_name(title, MODULES)}")
+    file, _, name = MODULES[title].partition(":")
+    kind = getattr(importlib.import_module(f"gradiva.yarp_modules.{file}"), name)
+    return cast("type[GradivaModule]", kind)
 
 
 def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:

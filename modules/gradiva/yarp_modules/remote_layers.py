@@ -1,19 +1,69 @@
-"""Layers 1 and 2 in other processes: the ports of whole body, and the connections, made again when an end restarts."""
+"""Layers 1 and 2 in other processes, seen from whole body: configuration, fingerprints, ports and connections."""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass, fields
+
+from gradiva.common import ConfigError
 from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.planner import PlannerConfig
+from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup
-from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
-from gradiva.yarp_modules.layer_fingerprints import model_control_fingerprint, planner_fingerprint
+from gradiva.walking import WalkingConfig
+from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
-from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
-from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion, plan_codec
-from gradiva.yarp_modules.remote_config import RemoteConfig
-from gradiva.yarp_modules.remote_model_control import RemoteModelControl
-from gradiva.yarp_modules.remote_planner import RemotePlanner
+from gradiva.yarp_modules.remote_model_control import PendulumReply, PendulumRequest, RemoteModelControl
+from gradiva.yarp_modules.remote_planner import PlanAnswer, PlanQuestion, RemotePlanner, plan_codec
 from pureyarp.wire.elements import Element
+
+
+def planner_fingerprint(config: PlannerConfig) -> str:
+    """Return eight letters and digits that tell one configuration of layer 1 from another."""
+    return _fingerprint(config)
+
+
+def model_control_fingerprint(robot: RobotDescription, config: WalkingConfig) -> str:
+    """Return the same of layer 2."""
+    return _fingerprint(
+        robot.sole,
+        config.walking.model,
+        config.dcm_controller,
+        config.dcm_mpc,
+        config.zmp_com_controller,
+        config.gain_schedule,
+    )
+
+
+def _fingerprint(*configurations: object) -> str:
+    return hashlib.sha256(repr(configurations).encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteConfig:
+    """``[remote]`` in ``config/remote.toml``.
+
+    Attributes:
+        wait_share: Of the period that a tick waits for model control, [-].
+        max_silent_ticks: In a row without an answer in time that are borne.
+        lockstep_patience: That a tick in lockstep waits for model control, [s].
+        look_period: Between two attempts at a connection that is not there, [s].
+        healthy_look_period: Between two looks at a connection that is, [s].
+    """
+
+    wait_share: float
+    max_silent_ticks: int
+    lockstep_patience: float
+    look_period: float
+    healthy_look_period: float
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not getattr(self, field.name) > 0.0:
+                raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
+        if self.wait_share >= 1.0:
+            raise ConfigError(f"wait_share={self.wait_share}: a tick cannot wait longer than its period")
 
 
 class RemoteLayers:

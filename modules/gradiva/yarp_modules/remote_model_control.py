@@ -1,26 +1,150 @@
-"""Layer 2 in another process, as the tick sees it."""
+"""Layer 2 in another process: its messages, the service that answers them, and model control as the tick sees it."""
 
 from __future__ import annotations
 
 import logging
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from gradiva.common import NDArray, RobotState, WalkingReference
+import numpy as np
+
+from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingReference, freeze_arrays
 from gradiva.contacts import SupportPolygon
+from gradiva.middleware import NAMED_ERRORS
+from gradiva.safety import Finding, failed_tick
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
 from gradiva.walking.dcm_law import InstantaneousLaw, Preview
 from gradiva.walking.model_control import DesiredPendulum, ModelControl
 from gradiva.walking.pendulum_memory import PendulumMemory
-from gradiva.walking.safety import Finding
-from gradiva.yarp_modules.exchange_record import ExchangeRecord
-from gradiva.yarp_modules.message_header import MessageHeader, Numbering
-from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
-from gradiva.yarp_modules.pendulum_messages import PendulumReply, PendulumRequest
+from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
+from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendulumRequest:
+    """All that layer 2 decides on in one tick; ``/model-control/state:i``.
+
+    Attributes:
+        header: Its number is that of the tick.
+        configuration: Fingerprint of the configuration of layer 2.
+        state: Estimated.
+        reference: The plan now.
+        polygon: Corners of the feet that the plan has on the ground, world, [m], shape (m, 2).
+        preview: The plan from now on, as the predictive law samples it; None for the instantaneous one.
+        period: Until the next tick, [s].
+        zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
+        measured_zmp: World, [m], shape (2,); None where it is not known.
+        memory: What layer 2 remembered after the last tick, whoever did it; None: begin again.
+    """
+
+    header: MessageHeader
+    configuration: str
+    state: RobotState
+    reference: WalkingReference
+    polygon: NDArray
+    preview: DcmPreview | None
+    period: float
+    zmp_shift: NDArray
+    measured_zmp: NDArray | None
+    memory: PendulumMemory | None
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, polygon=(None, 2), zmp_shift=(2,))
+        if self.measured_zmp is not None:
+            freeze_arrays(self, measured_zmp=(2,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendulumReply:
+    """What layer 2 decided; ``/model-control/desired:o``.
+
+    Attributes:
+        header: That of the request.
+        desired: None where there is no decision.
+        memory: What layer 2 remembers now; goes with the next request.
+        failures: How often the DCM law had no solution of its own since this model control began.
+        refusal: Why there is no decision; empty where there is one.
+    """
+
+    header: MessageHeader
+    desired: DesiredPendulum | None
+    memory: PendulumMemory | None
+    failures: int
+    refusal: str = ""
+
+
+class ModelControlService:
+    """Answers requests. What the last tick left behind comes with each request: a restart of either side, or a reply
+    that came too late, leaves no trace, and the answer is the same as if layer 2 were in the process that asks.
+
+    Attributes:
+        configuration: Fingerprint of its configuration.
+        answered: Requests with a decision.
+        refused: Requests without.
+    """
+
+    def __init__(self, model_control: ModelControl, configuration: str) -> None:
+        """Take layer 2 and the fingerprint of its configuration."""
+        self._model_control = model_control
+        self.configuration = configuration
+        self._defects = RateLimitedLog(logging.getLogger("gradiva.module"))
+        self.answered = self.refused = 0
+
+    @property
+    def failures(self) -> int:
+        """How often the DCM law had no solution of its own."""
+        return self._model_control.failures
+
+    def answer(self, request: PendulumRequest) -> PendulumReply:
+        """Return what layer 2 decides, or why it does not."""
+        try:
+            reply = self._decide(request)
+        except NAMED_ERRORS as error:
+            return self.refuse(request.header, str(error))
+        except Exception as error:  # answered at once, so that the law of the other side stands in
+            what = f"layer 2 failed: {failed_tick(error).text}"
+            self._defects.warning("%s", what, trace=True)
+            return self.refuse(request.header, what)
+        self.answered += 1
+        return reply
+
+    def refuse(self, header: MessageHeader, reason: str) -> PendulumReply:
+        """Return the reply that tells why there is no decision."""
+        self.refused += 1
+        return PendulumReply(header, None, None, self.failures, reason)
+
+    def _decide(self, request: PendulumRequest) -> PendulumReply:
+        if request.configuration != self.configuration:
+            raise ConfigError("layer 2 is configured otherwise here: start both modules with the same --from and --set")
+        control = self._model_control
+        control.resume(request.memory)
+        desired = control.update(
+            request.state,
+            request.reference,
+            _polygon(request.polygon.tobytes()),
+            lambda period, count: _preview(request.preview, period, count),
+            request.period,
+            request.zmp_shift,
+            request.measured_zmp,
+        )
+        return PendulumReply(request.header, desired, control.memory, self.failures)
+
+
+@lru_cache(maxsize=64)  # one entry a contact phase
+def _polygon(corners: bytes) -> SupportPolygon:
+    return SupportPolygon(np.frombuffer(corners).reshape(-1, 2))
+
+
+def _preview(preview: DcmPreview | None, period: float, count: int) -> DcmPreview:
+    """Return the preview that came with the request: equal fingerprints make it the one that the law wants."""
+    if preview is None:
+        raise ConfigError(f"the request has no preview of {count} samples of {period} s")
+    return preview
 
 
 class RemoteModelControl:

@@ -1,22 +1,133 @@
-"""Layer 1 in another process, as the tick sees it."""
+"""Layer 1 in another process: its messages, the service that answers them, and the planner as the tick sees it."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import replace
+from collections import OrderedDict
+from dataclasses import dataclass, replace
 
-from gradiva.planner import WalkingPlan
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
+from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
+from gradiva.planner.dcm_trajectory import DcmTrajectory
+from gradiva.planner.pendulum_trajectory import PendulumTrajectory
+from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
-from gradiva.yarp_modules.message_header import MessageHeader, Numbering
-from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
-from gradiva.yarp_modules.plan_messages import PlanAnswer, PlanQuestion
+from gradiva.yarp_modules.message_codec import MessageCodec
+from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter, Numbering
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 
+_OTHERWISE = "layer 1 is configured otherwise here: start both modules with the same --from and --set"
+_PLANS_OF_SERVICE = 8  # plans; the one that is walked is among the last two or three
 _LOGGER = logging.getLogger("gradiva.module")
-_REMEMBERED = 4  # plans, the newest last; the one that is walked is among them
+_PLANS_OF_CLIENT = 4  # plans, the newest last; the one that is walked is among them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanQuestion:
+    """Asks for a plan; ``/planner/request:i``.
+
+    A plan that is continued is told by its number: the planner remembers the last ones that it made. Where it does
+    not, because it was restarted, it says so and is sent the plan itself.
+
+    Attributes:
+        header: Its time is the one up to which the present plan is walked.
+        configuration: Fingerprint of the configuration of layer 1.
+        command: What to fulfil, places in the world of the plan.
+        start: Where the robot stands; None while steps are under way.
+        continued: Number of the question whose answer is the plan that is walked; 0 where ``start`` or ``plan`` tell.
+        plan: The plan that is walked, for a planner that does not know it.
+    """
+
+    header: MessageHeader
+    configuration: str
+    command: Command
+    start: PlanningState | None
+    continued: int
+    plan: WalkingPlan | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanAnswer:
+    """A plan, or why there is none; ``/planner/plan:o``.
+
+    Attributes:
+        header: That of the question.
+        plan: None where no plan fulfils the command.
+        refusal: Why there is none.
+        wants_plan: The plan to be continued is not known here: ask again, and send it.
+        is_defect: Whether the planner raised what it should not, so that it is no refusal of the command.
+    """
+
+    header: MessageHeader
+    plan: WalkingPlan | None
+    refusal: str = ""
+    wants_plan: bool = False
+    is_defect: bool = False
+
+
+def plan_codec() -> MessageCodec:
+    """Return what packs and unpacks questions and answers."""
+    return MessageCodec({DcmTrajectory: (PendulumTrajectory, VaryingHeightTrajectory)})
+
+
+class PlannerService:
+    """Answers questions; remembers the last plans, for a plan is continued by the next one.
+
+    Attributes:
+        configuration: Fingerprint of its configuration.
+        answered: Questions with a plan.
+        refused: Questions without.
+    """
+
+    def __init__(self, planner: WalkingPlanner, configuration: str) -> None:
+        """Take layer 1 and the fingerprint of its configuration."""
+        self._planner = planner
+        self.configuration = configuration
+        self._plans: OrderedDict[tuple[int, int], WalkingPlan] = OrderedDict()
+        self._defects = RateLimitedLog(logging.getLogger("gradiva.module"))
+        self.answered = self.refused = 0
+
+    def answer(self, question: PlanQuestion) -> PlanAnswer:
+        """Return a plan, or why there is none."""
+        header = question.header
+        if question.configuration != self.configuration:
+            return self.refuse(header, _OTHERWISE)
+        continued = question.plan or self._plans.get((header.session, question.continued))
+        if continued is None and question.start is None:
+            return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
+        try:
+            plan = self._planned(question, continued)
+        except NAMED_ERRORS as error:
+            return self.refuse(header, str(error))
+        except Exception as error:
+            what = f"the planner failed: {failed_tick(error).text}"
+            self._defects.warning("%s", what, trace=True)
+            return replace(self.refuse(header, what), is_defect=True)
+        self.answered += 1
+        self._remember((header.session, header.number), plan)
+        return PlanAnswer(header, plan)
+
+    def refuse(self, header: MessageHeader, reason: str) -> PlanAnswer:
+        """Return the answer that tells why there is no plan."""
+        self.refused += 1
+        return PlanAnswer(header, None, reason)
+
+    def _planned(self, question: PlanQuestion, continued: WalkingPlan | None) -> WalkingPlan:
+        if question.start is not None:
+            return self._planner.walk(question.command, question.start)
+        if continued is None:
+            raise ConfigError("neither a start nor a plan to be continued")
+        return self._planner.replan(continued, question.command, question.header.time)
+
+    def _remember(self, number: tuple[int, int], plan: WalkingPlan) -> None:
+        self._plans[number] = plan
+        while len(self._plans) > _PLANS_OF_SERVICE:
+            self._plans.popitem(last=False)
 
 
 class RemotePlanner:
@@ -126,4 +237,4 @@ class RemotePlanner:
         self._reply = PlanReply(request.number, answer.plan, answer.refusal, answer.is_defect)
         self._lock.notify_all()
         if answer.plan is not None:
-            self._plans = [*self._plans[1 - _REMEMBERED :], (answer.header.number, answer.plan)]
+            self._plans = [*self._plans[1 - _PLANS_OF_CLIENT :], (answer.header.number, answer.plan)]

@@ -4,40 +4,39 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 import time as machine_time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
-from gradiva.common import ControlClock, RobotInterface
+from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import GccCompiler, cache_folder
+from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
-from gradiva.yarp_modules.command_reply import fail, ok
-from gradiva.yarp_modules.config_files import setup_of
+from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_command import HELP, Word, parse_command
-from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
-from gradiva.yarp_modules.free_space import FreeSpace
+from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule
-from gradiva.yarp_modules.lap_timer import LapTimer
-from gradiva.yarp_modules.module_options import ModuleOptions
-from gradiva.yarp_modules.planning_worker import PlanningWorker
+from gradiva.yarp_modules.module_options import ModuleOptions, setup_of
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
-from gradiva.yarp_modules.robot_awaited import RobotAwaited
-from gradiva.yarp_modules.sample_watch import SampleWatch
-from gradiva.yarp_modules.sensor_rate import check_sensor_rate
-from gradiva.yarp_modules.tick_schedule import control_time
+from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
+from gradiva.yarp_modules.rpc_commands import fail, ok
+from gradiva.yarp_modules.tick_timing import LapTimer, control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
-from gradiva.yarp_modules.walking_session import WalkingSession
+from gradiva.yarp_modules.walking_session import PlanningWorker, WalkingSession
 from pureyarp.wire.elements import Element
 
+_STAMP_ROUNDING = 1e-6  # [s] boards tell a stamp as text, sensor servers as a number: its last digits are not the same
+_ANEW = 1.0  # [s] a sample that lies so far back is of a simulation that began anew
+_RATE_ROUNDING = 1e-6  # [-]
 _LOGGER = logging.getLogger("gradiva.module")
+_RETRY = 1.0  # [s] between two attempts
+_TELL = 5  # attempts between two lines about what is missing
+_ATTEMPT_TIMEOUT = 5.0  # [s] for an attempt to end: one at a robot that hangs may ask a dozen ports in vain
 _POLL = 0.0002  # [s] between two looks for a new sample, in lockstep
-_PATIENCE = (
-    0.5  # [s] of the machine without a new sample: requests are answered all the same, the last steps not walked
-)
+_SAMPLE_TIMEOUT = 0.5  # [s] of the machine without a new sample: commands are answered, the last steps not walked
 _SAME_LIMIT = 1e-3  # [rad] rounding of what boards tell in degrees
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
 _TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are obeyed meanwhile
@@ -220,7 +219,7 @@ class WalkingModule(GradivaModule):
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"
-        patience = machine_time.monotonic() + _PATIENCE
+        patience = machine_time.monotonic() + _SAMPLE_TIMEOUT
         while not self.isStopping() and machine_time.monotonic() < patience:
             if self._samples.is_new(self._robot.sample_time()):
                 return True
@@ -246,11 +245,148 @@ class WalkingModule(GradivaModule):
             machine_time.sleep(_POLL if self.options.lockstep else self.health.period)
             is_new = self._samples.is_new(self._robot.sample_time())
             heard = machine_time.monotonic() if is_new else heard
-            if machine_time.monotonic() > heard + _PATIENCE:
+            if machine_time.monotonic() > heard + _SAMPLE_TIMEOUT:
                 _LOGGER.warning("%s: the robot is silent, so its feet stay as they are", self.TITLE)
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
+
+
+class RobotAwaited:
+    """Prepares the controller of a robot, then tries once a second to reach the robot.
+
+    Both may take a minute (the first compilation of a controller does), in a thread of its own: the module answers
+    meanwhile, so that nothing that watches it gives it up.
+
+    Attributes:
+        missing: What is waited for; empty once the robot is there.
+        is_preparing: Whether the controller is not ready yet.
+        failure: Why the controller cannot be prepared; None while it can.
+    """
+
+    def __init__(self, robot: ReachableRobot, prepare: Callable[[], None], on_reached: Callable[[], None]) -> None:
+        """Take a robot that is not reached yet.
+
+        Args:
+            robot: To be reached.
+            prepare: Called once, before; an error there is the end (`failure`).
+            on_reached: Called in the thread that reached it; after an error there the robot is left and tried again.
+        """
+        self._robot = robot
+        self._prepare = prepare
+        self.is_preparing = True
+        self.failure: Exception | None = None
+        self._on_reached = on_reached
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="robot awaited", daemon=True)
+        self.missing = "the controller is being prepared; compiling it takes up to a minute the first time"
+
+    def start(self) -> None:
+        """Begin to prepare, then to look for the robot."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Look no more; leave the robot if it was reached. An attempt that takes long leaves it when it ends."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(_ATTEMPT_TIMEOUT)
+        if not self.missing:
+            self.missing = "the robot has been left"
+            self._robot.close()
+
+    def _run(self) -> None:
+        try:
+            self._prepare()
+        except Exception as error:
+            self.missing = f"the controller cannot be prepared: {error}"
+            self.failure = error
+            return
+        self.is_preparing, self.missing = False, "the robot has not been looked for yet"
+        attempt = 0
+        while not self._stop.is_set():
+            try:
+                self._reach()
+                _LOGGER.info("the robot is there")
+                return
+            except NAMED_ERRORS as error:
+                self.missing = str(error)
+            except Exception as error:  # the module goes on, and says so
+                _LOGGER.exception("the robot cannot be reached")
+                self.missing = f"{type(error).__name__}: {error}"
+            if attempt % _TELL == 0:
+                _LOGGER.warning("waiting for the robot: %s", self.missing)
+            attempt += 1
+            self._stop.wait(_RETRY)
+
+    def _reach(self) -> None:
+        self._robot.open()
+        try:
+            if self._stop.is_set():
+                raise RobotInterfaceError("it was reached too late")
+            self.missing = "the robot is there; narrower limits of its boards are compiled into the controller"
+            self._on_reached()
+        except Exception:
+            self._robot.close()
+            raise
+        self.missing = ""
+
+
+class ReachableRobot(RobotInterface, Protocol):
+    """A robot that has to be reached before it can be read."""
+
+    def open(self) -> None:
+        """Reach it.
+
+        Raises:
+            RobotInterfaceError: It is not there.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let it hold itself, and leave it."""
+        ...
+
+    def rearm(self) -> None:
+        """Take the motors anew."""
+        ...
+
+    def sample_time(self) -> float:
+        """Return of when there are samples of all sensors, [s]."""
+        ...
+
+
+class SampleWatch:
+    """Knows the sample of the last tick.
+
+    Attributes:
+        time: When it was taken, [s]; −∞ before the first.
+    """
+
+    def __init__(self) -> None:
+        self.time = -math.inf
+
+    def is_new(self, time: float) -> bool:
+        """Return whether a sample of ``time`` [s] has had no tick yet; it is the last one then."""
+        if self.time - _ANEW <= time <= self.time + _STAMP_ROUNDING:
+            return False
+        self.time = time
+        return time > -math.inf
+
+
+def check_sensor_rate(setup: Setup) -> None:
+    """Pass when boards and sensors tell something new at each tick of torque control; others bear with old readings.
+
+    Raises:
+        ConfigError: They do not: what pushes the robot would be a tick's answer to what it did ten ticks ago.
+    """
+    tick = setup.walking.walking
+    rate = setup.part(BringUpConfig, "bring_up").sensor_rate
+    if tick.control is ControlMode.TORQUE and rate * tick.period < 1.0 - _RATE_ROUNDING:
+        wanted, told = 1e3 * tick.period, 1e3 / rate
+        raise ConfigError(
+            f"walking.control=torque wants readings every {wanted:g} ms, the boards of the robot publish them every"
+            f" {told:g} ms: walk by position or velocity, or set their rate in bring_up.sensor_rate"
+        )
 
 
 def _narrowed(robot: RobotDescription, layers: WalkingLayers, limits: Limits) -> RobotDescription | None:

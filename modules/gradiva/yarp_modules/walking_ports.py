@@ -1,18 +1,23 @@
-"""What streams into and out of a walking module, beside its RPC."""
+"""Streams of a walking module beside its RPC: goals, free space, the base by another localisation, the logger."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
 
-from gradiva.middleware import NAMED_ERRORS
-from gradiva.yarp_modules.number_port import NumberPort
-from gradiva.yarp_modules.walking_logger_port import WalkingLoggerPort
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import Measurement
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage, NetworkError, yarp
+from gradiva.middleware.bottles import as_items
+from gradiva.middleware.vectors_collection import VectorsCollectionServer
+from gradiva.walking import WalkingLog, element_names, walking_signals
 from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element, Vocab32
 
 _LOGGER = logging.getLogger("gradiva.module")
 _POSE = 6  # position and roll, pitch, yaw
-
 Take = Callable[[list[float]], None]
 
 
@@ -73,3 +78,103 @@ class WalkingPorts:
 
     def _take_base(self, numbers: list[float]) -> None:
         self.robot_base = tuple(numbers[:_POSE])
+
+
+class NumberPort:
+    """Takes Vectors, or Bottles of numbers, also of one list of numbers; what nobody read in time is forgotten."""
+
+    def __init__(self, what: str) -> None:
+        """Take what the numbers are, for messages."""
+        self._what = what
+        self._port = yarp.BufferedPortBottle()
+
+    def open(self, name: str) -> None:
+        """Open the port.
+
+        Raises:
+            NetworkError: It could not be opened.
+        """
+        if not self._port.open(name):
+            raise NetworkError(f"port {name} could not be opened: is this module running already?")
+
+    def take(self) -> list[float] | None:
+        """Return the newest message since the last call, or None; does not wait.
+
+        Raises:
+            MalformedMessage: It is none of numbers.
+        """
+        message = self._port.read(False)
+        return None if message is None else numbers_in(as_items(message), self._what)
+
+    def close(self) -> None:
+        """Close the port."""
+        self._port.interrupt()
+        self._port.close()
+
+
+class WalkingLoggerPort:
+    """Publishes the signals of the balancing robot as a VectorsCollection, while somebody listens."""
+
+    def __init__(self, name: str, joints: Sequence[str]) -> None:
+        """Take the beginning of the names of the ports, and the joints in the order of the description."""
+        self._server = VectorsCollectionServer(name)
+        self._joints = joints
+        self._known: set[str] = set()
+        self._stamp = yarp.Stamp()
+
+    def open(self) -> None:
+        """Open the ports.
+
+        Raises:
+            NetworkError: They could not be opened.
+        """
+        self._server.open()
+
+    def close(self) -> None:
+        """Close the ports."""
+        self._server.close()
+
+    def send(self, log: WalkingLog, measurement: Measurement, tick_times: dict[str, float]) -> None:
+        """Publish one tick; one in which the control loop did not run is left out.
+
+        Args:
+            log: Of the tick.
+            measurement: That it saw.
+            tick_times: How long its parts took, [s].
+        """
+        if log.desired is None or not (self._server.is_heard or not self._known):  # the names are told in any case
+            return
+        signals = walking_signals(log, measurement) | {f"tick::{part}": value for part, value in tick_times.items()}
+        values = {name: _listed(value) for name, value in signals.items()}
+        for name in values.keys() - self._known:
+            self._introduce(name)
+        self._stamp.update(log.time)
+        self._server.send(values, self._stamp)
+
+    def _introduce(self, name: str) -> None:
+        elements = (
+            (name.rsplit("::", maxsplit=1)[-1],) if name.startswith("tick::") else element_names(name, self._joints)
+        )
+        self._server.populate_metadata(name, elements)
+        self._known.add(name)
+
+
+def numbers_in(items: Sequence[Element], what: str) -> list[float]:
+    """Return the numbers of a message.
+
+    Raises:
+        MalformedMessage: There is something else in it.
+    """
+    if len(items) == 1 and isinstance(items[0], list):
+        items = items[0]
+    numbers = [float(item) for item in items if isinstance(item, (int, float)) and not isinstance(item, Vocab32)]
+    if len(numbers) != len(items) or not items:
+        raise MalformedMessage(f"{what}: expected numbers, got {len(items)} values")
+    return numbers
+
+
+def _listed(value: float | npt.ArrayLike) -> list[float]:
+    if isinstance(value, float):
+        return [value]
+    numbers: list[float] = (value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)).ravel().tolist()
+    return numbers

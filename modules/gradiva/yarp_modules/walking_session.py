@@ -1,10 +1,12 @@
-"""A robot, its walking controller and its coordinator, tick by tick: all of a walking module but its ports."""
+"""Ticks a robot with its walking controller and coordinator: all of a walking module but its ports."""
 
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 
 from gradiva.common import (
     ControlClock,
@@ -15,15 +17,13 @@ from gradiva.common import (
     altered,
 )
 from gradiva.middleware import NAMED_ERRORS
-from gradiva.walking import WalkingController, WalkingLog, WalkingState, clock_finding
-from gradiva.walking.safety import Finding, SafetyKind
-from gradiva.yarp_modules.command_reply import fail, ok
-from gradiva.yarp_modules.coordinator import Coordinator
-from gradiva.yarp_modules.coordinator_command import CoordinatorCommand, Word, parse_command
-from gradiva.yarp_modules.coordinator_config import CoordinatorConfig
-from gradiva.yarp_modules.request_queue import Asked, RequestQueue
+from gradiva.planner import WalkingPlanner
+from gradiva.safety import Finding, SafetyKind
+from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered, clock_finding
+from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
+from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
-from gradiva.yarp_modules.walking_status import WalkingStatus
+from gradiva.yarp_modules.rpc_commands import Asked, RequestQueue, fail, ok
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 
@@ -199,6 +199,53 @@ class WalkingSession:
         if line != self._told:
             self._told = line
             _LOGGER.info("%s", line)
+
+
+class PlanningWorker:
+    """A `PlanningService` that never holds up the tick; of several requests that wait only the newest is planned.
+
+    Attributes:
+        lead: See `PlanningService`.
+        patience: See `PlanningService`.
+    """
+
+    def __init__(self, planner: WalkingPlanner, lead: float, patience: float) -> None:
+        """Begin to wait for requests; ``lead`` and ``patience`` in [s]."""
+        self.lead = lead
+        self.patience = patience
+        self._planner = planner
+        self._requests: SimpleQueue[PlanRequest | None] = SimpleQueue()
+        self._replies: SimpleQueue[PlanReply] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="planner", daemon=True)
+        self._thread.start()
+
+    def submit(self, request: PlanRequest) -> None:
+        """See ``PlanningService.submit``."""
+        self._requests.put(request)
+
+    def poll(self) -> PlanReply | None:
+        """Return the newest reply that has come, or None."""
+        reply = None
+        while True:
+            try:
+                reply = self._replies.get_nowait()
+            except Empty:
+                return reply
+
+    def close(self) -> None:
+        """End the thread after the plan that it is making."""
+        self._requests.put(None)
+        self._thread.join(timeout=5.0)
+
+    def _run(self) -> None:
+        while (request := self._newest()) is not None:
+            self._replies.put(answered(self._planner, request))
+
+    def _newest(self) -> PlanRequest | None:
+        request = self._requests.get()
+        while request is not None and not self._requests.empty():
+            request = self._requests.get()
+        return request
 
 
 def _text_of(error: Exception) -> str:

@@ -21,9 +21,8 @@ from pureyarp.data.portable import Portable
 from pureyarp.data.searchable import Searchable
 from pureyarp.data.vocab_arguments import vocab_of
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.elements import Dictionary, Element, Float32, Int8, Int16, Int64
+from pureyarp.wire.elements import Dictionary, Element, Float32, Int8, Int16, Int64, WireFamily
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
 
 if TYPE_CHECKING:
     from pureyarp.data.property import Property

@@ -7,8 +7,8 @@ from typing import Any
 
 from pureyarp.data.connection_writer import ConnectionWriter
 from pureyarp.wire.binary import encode_list, encoded_size
+from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text
-from pureyarp.wire.wire_family import WireFamily
 
 
 class ConnectionReader:

@@ -8,8 +8,8 @@ from pureyarp.data.argument_checks import checked_integer
 from pureyarp.data.conversions import rounded_to_float32
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list
+from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 
 
 class ConnectionWriter:

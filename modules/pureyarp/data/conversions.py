@@ -5,11 +5,8 @@ from __future__ import annotations
 import math
 import struct
 
-from pureyarp.wire.dictionaries import dictionary_items
-from pureyarp.wire.elements import Dictionary, Element, Vocab32, Vocab64
-from pureyarp.wire.text_printer import print_elements
-from pureyarp.wire.text_words import key_text
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Dictionary, Element, Vocab32, Vocab64, encode_vocab
+from pureyarp.wire.text import dictionary_items, key_text, to_text
 
 _WORD = 32  # [bits]
 
@@ -54,9 +51,9 @@ def as_text(element: Element | None) -> str:
     if element is None:
         return ""
     if isinstance(element, Dictionary):
-        return print_elements(dictionary_items(element))
+        return to_text(dictionary_items(element))
     if isinstance(element, list):
-        return print_elements(element)
+        return to_text(element)
     if isinstance(element, bytes):
         return " ".join(map(str, element))
     return key_text(element)

@@ -10,7 +10,7 @@ from pureyarp.data.connection_reader import ConnectionReader, learn_family, next
 from pureyarp.data.connection_writer import ConnectionWriter
 from pureyarp.errors import MalformedMessage
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 _LOGGER = logging.getLogger("pureyarp")
 _complaints: defaultdict[type, RateLimitedLog] = defaultdict(

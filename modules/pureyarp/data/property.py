@@ -18,10 +18,8 @@ from pureyarp.data.ini import parse_ini, read_ini
 from pureyarp.data.portable import Portable
 from pureyarp.data.searchable import Searchable
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.dictionaries import as_dictionary, dictionary_items
-from pureyarp.wire.elements import Dictionary, Element
-from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Dictionary, Element, WireFamily
+from pureyarp.wire.text import as_dictionary, dictionary_items, from_text, to_text
 
 if TYPE_CHECKING:
     from pureyarp.data.bottle import Bottle

@@ -8,9 +8,8 @@ from pureyarp.data import time_source
 from pureyarp.data.portable import Portable
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.elements import Element, PlainList
+from pureyarp.wire.elements import Element, PlainList, WireFamily
 from pureyarp.wire.text import from_text
-from pureyarp.wire.wire_family import WireFamily
 
 _LARGEST_COUNT = 2**31 - 1
 _USUAL = re.compile(r"([0-9]{1,9}) ([0-9]+\.[0-9]+)").fullmatch  # nearly all envelopes, one a message

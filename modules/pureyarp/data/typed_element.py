@@ -10,8 +10,7 @@ from pureyarp.data.conversions import (
     as_vocab,
     rounded_to_float32,
 )
-from pureyarp.wire.elements import Dictionary, Element, Float32, Int8, Int16, Int64, Vocab32, Vocab64
-from pureyarp.wire.vocab import FALSE, TRUE
+from pureyarp.wire.elements import FALSE, TRUE, Dictionary, Element, Float32, Int8, Int16, Int64, Vocab32, Vocab64
 
 
 class TypedElement:

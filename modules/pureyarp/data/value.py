@@ -29,9 +29,9 @@ from pureyarp.wire.elements import (
     Int64,
     PlainList,
     Vocab32,
+    WireFamily,
 )
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
 
 if TYPE_CHECKING:
     from pureyarp.data.bottle import Bottle

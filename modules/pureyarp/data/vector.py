@@ -13,9 +13,8 @@ from pureyarp.data.portable import Portable
 from pureyarp.data.standard_vectors import StandardVector
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list
-from pureyarp.wire.tags import LIST_TAG
+from pureyarp.wire.elements import LIST_TAG, WireFamily
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
 
 _HEAD = struct.Struct("<ii")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pureyarp.data.argument_checks import checked_integer, checked_string
-from pureyarp.wire.elements import Vocab32
-from pureyarp.wire.vocab import decode_vocab, encode_vocab
+from pureyarp.wire.elements import Vocab32, decode_vocab, encode_vocab
 
 
 def encode(str: str) -> int:

@@ -7,8 +7,7 @@ from typing import Protocol
 
 from pureyarp.devices.request import Request
 from pureyarp.errors import NetworkError
-from pureyarp.wire.elements import Element
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, WireFamily
 
 
 class NotInDialect(NetworkError):  # noqa: N818 (it reads as the sentence it is)

@@ -16,8 +16,7 @@ from pureyarp.network.port_description import (
     port_properties,
 )
 from pureyarp.network.quality_of_service import type_of_service
-from pureyarp.wire.elements import Element, Vocab32
-from pureyarp.wire.vocab import decode_vocab, encode_vocab
+from pureyarp.wire.elements import Element, Vocab32, decode_vocab, encode_vocab
 
 _HELP = (
     "[help]                  # give this help",

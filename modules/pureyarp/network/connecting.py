@@ -8,8 +8,7 @@ from pureyarp.network.current_settings import current_settings
 from pureyarp.network.log import log
 from pureyarp.network.name_client import NameClient
 from pureyarp.network.peer_request import request
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 _PATIENCE = 10.0  # [s] for a source, which has to ask the name server and to shake hands itself
 

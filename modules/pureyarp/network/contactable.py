@@ -11,7 +11,7 @@ from pureyarp.network.log import log
 from pureyarp.network.message_objects import Reads, read_and_answer
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.transferable import Sent
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 
 class Contactable:

@@ -32,7 +32,7 @@ from pureyarp.network.name_server_file import (
     read_name_server_file,
 )
 from pureyarp.network.settings import ConnectionLimits, NetworkSettings
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 LISTEN = "PUREYARP_LISTEN"
 FAMILY = "PUREYARP_FAMILY"

@@ -11,7 +11,7 @@ from pureyarp.network.log import log
 from pureyarp.network.name_client import NameClient
 from pureyarp.network.open_socket import open_socket
 from pureyarp.network.peer_request import request
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 
 LOOK_PERIOD = 0.1  # [s] between two looks for what is waited for
 _PATIENCE = 3.0  # [s] for a port to tell its version

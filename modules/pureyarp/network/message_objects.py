@@ -11,9 +11,8 @@ from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
 from pureyarp.network.output_connection import OutputConnection
 from pureyarp.network.transferable import Sent, encoded, encoded_text
-from pureyarp.wire.reply_text import items_of_reply
-from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
+from pureyarp.wire.text import items_of_reply, to_text
 
 
 class Reads(Protocol):

@@ -24,8 +24,7 @@ from pureyarp.network.name_server_file import NameServerAddress, write_name_serv
 from pureyarp.network.name_server_page import http_reply
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 OnChange = Callable[[bool, str], None]
 """Called with True and a name after its registration, with False after its end."""

@@ -13,9 +13,8 @@ from pureyarp.network.name_client import NameClient
 from pureyarp.network.peer_request import request
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, encode_vocab
 from pureyarp.wire.text import from_text
-from pureyarp.wire.vocab import encode_vocab
 
 _ADMINISTRATION = "text_ack"  # carriers; the name server is asked by it, too: it answers some questions by lines
 _DATA = "tcp"

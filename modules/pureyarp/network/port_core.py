@@ -29,12 +29,9 @@ from pureyarp.network.port_wiring import connect_port, disconnect_port
 from pureyarp.network.settings import NetworkSettings
 from pureyarp.network.transferable import Sent
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import decode_list
-from pureyarp.wire.elements import Element
-from pureyarp.wire.port_command import PortCommand, data_command
+from pureyarp.wire.binary import PortCommand, data_command, decode_list
+from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 from pureyarp.wire.text import from_text
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
 
 _JOIN_PATIENCE = 1.0  # [s] for a thread to end
 

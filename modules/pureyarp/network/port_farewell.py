@@ -11,8 +11,7 @@ from pureyarp.network.name_client import NameClient
 from pureyarp.network.peer_request import request
 from pureyarp.network.port_inputs import PortInputs
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 _PATIENCE = 0.5  # [s] for a sender to obey
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from pureyarp.errors import NetworkError
 from pureyarp.network.port_description import DescribedPort, lines_about
 from pureyarp.network.port_wiring import WiredPort, connect_port, disconnect_port
-from pureyarp.wire.port_command import PortCommand
+from pureyarp.wire.binary import PortCommand
 
 _HELP = (
     "This is a YARP port. Here are the commands it responds to:",

@@ -18,8 +18,7 @@ from pureyarp.network.open_socket import open_socket
 from pureyarp.network.peer_request import request
 from pureyarp.network.settings import NetworkSettings
 from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 ANONYMOUS = "..."
 _FORBIDDEN = "@"  # begins the carrier's or the host's part of some names

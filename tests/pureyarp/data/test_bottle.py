@@ -5,7 +5,7 @@ from pureyarp.data.bottle import Bottle, bottle_of
 from pureyarp.data.stamp import Stamp
 from pureyarp.data.value import Value
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.recorded_payloads import recorded_payloads
 from tests.pureyarp.wire.element_strategies import any_items, same, textual_items
 

@@ -11,7 +11,7 @@ from pureyarp.data.connection_writer import ConnectionWriter, line_of
 from pureyarp.data.stamp import Stamp
 from pureyarp.data.vector import Vector
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 NUMBERS = struct.pack("<bhiqfd", -1, -2, -3, -4, 0.5, 0.25)
 

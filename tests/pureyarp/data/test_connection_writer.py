@@ -5,7 +5,7 @@ import pytest
 from pureyarp.data.bottle import Bottle
 from pureyarp.data.connection_writer import ConnectionWriter, line_of
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 
 def test_numbers_are_appended_little_endian():

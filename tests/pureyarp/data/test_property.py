@@ -4,7 +4,7 @@ from pureyarp.data.bottle import Bottle
 from pureyarp.data.property import Property
 from pureyarp.data.value import Value
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.recorded_payloads import recorded_payloads
 
 

@@ -5,7 +5,7 @@ import pytest
 from pureyarp.data import time_source
 from pureyarp.data.stamp import Stamp
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.recorded_payloads import recorded_payloads
 
 

@@ -5,8 +5,7 @@ import pytest
 from pureyarp.data.bottle import Bottle
 from pureyarp.data.value import Value
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Float32, Int8, Int64, Vocab32
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Float32, Int8, Int64, Vocab32, WireFamily
 
 NULL = Value.getNullValue()
 POSD = 0x64736F70

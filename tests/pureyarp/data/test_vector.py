@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from pureyarp.data.vector import Vector
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Float32, PlainList
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Float32, PlainList, WireFamily
 from tests.middleware.recorded_payloads import recorded_payloads
 
 FAMILIES = pytest.mark.parametrize("family", list(WireFamily))

@@ -14,7 +14,7 @@ from pureyarp.data.standard_vectors import BVector, DVector, IVector
 from pureyarp.devices.joint_map import JointMap
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import wait_until
 

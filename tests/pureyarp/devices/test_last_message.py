@@ -12,7 +12,7 @@ from pureyarp.errors import MalformedMessage
 from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
 from pureyarp.network.newest_message_port import NewestMessagePort
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 
 class Sender:

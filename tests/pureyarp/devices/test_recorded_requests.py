@@ -14,9 +14,7 @@ from pureyarp.devices.remote_control_board_options import RemoteControlBoardOpti
 from pureyarp.devices.vocab_dialect import VocabDialect
 from pureyarp.network.transferable import Sendable
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.pureyarp.devices.recorded_calls import make_call
 

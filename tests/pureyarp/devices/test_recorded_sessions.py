@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from pureyarp.data.standard_vectors import DVector, IVector
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.recorded_board import BOARD, RecordedBoard
 from tests.middleware.recorded_messages import recording
 from tests.waiting import wait_until

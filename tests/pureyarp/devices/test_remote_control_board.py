@@ -20,7 +20,7 @@ from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.network import Network
 from pureyarp.network.peer_request import request
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import TIMEOUT, wait_until
 

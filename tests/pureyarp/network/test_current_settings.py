@@ -7,7 +7,7 @@ from pureyarp.errors import SettingsError
 from pureyarp.network import current_settings as module
 from pureyarp.network.current_settings import current_settings, load_settings, use_settings
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 
 @pytest.fixture(autouse=True)

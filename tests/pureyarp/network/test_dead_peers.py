@@ -10,8 +10,8 @@ import pytest
 from pureyarp.errors import NetworkError
 from pureyarp.network.peer_request import request
 from pureyarp.network.port_core import PortCore
+from pureyarp.wire.binary import ACKNOWLEDGEMENT
 from pureyarp.wire.elements import Element
-from pureyarp.wire.framing import ACKNOWLEDGEMENT
 from pureyarp.wire.text import from_text
 from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, open_core
 from tests.waiting import TIMEOUT, wait_until

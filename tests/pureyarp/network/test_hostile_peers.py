@@ -12,7 +12,7 @@ import pytest
 from pureyarp.errors import PeerUnreachable
 from pureyarp.network.peer_request import request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.datagrams import encode_datagram
+from pureyarp.wire.carriers import encode_datagram
 from pureyarp.wire.elements import Element
 from tests.pureyarp.network.local_ports import (
     NOBODY,

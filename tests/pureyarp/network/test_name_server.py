@@ -15,7 +15,7 @@ from pureyarp.network.name_server_file import NameServerAddress, read_name_serve
 from pureyarp.network.peer_request import request
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import ConnectionLimits, NetworkSettings
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
 from tests.pureyarp.network.raw_sockets import conversation

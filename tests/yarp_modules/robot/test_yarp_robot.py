@@ -15,7 +15,7 @@ from gradiva.middleware.control_board import ControlMode as BoardMode
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.tick_schedule import control_time
+from gradiva.yarp_modules.tick_timing import control_time
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach
 from tests.yarp_modules.robot.fake_robot import ground_at
@@ -162,8 +162,8 @@ def test_joints_whose_board_has_not_answered_are_not_in_their_mode_whatever_it_r
 
 
 def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(fake, connect, monkeypatch, caplog):
-    monkeypatch.setattr("gradiva.yarp_modules.robot.release._TIMEOUT", 1.0)
-    monkeypatch.setattr("gradiva.yarp_modules.robot.board_orders._JOIN_TIMEOUT", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._TIMEOUT", 1.0)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._JOIN_TIMEOUT", 0.05)
     robot = connect()
     drive(robot, np.zeros(23), ControlMode.TORQUE)
     hung = fake.boards["left_leg"]
@@ -180,7 +180,7 @@ def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(f
 
 
 def test_boards_stay_open_while_one_of_them_is_asked_for_temperatures(connect, monkeypatch, caplog):
-    monkeypatch.setattr("gradiva.yarp_modules.robot.motor_temperatures._JOIN_PATIENCE", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_boards._JOIN_PATIENCE", 0.05)
     robot, answers, asked = connect("temperature_period=0.01"), threading.Event(), threading.Event()
     monkeypatch.setattr(robot._temperatures, "_are_silent", lambda: asked.set() or not answers.wait(60.0))
     assert asked.wait(60.0)

@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.common import ModelError
 from gradiva.simulation import Fault, FaultKind
-from gradiva.yarp_modules.command_reply import is_ok
+from gradiva.yarp_modules.rpc_commands import is_ok
 from gradiva.yarp_modules.simulator.fault_command import answer_fault
 
 

@@ -12,7 +12,7 @@ from gradiva.experiments.soft_ground.ground_change import GroundChange, ground_c
 from gradiva.experiments.soft_ground.soft_walk import SoftWalk
 from gradiva.experiments.trial import walk_trial
 from gradiva.telemetry import SignalLog
-from gradiva.telemetry.contact_plot import contact_figure
+from gradiva.telemetry.time_plots import contact_figure
 from gradiva.telemetry.walk_record import WalkRecord
 
 SIGMA, INTERVAL = 5.0, 1e-5  # [N, N·m] and [s], as in the thesis

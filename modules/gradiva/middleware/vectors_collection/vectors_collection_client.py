@@ -10,8 +10,7 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
 from gradiva.middleware.vectors_collection.vectors_message import names_from_items, values_from_items
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
-from pureyarp.wire.elements import Element, PlainList
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, PlainList, encode_vocab
 
 _log = logging.getLogger("gradiva.yarp")
 

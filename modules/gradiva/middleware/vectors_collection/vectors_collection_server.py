@@ -13,8 +13,7 @@ from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.vectors_collection.vectors_message import names_to_items, values_messages
 from pureyarp.errors import NetworkError
-from pureyarp.wire.elements import Element, Vocab32
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, Vocab32, encode_vocab
 
 _OK = encode_vocab("ok")
 _FAIL = encode_vocab("fail")

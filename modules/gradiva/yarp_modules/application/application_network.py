@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import ask, is_there, registered_names
 from gradiva.middleware.bottles import as_items
-from gradiva.yarp_modules.command_reply import is_ok, word
+from gradiva.yarp_modules.rpc_commands import is_ok, word
 from pureyarp.wire.elements import Element
 
 _ANSWER_TIMEOUT = 2.0  # [s]

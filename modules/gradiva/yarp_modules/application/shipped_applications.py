@@ -18,8 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from gradiva.common import ConfigError
-from gradiva.robot_model import RobotDescription
-from gradiva.robot_model.robot_ports import Environment, ForceTorqueServer, RobotPorts
+from gradiva.robot_model import Environment, ForceTorqueServer, RobotDescription, RobotPorts
 from gradiva.setup import robots_with_ports
 from gradiva.yarp_modules.remote_layers import layer_connections
 

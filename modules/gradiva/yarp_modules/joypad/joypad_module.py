@@ -11,7 +11,6 @@ from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.setup import data_folder, read_toml
-from gradiva.yarp_modules.command_reply import fail, is_called, is_ok, ok, word
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.joypad.coordinator_client import CoordinatorClient
 from gradiva.yarp_modules.joypad.joypad_config import JoypadConfig
@@ -19,7 +18,8 @@ from gradiva.yarp_modules.joypad.key_stick import HELP, KEYS, KeyCommand, KeySti
 from gradiva.yarp_modules.joypad.recorded_keys import RecordedKeys
 from gradiva.yarp_modules.joypad.terminal_keys import TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
-from gradiva.yarp_modules.tick_schedule import present_time
+from gradiva.yarp_modules.rpc_commands import fail, is_called, is_ok, ok, word
+from gradiva.yarp_modules.tick_timing import present_time
 from pureyarp.wire.elements import Element
 
 _COORDINATOR = "/walking-coordinator"

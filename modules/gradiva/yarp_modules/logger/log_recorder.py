@@ -11,7 +11,7 @@ from typing import Any
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.vectors_collection import VectorsSample
 from gradiva.telemetry import RunFolder
-from gradiva.telemetry.signal_journal import JOURNAL_NAME, JournalReader, SignalJournal
+from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, SignalJournal
 from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")

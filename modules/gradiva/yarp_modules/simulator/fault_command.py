@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from gradiva.common import nearest_name
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.simulation import Fault, FaultKind
-from gradiva.yarp_modules.command_reply import fail, ok, word
+from gradiva.yarp_modules.rpc_commands import fail, ok, word
 from pureyarp.wire.elements import Element
 
 FORMAT = "KIND SECONDS [NAME [VALUE]]"

@@ -16,10 +16,9 @@ from gradiva.common import ConfigError, RobotPosture, so3
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
-from gradiva.yarp_modules.command_reply import fail, is_called, ok
-from gradiva.yarp_modules.config_files import setup_of
 from gradiva.yarp_modules.gradiva_module import GradivaModule
-from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
+from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
+from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
 from gradiva.yarp_modules.simulator.external_wrench import FORMAT, answer_push
 from gradiva.yarp_modules.simulator.fault_command import HELP as FAULT_HELP
 from gradiva.yarp_modules.simulator.fault_command import answer_fault

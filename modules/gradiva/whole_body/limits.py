@@ -1,0 +1,172 @@
+r"""Limit joints, torques and foot wrenches, as rows of a problem of torque control.
+
+The joint position after a horizon h stays within its limits (thesis equation 7.2.29, with the velocity's part
+written as :math:`h \dot s`):
+
+.. math:: 2 (s^- - s - h \dot s) / h^2 \le \ddot s \le 2 (s^+ - s - h \dot s) / h^2
+
+A wrench stays within friction pyramid, centre of pressure, torsional friction and least pressure. In the axes of the
+sole, with the moment taken about its origin, on the plane of its bottom:
+
+.. math::
+    |f_x|, |f_y| \le \mu f_z, \quad |\mu_z| \le \mu_t f_z, \quad f_z \ge f_{min}, \quad
+    x_- f_z \le -\mu_y + z f_x \le x_+ f_z, \quad y_- f_z \le \mu_x + z f_y \le y_+ f_z
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, nearest_name
+from gradiva.robot_model import IdynTreeModel, SymbolicDynamics
+from gradiva.whole_body.tasks import Priority
+from gradiva.whole_body.whole_body_reference import Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class JointLimitConfig:
+    """Of the joint positions.
+
+    Attributes:
+        priority: How binding.
+        weight: Of each (rad/s²)² of violation, when soft, [-].
+        horizon: After which a joint may have reached its limit, [s].
+        margin: Kept from each limit, [rad].
+        narrowed: Lower and upper position of joints that are to stay within less than they can, [rad]: a knee that
+            passes its straight leg is held there by whatever wants the leg shorter.
+    """
+
+    priority: Priority
+    weight: float
+    horizon: float
+    margin: float
+    narrowed: dict[str, tuple[float, float]]
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "horizon"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if self.margin < 0.0:
+            raise ConfigError(f"margin={self.margin}, must not be negative")
+
+
+@dataclass(frozen=True, slots=True)
+class TorqueLimitConfig:
+    """Of the joint torques and their rate; the limits themselves are those of the robot.
+
+    Attributes:
+        priority: How binding.
+        weight: Of each (N·m)² of violation, when soft, [-].
+    """
+
+    priority: Priority
+    weight: float
+
+    def __post_init__(self) -> None:
+        if self.weight <= 0.0:
+            raise ConfigError(f"weight={self.weight}, must be positive")
+
+
+def acceleration_bounds(
+    config: JointLimitConfig, dynamics: SymbolicDynamics, parameters: Parameters
+) -> tuple[cs.SX, cs.SX]:
+    """Return the lower and upper bound of each joint's acceleration, [rad/s²], (n, 1) each."""
+    lower, upper = narrowed_limits(config, dynamics.model)
+    horizon = parameters.constant("joint_limit_horizon", config.horizon)
+    reached = dynamics.joint_positions + horizon * dynamics.joint_velocities
+    least = parameters.constant("lowest_joint_positions", lower + config.margin)
+    most = parameters.constant("highest_joint_positions", upper - config.margin)
+    return 2.0 * (least - reached) / horizon**2, 2.0 * (most - reached) / horizon**2
+
+
+def narrowed_limits(config: JointLimitConfig, model: IdynTreeModel) -> tuple[NDArray, NDArray]:
+    """Return the lower and upper position of each joint, [rad], (n,) each.
+
+    Raises:
+        ConfigError: A joint is unknown, or has no room left.
+    """
+    lower, upper = (limits.copy() for limits in model.joint_limits())
+    joints = model.description.joints
+    for joint, (least, most) in config.narrowed.items():
+        if joint not in joints:
+            raise ConfigError(f"joint_limits.narrowed: no joint '{joint}'{nearest_name(joint, joints)}")
+        row = joints.index(joint)
+        lower[row], upper[row] = max(lower[row], least), min(upper[row], most)
+        if lower[row] >= upper[row]:
+            raise ConfigError(f"joint_limits.narrowed.{joint}={[least, most]} leaves it no room")
+    return lower, upper
+
+
+def torque_bounds(dynamics: SymbolicDynamics, parameters: Parameters) -> tuple[cs.SX, cs.SX]:
+    """Return the lower and upper bound of each torque, [N·m], (n, 1) each: what is left of the limits in one period."""
+    limit = parameters.constant("torque_limits", dynamics.model.torque_limits())
+    last, step = parameters.symbol("last_torques", dynamics.joints), parameters.symbol("torque_step")
+    lower = cs.fmin(cs.fmax(last - step, -limit), limit)
+    return lower, cs.fmin(cs.fmax(last + step, -limit), limit)
+
+
+@dataclass(frozen=True, slots=True)
+class WrenchConeConfig:
+    """What is allowed of it.
+
+    Attributes:
+        priority: How binding.
+        weight: Of each N² and (N·m)² of violation, when soft, [-].
+        friction: Coefficient of each direction of the pyramid, [-].
+        torsional_friction: Moment about the vertical over the normal force, [m].
+        sole_share: Of the sole, about its middle, that the centre of pressure may use, [-].
+        minimum_force: Normal force that a loaded foot keeps, [N].
+    """
+
+    priority: Priority
+    weight: float
+    friction: float
+    torsional_friction: float
+    sole_share: float
+    minimum_force: float
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "friction", "torsional_friction"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if not 0.0 < self.sole_share <= 1.0:
+            raise ConfigError(f"sole_share={self.sole_share}, must be in (0, 1]")
+        if self.minimum_force < 0.0:
+            raise ConfigError(f"minimum_force={self.minimum_force}, must not be negative: the ground does not pull")
+
+
+def cone_numbers(config: WrenchConeConfig, sole: SoleRectangle, side: Side) -> NDArray:
+    """Return μ, μ_t, x₋, x₊, y₋, y₊, z and the least f_z of one foot, shape (8,)."""
+    corners = sole.corners(side)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    margin = 0.5 * (1.0 - config.sole_share) * (high - low)
+    (x0, y0), (x1, y1) = low + margin, high - margin
+    return np.array([config.friction, config.torsional_friction, x0, x1, y0, y1, sole.z, config.minimum_force])
+
+
+def cone_rows(wrench: cs.SX, numbers: cs.SX) -> cs.SX:
+    """Return what must not be positive, of a wrench in the axes of the sole about its origin, (11, 1)."""
+    fx, fy, fz, mx, my, mz = cs.vertsplit(wrench)
+    friction, torsion, x0, x1, y0, y1, z, least = cs.vertsplit(numbers)
+    forward, left = z * fx - my, mx + z * fy  # normal force times where it acts on the sole's bottom
+    return cs.vertcat(
+        fx - friction * fz,
+        -fx - friction * fz,
+        fy - friction * fz,
+        -fy - friction * fz,
+        mz - torsion * fz,
+        -mz - torsion * fz,
+        forward - x1 * fz,
+        x0 * fz - forward,
+        left - y1 * fz,
+        y0 * fz - left,
+        least - fz,
+    )
+
+
+def in_axes_of(rotation: cs.SX, wrench: cs.SX) -> cs.SX:
+    """Return a wrench in the axes of a frame, about the same point, (6, 1)."""
+    return cs.vertcat(rotation.T @ wrench[:3], rotation.T @ wrench[3:])

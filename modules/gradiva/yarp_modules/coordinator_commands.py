@@ -1,0 +1,280 @@
+"""What the coordinator is asked: commands over RPC, goals that stream in, the free space."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage
+from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
+from gradiva.yarp_modules.rpc_commands import is_called, word
+from pureyarp.wire.elements import Element, Vocab32
+
+HELP = (
+    "prepareRobot [onTheFly]   move slowly to the start posture and balance; onTheFly: balance as the robot stands now",
+    "startWalking   be ready to take goals",
+    "setGoal (x y [yaw])   walk there and stop; metres and degrees, from where the robot was prepared",
+    "setGoal (velocity forward [lateral [turn]])   walk on; m/s, m/s to the left, degrees/s counter-clockwise",
+    "setGoal (path speed (x y) (x y) ...)   walk along the points; m/s, metres",
+    "pauseWalking   finish the step, close the feet and wait for goals",
+    "stopWalking   finish the step, close the feet and stand; prepareRobot starts again",
+    "goHome   walk back to where the robot was prepared; when it is not walking, as prepareRobot",
+    "emergencyStop   freeze the joints at once, never refused; prepareRobot recovers",
+    "getStatus   state, and how the walk is going",
+    "getReason   why it is in this state",
+)
+_TOLERANCE = 1e-6  # beyond ±1: rounding of who sends
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorConfig:
+    """``[coordinator]`` in ``config/coordinator.toml``.
+
+    Attributes:
+        goal_timeout: Without a message at ``goal:i`` while it drives the walk, [s].
+        goal_period: Between two plans for ``goal:i``, [s].
+        goal_change: Of full deflection, below which nothing is planned anew.
+        forward_share: Of the robot's top speed, at full deflection.
+        lateral_share: Of the planner's highest lateral speed, at full deflection.
+        turn_share: Of the planner's highest turning speed, at full deflection.
+        reply_patience: Until an RPC client is told that nothing came of its command, [s].
+        planning_lead: Until a plan that is made beside the tick may begin, [s].
+        planning_patience: After which an unanswered planner is asked again, [s].
+    """
+
+    goal_timeout: float
+    goal_period: float
+    goal_change: float
+    forward_share: float
+    lateral_share: float
+    turn_share: float
+    reply_patience: float
+    planning_lead: float
+    planning_patience: float
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if not getattr(self, field.name) > 0.0:
+                raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
+        for name in ("forward_share", "lateral_share", "turn_share", "goal_change"):
+            if getattr(self, name) > 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, is a share, at most 1")
+
+
+class Word(StrEnum):
+    """The commands; existing clients know the first five."""
+
+    PREPARE = "prepareRobot"
+    START = "startWalking"
+    SET_GOAL = "setGoal"
+    PAUSE = "pauseWalking"
+    STOP = "stopWalking"
+    STATUS = "getStatus"
+    REASON = "getReason"
+    GO_HOME = "goHome"
+    EMERGENCY_STOP = "emergencyStop"
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorCommand:
+    """One command.
+
+    Attributes:
+        word: Which one.
+        goal: Of ``setGoal``.
+        on_the_fly: Of ``prepareRobot``.
+    """
+
+    word: Word
+    goal: Command | None = None
+    on_the_fly: bool = False
+
+
+def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
+    """Return the command that ``items`` tell, or None when the first one is no word of the coordinator.
+
+    Raises:
+        MalformedMessage: What follows the word is not what belongs there.
+    """
+    which = next((candidate for candidate in Word if is_called(items[0], candidate)), None) if items else None
+    if which is None:
+        return None
+    arguments = items[1:]
+    if which is Word.SET_GOAL:
+        return CoordinatorCommand(which, goal=parse_goal(arguments))
+    if which is Word.PREPARE and len(arguments) == 1 and is_called(arguments[0], "onTheFly"):
+        return CoordinatorCommand(which, on_the_fly=True)
+    if which is Word.PREPARE and len(arguments) == 1 and isinstance(arguments[0], int):  # generated clients send a bool
+        return CoordinatorCommand(which, on_the_fly=bool(arguments[0]))
+    if arguments:
+        allowed = " but onTheFly" if which is Word.PREPARE else ""
+        raise MalformedMessage(f"{which}: nothing{allowed} may follow, got {len(arguments)} values")
+    return CoordinatorCommand(which)
+
+
+def parse_goal(arguments: Sequence[Element]) -> Command:
+    """Return the goal that stands behind ``setGoal``, in parentheses or without.
+
+    Raises:
+        MalformedMessage: It is none.
+    """
+    items = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], list) else list(arguments)
+    kind = word(items[0]) if items else ""
+    try:
+        if kind == "":
+            x, y, *yaw = _numbers(items, 2, 3, "x y [yaw]")
+            return GoalCommand(x, y, math.radians(yaw[0]) if yaw else None)
+        if is_called(items[0], "velocity"):
+            forward, lateral, turn = [*_numbers(items[1:], 1, 3, "velocity forward [lateral [turn]]"), 0.0, 0.0][:3]
+            return VelocityCommand(forward, lateral, math.radians(turn))
+        if is_called(items[0], "path"):
+            return _path(items[1:])
+    except MalformedMessage:
+        raise
+    except NAMED_ERRORS as error:  # not finite
+        raise MalformedMessage(f"setGoal: {error}") from None
+    raise MalformedMessage(f"setGoal: no goal is called '{kind:.20}'{nearest_name(kind, ('velocity', 'path'))}")
+
+
+def _path(items: Sequence[Element]) -> PathCommand:
+    points = [point for point in items[1:] if isinstance(point, list)]
+    if not points or len(points) != len(items) - 1:
+        raise MalformedMessage("setGoal: expected path speed (x y) (x y) ...")
+    (speed,) = _numbers(items[:1], 1, 1, "path speed (x y) ...")
+    return PathCommand(np.array([_numbers(point, 2, 2, "points (x y)") for point in points]), speed)
+
+
+def _numbers(items: Sequence[Element], least: int, most: int, form: str) -> list[float]:
+    numbers = [float(item) for item in items if isinstance(item, (int, float)) and not isinstance(item, Vocab32)]
+    if len(numbers) != len(items) or not least <= len(items) <= most:
+        raise MalformedMessage(f"setGoal: expected {form}, numbers, got {len(items)} values")
+    if not all(map(math.isfinite, numbers)):
+        raise MalformedMessage(f"setGoal: {form}: a number is not finite")
+    return numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FreeSpace:
+    """The points :math:`C u + d` with :math:`|u| \\le 1`, in the frame of the odometry.
+
+    Attributes:
+        matrix: :math:`C`, [m], shape (2, 2).
+        centre: :math:`d`, [m], shape (2,).
+    """
+
+    matrix: NDArray
+    centre: NDArray
+
+    @classmethod
+    def from_numbers(cls, numbers: Sequence[float]) -> FreeSpace:
+        """Return the ellipse of a message: the matrix row by row, then the centre.
+
+        Raises:
+            MalformedMessage: Not six finite numbers, or an ellipse without area.
+        """
+        values = np.array(numbers, dtype=float)
+        if values.shape != (6,) or not np.isfinite(values).all():
+            raise MalformedMessage("freeSpaceEllipse:in: expected six finite numbers, the matrix and the centre")
+        matrix = values[:4].reshape(2, 2)
+        if abs(np.linalg.det(matrix)) < 1e-9:
+            raise MalformedMessage("freeSpaceEllipse:in: the ellipse has no area")
+        return cls(matrix, values[4:])
+
+    def require(self, x: float, y: float) -> None:
+        """Pass when the place (x, y) [m] is free.
+
+        Raises:
+            PlanningError: It is not.
+        """
+        radius = float(np.linalg.norm(np.linalg.solve(self.matrix, np.array([x, y]) - self.centre)))
+        if radius > 1.0:
+            raise PlanningError(f"the goal ({x:g}, {y:g}) lies outside the free space, at {radius:.2f} of its radius")
+
+
+@dataclass(frozen=True, slots=True)
+class GoalNews:
+    """What a stream of goals now asks for.
+
+    Attributes:
+        command: A velocity, or to stand.
+        because: Empty, or why there is a command that nobody sent.
+    """
+
+    command: VelocityCommand | StopCommand
+    because: str = ""
+
+
+class GoalStream:
+    """Takes ``forward angular lateral``, each from −1 to 1, and says when the walk should change.
+
+    It drives the walk from the first deflection on until it has asked to stand: a stream that is silent then is missed.
+    """
+
+    def __init__(self, config: CoordinatorConfig, limits: PlannerConfig) -> None:
+        """Take the scales.
+
+        Args:
+            config: Shares, times.
+            limits: Highest speeds.
+        """
+        self._config = config
+        self._backward = min(limits.max_backward_speed, config.forward_share * limits.max_speed)
+        self._scale = np.array(
+            [
+                config.forward_share * limits.max_speed,
+                config.turn_share * limits.max_angular_speed,
+                config.lateral_share * limits.max_lateral_speed,
+            ]
+        )
+        self._wanted = np.zeros(3)
+        self._obeyed = np.zeros(3)
+        self._arrival = -float("inf")
+        self._last_change = -float("inf")
+
+    @property
+    def is_driving(self) -> bool:
+        """Whether the walk is this stream's."""
+        return bool(self._obeyed.any())
+
+    def take(self, values: Sequence[float], time: float) -> None:
+        """Take a message that came at ``time`` [s].
+
+        Raises:
+            MalformedMessage: Not two or three finite numbers from −1 to 1.
+        """
+        deflection = np.array(values, dtype=float)
+        if deflection.shape not in ((2,), (3,)) or not np.isfinite(deflection).all():
+            raise MalformedMessage("goal:i: expected forward, angular, lateral, finite numbers")
+        if np.abs(deflection).max() > 1.0 + _TOLERANCE:
+            raise MalformedMessage(f"goal:i: expected numbers from -1 to 1, got {deflection.tolist()}")
+        self._wanted = np.zeros(3)
+        self._wanted[: len(deflection)] = np.clip(deflection, -1.0, 1.0)
+        self._wanted[np.abs(self._wanted) < self._config.goal_change] = 0.0
+        self._arrival = time
+
+    def news(self, time: float) -> GoalNews | None:
+        """Return the command that the walk should change to at ``time`` [s], or None."""
+        silence = time - self._arrival
+        if self.is_driving and silence > self._config.goal_timeout:
+            self.release()
+            return GoalNews(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
+        is_other = bool(np.abs(self._wanted - self._obeyed).max() >= self._config.goal_change)
+        is_stop = not self._wanted.any()
+        is_due = is_stop or time >= self._last_change + self._config.goal_period
+        if not (is_other and is_due):
+            return None
+        self._obeyed, self._last_change = self._wanted, time
+        return GoalNews(StopCommand() if is_stop else self._velocity(self._wanted))
+
+    def release(self) -> None:
+        """Leave the walk to others until a new message comes."""
+        self._wanted, self._obeyed = np.zeros(3), np.zeros(3)
+
+    def _velocity(self, deflection: NDArray) -> VelocityCommand:
+        forward, angular, lateral = (self._scale * deflection).tolist()
+        return VelocityCommand(max(forward, -self._backward), lateral, angular)

@@ -1,0 +1,309 @@
+"""Times the ticks of a module: when they are due, how long they take, and what keeps them punctual."""
+
+from __future__ import annotations
+
+import gc
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.middleware import yarp
+from pureyarp.wire.elements import Element
+
+_EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
+_STOP_LOOK = 0.02  # [s] between two looks at whether the module stops
+_POLL = 0.0002  # [s] between two looks at a simulated clock, at least
+_POLLED_SHARE = 0.3  # of the simulated time that is left: who simulates three times as fast as real is not overslept
+_LONGEST_WAIT = 0.5  # [s] of the machine for a simulated clock, then the module sees whether it has to stop
+HISTOGRAM_EDGES_US = (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
+_PERCENTILE_TICKS = 1000  # [ticks] for the percentiles
+_PARTS = ("estimation", "model_control", "whole_body", "total")
+_SWITCH_INTERVAL = 0.0001  # [s] a thread may keep another one waiting: storing a message takes half of that
+_PRIORITY = 20  # of SCHED_FIFO: above all ordinary processes, below the kernel's interrupt threads (50)
+_NICENESS = -10
+_FULL_PERIOD = 5.0  # [s] between full collections
+_LONGEST_DELAY = 60.0  # [s] after which a full collection is done though there is no time for it
+
+
+class TickSchedule:
+    """Waits for the next cycle. Cycles that were missed are counted and left out; those to come keep their places.
+
+    Attributes:
+        period: [s].
+        lateness: Of the cycle that began last, [s].
+    """
+
+    def __init__(self, period: float) -> None:
+        self.period = period
+        self.lateness = 0.0
+        self._due: float | None = None
+
+    def wait(self, is_stopping: Callable[[], bool]) -> int | None:
+        """Wait until the next cycle is due; return how many were missed.
+
+        Returns:
+            None when the module stops, or a simulated clock stands still: there is no cycle now.
+        """
+        now = present_time()
+        due = now if self._due is None else self._due + self.period
+        missed = max(0, math.floor((now - due) / self.period))
+        due += missed * self.period
+        if due - now > 2.0 * self.period:  # a simulation that began anew
+            due = now
+        if not _wait_until(due, is_stopping):
+            return None
+        self.lateness = max(0.0, present_time() - due) + missed * self.period
+        self._due = due
+        return missed
+
+    def time_left(self) -> float:
+        """Return how long it is until the next cycle, [s]; negative when it is late."""
+        return 0.0 if self._due is None else self._due + self.period - present_time()
+
+
+def present_time() -> float:
+    """Return the time of cycles, [s]: of the simulated clock, else of the machine's monotonic one."""
+    return float(yarp.now()) if yarp.isNetworkClock() else time.monotonic()
+
+
+def control_time() -> float:
+    """Return the time of control and of samples, [s]: of the simulated clock, else a steady one.
+
+    The steady clock agrees with the wall clock when the process starts, so that logs can be compared with others, and
+    is monotonic from then on: it does not follow when the wall clock is set (NTP, an operator), as ``yarp.now()`` does.
+    """
+    return float(yarp.now()) if yarp.isNetworkClock() else _EPOCH + time.monotonic()
+
+
+def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
+    if yarp.isNetworkClock():
+        return _poll_until(due, is_stopping)
+    while not is_stopping():
+        left = due - time.monotonic()
+        if left <= 0.0:
+            return True
+        time.sleep(min(left, _STOP_LOOK))
+    return False
+
+
+def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
+    patience = time.monotonic() + _LONGEST_WAIT
+    while not is_stopping() and time.monotonic() < patience:
+        left = due - present_time()
+        if left <= 0.0 and yarp.isValid():
+            return True
+        time.sleep(min(max(_POLL, _POLLED_SHARE * left), _STOP_LOOK))
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class HealthReport:
+    """What a module tells of itself once a second.
+
+    Attributes:
+        module: Its name.
+        state: What it is doing, in a word or two.
+        uptime_s: Since it began, [s].
+        period_ms: Of its ticks, [ms].
+        ticks: So far.
+        deadline_misses: Ticks that took longer than the period.
+        overruns: Ticks that were left out because an earlier one ended too late; never made up for.
+        errors: Ticks that ended by an exception.
+        tick_median_us: Of the last 1000 ticks, [µs].
+        tick_p99_us: [µs].
+        tick_max_us: Of all ticks, [µs].
+        lateness_p99_us: By how much ticks begin late, [µs].
+        histogram: Ticks so far that took up to 100, 200, 500 µs, 1, 2, 5, 10, 20, 50, 100 ms, and longer.
+        real_time: Which measures for real time are in force.
+    """
+
+    module: str
+    state: str
+    uptime_s: float
+    period_ms: float
+    ticks: int
+    deadline_misses: int
+    overruns: int
+    errors: int
+    tick_median_us: float
+    tick_p99_us: float
+    tick_max_us: float
+    lateness_p99_us: float
+    histogram: tuple[int, ...]
+    real_time: str
+
+    def items(self) -> list[Element]:
+        """Return the report as pairs (name value), in the order of the fields."""
+        return [[name, _element(getattr(self, name))] for name in self.__slots__]
+
+
+class ModuleHealth:
+    """Counts and times the ticks of one module.
+
+    Attributes:
+        module: Its name.
+        period: Of its ticks, [s].
+        state: What it is doing; the module keeps it up to date.
+        real_time: Which measures for real time are in force.
+        errors: Ticks that ended by an exception.
+    """
+
+    def __init__(self, module: str, period: float) -> None:
+        self.module = module
+        self.period = period
+        self.state = ""
+        self.real_time = ""
+        self.errors = 0
+        self._begin = time.monotonic()
+        self._ticks = self._misses = self._overruns = 0
+        self._durations = np.zeros(_PERCENTILE_TICKS)
+        self._lateness = np.zeros(_PERCENTILE_TICKS)
+        self._longest = 0.0
+        self._histogram = [0] * (len(HISTOGRAM_EDGES_US) + 1)
+
+    @contextmanager
+    def tick(self, lateness: float = 0.0, missed: int = 0) -> Iterator[None]:
+        """Time what is done within.
+
+        Args:
+            lateness: By how much it begins late, [s].
+            missed: Ticks that were left out before.
+        """
+        self._overruns += missed
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.record(time.perf_counter() - begin, lateness)
+
+    def record(self, duration: float, lateness: float = 0.0) -> None:
+        """Count a tick that took ``duration`` [s] and began late by ``lateness`` [s]."""
+        place = self._ticks % _PERCENTILE_TICKS
+        self._durations[place], self._lateness[place] = duration, lateness
+        self._ticks += 1
+        self._misses += duration > self.period
+        self._longest = max(self._longest, duration)
+        self._histogram[int(np.searchsorted(HISTOGRAM_EDGES_US, duration * 1e6))] += 1
+
+    def report(self) -> HealthReport:
+        """Return what there is to tell now; may be called from any thread."""
+        known = max(1, min(self._ticks, _PERCENTILE_TICKS))
+        median, p99 = np.percentile(self._durations[:known], [50, 99]) * 1e6
+        return HealthReport(
+            module=self.module,
+            state=self.state,
+            uptime_s=round(time.monotonic() - self._begin, 3),
+            period_ms=round(self.period * 1e3, 3),
+            ticks=self._ticks,
+            deadline_misses=self._misses,
+            overruns=self._overruns,
+            errors=self.errors,
+            tick_median_us=round(float(median), 1),
+            tick_p99_us=round(float(p99), 1),
+            tick_max_us=round(self._longest * 1e6, 1),
+            lateness_p99_us=round(float(np.percentile(self._lateness[:known], 99)) * 1e6, 1),
+            histogram=tuple(self._histogram),
+            real_time=self.real_time,
+        )
+
+
+def _element(value: str | int | float | tuple[int, ...]) -> Element:
+    return list(value) if isinstance(value, tuple) else value
+
+
+class LapTimer:
+    """Times one tick.
+
+    Attributes:
+        laps: Part to duration, [µs]; zero for parts that did not run.
+    """
+
+    def __init__(self) -> None:
+        self.laps = dict.fromkeys(_PARTS, 0.0)
+        self._begin = self._last = 0.0
+
+    def start(self) -> None:
+        """Begin a tick."""
+        self.laps = dict.fromkeys(_PARTS, 0.0)
+        self._begin = self._last = time.perf_counter()
+
+    def lap(self, part: str) -> None:
+        """End one part of the tick."""
+        now = time.perf_counter()
+        self.laps[part] = 1e6 * (now - self._last)
+        self._last = now
+
+    def stop(self) -> None:
+        """End the tick."""
+        self.laps["total"] = 1e6 * (time.perf_counter() - self._begin)
+
+
+class GarbageKeeper:
+    """Collects garbage in the time that is left after a tick, never within one.
+
+    What was made before the first tick is taken out of the collector's sight; what comes afterwards dies young or
+    is collected when the time left is twice what the last collection took.
+    """
+
+    def __init__(self) -> None:
+        self._costs = {0: 0.0, 2: 0.0}  # [s] of the last collection, by generation
+        self._last_full = time.monotonic()
+
+    def begin(self) -> None:
+        """Switch the automatic collection off."""
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+
+    def keep(self) -> None:
+        """Take what was made since `begin` out of the collector's sight; nothing ticks yet."""
+        if not gc.isenabled():
+            gc.collect()
+            gc.freeze()
+
+    def use_idle_time(self, time_left: float) -> None:
+        """Collect if it is likely to end within ``time_left`` [s]."""
+        since_full = time.monotonic() - self._last_full
+        if since_full > _FULL_PERIOD and (time_left > 2.0 * self._costs[2] or since_full > _LONGEST_DELAY):
+            self._collect(2)
+            self._last_full = time.monotonic()
+        elif time_left > 2.0 * self._costs[0]:
+            self._collect(0)
+
+    def end(self) -> None:
+        """Leave the collection to Python again."""
+        gc.unfreeze()
+        gc.enable()
+
+    def _collect(self, generation: int) -> None:
+        begin = time.perf_counter()
+        gc.collect(generation)
+        self._costs[generation] = time.perf_counter() - begin
+
+
+def share_turns_often() -> None:
+    """Let a thread that plans, or is busy with messages, hold up the tick for a tenth of a millisecond at a time.
+
+    Python's 5 ms is half a period: samples then wait for the end of the tick, and the tick for the planner.
+    """
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+
+
+def raise_priority() -> str:
+    """Give this thread, and those that it starts, a real-time priority where permitted; return what came of it."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+        return f"real-time priority {_PRIORITY}"
+    except (AttributeError, OSError):
+        pass
+    try:
+        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
+        return f"niceness {_NICENESS} (a real-time priority is not permitted)"
+    except (AttributeError, OSError):
+        return "ordinary priority (neither a real-time priority nor a lower niceness is permitted)"

@@ -1,0 +1,54 @@
+"""The code stays as short to read as it is: files, lines, a tick's path and names keep their budgets."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HOUSE = ROOT / "scripts" / "house"
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("YARP_")}
+    command = [sys.executable, str(HOUSE), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture(scope="module")
+def small_house(tmp_path_factory):
+    """Return figures and lists of a checkout of four files."""
+    root = tmp_path_factory.mktemp("house")
+    room = root / "modules" / "room"
+    room.mkdir(parents=True)
+    (room / "__init__.py").write_text("from room.law import Law\n")
+    (room / "law.py").write_text('"""What a law is."""\n\n\nclass Law:\n    """Steers."""\n')
+    (room / "user.py").write_text("from room import Law\n\nborne_time = Law\n")
+    (room / "other.py").write_text("import room.user\nimport room.law\n")
+    done = run("--static", "--json", "--root", str(root))
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_code_keeps_its_budgets():
+    done = run("--check")
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def test_files_and_lines_are_counted_without_inits(small_house):
+    assert small_house["figures"]["files"] == 3
+    assert small_house["figures"]["lines"] == 10
+
+
+def test_importing_from_a_room_imports_the_file_that_defines_the_name(small_house):
+    assert small_house["lists"]["small_single_importer_files"] == ["room.user (3) <- room.other"]
+
+
+def test_house_words_are_found_in_names_and_docstrings(small_house):
+    assert small_house["lists"]["house_words"] == [
+        "modules/room/law.py:1: What a law is.",
+        "modules/room/user.py:3: borne (in borne_time)",
+    ]
