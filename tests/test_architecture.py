@@ -36,7 +36,7 @@ ONLY_IN = {
 }
 TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
-FILMS = {"simulation/film.py", "simulation/offscreen.py"}  # pictures are files
+FILMS = {"simulation/film.py"}  # pictures are files
 NEVER_IMPORTED = {
     "example-robot-data",  # URDF and meshes of TALOS
     "imageio-ffmpeg",  # writes imageio's films
