@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Bottle, Searchable
 from pureyarp.errors import SettingsError
 
 CARRIERS = ("udp", "tcp", "fast_tcp")

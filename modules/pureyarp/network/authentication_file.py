@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from pureyarp.data.ini import read_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, read_ini
 from pureyarp.errors import SettingsError
 
 FILE_NAME = "auth.conf"

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pureyarp.data.ini import parse_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, parse_ini
 from pureyarp.errors import SettingsError
 from pureyarp.wire.elements import Element
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import Portable
 from pureyarp.network import clock
 from pureyarp.network.connecting import connect, disconnect, is_connected
 from pureyarp.network.contact import Contact

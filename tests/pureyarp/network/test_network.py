@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.value import Value
+from pureyarp.data.values import Bottle, Value
 from pureyarp.network.contact import Contact
 from pureyarp.network.contact_style import ContactStyle
 from pureyarp.network.current_settings import use_settings
