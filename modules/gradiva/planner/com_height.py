@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.footsteps import GaitSchedule
 
 
 class ComHeight:

@@ -8,11 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gradiva.common import FootReference, NDArray, Side, so3
-from gradiva.planner.foot_pose import FootPose
-from gradiva.planner.footstep import Footstep
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.contact_phase import SwingFoot
+from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.swing_foot import SwingFoot
 
 
 @dataclass(eq=False)

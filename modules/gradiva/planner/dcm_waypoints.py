@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.footsteps import GaitSchedule
 
 
 def ends_of_steps(
-    schedule: GaitSchedule, decays: NDArray, last_step_share: float, swing: NDArray | None = None
+    schedule: GaitSchedule, decays: NDArray, last_step_alpha: float, swing: NDArray | None = None
 ) -> NDArray:
     r"""Return the DCM at the step boundaries by the backward recursion (thesis eq. 10.1.17, 10.2.3).
 
@@ -19,7 +19,7 @@ def ends_of_steps(
     Args:
         schedule: Of N steps.
         decays: :math:`\delta_i = \exp(-\int \sigma\, dt)` over step i, shape (N,); that of the first is not used.
-        last_step_share: α.
+        last_step_alpha: α.
         swing: What the legs that swing in it add to the DCM where each step begins, [m], shape (N, 2).
 
     Returns:
@@ -29,7 +29,7 @@ def ends_of_steps(
     ends = np.empty_like(supports)
     if len(ends) == 0:
         return ends
-    ends[-1] = last_step_share * schedule.last_landing + (1.0 - last_step_share) * supports[-1]
+    ends[-1] = last_step_alpha * schedule.last_landing + (1.0 - last_step_alpha) * supports[-1]
     for i in range(len(ends) - 1, 0, -1):
         ends[i - 1] = supports[i] + decays[i] * (ends[i] - supports[i])
         if swing is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common import Side
-from gradiva.planner.foot_pose import FootPose
+from gradiva.planner.footsteps import FootPose
 from gradiva.planner.unicycle import UnicycleState
 
 

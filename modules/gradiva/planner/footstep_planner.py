@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray, PlanningError, Side
-from gradiva.planner.foot_pose import FootPose
-from gradiva.planner.footstep import Footstep
+from gradiva.planner.footsteps import FootPose, Footstep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicyclePath
 

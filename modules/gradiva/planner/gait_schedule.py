@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import NDArray, Side
-from gradiva.planner.footstep import Footstep
+from gradiva.planner.footsteps import Footstep, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,11 +10,9 @@ from typing import Self
 import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
-from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.dcm_trajectory import SwingResponse, cubic_coefficients, ends_of_steps
+from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
-from gradiva.planner.swing_response import SwingResponse
 
 
 @dataclass(eq=False)
@@ -66,7 +64,7 @@ class PendulumTrajectory:
         """
         zeta = config.natural_frequency
         decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-        ends = ends_of_steps(schedule, decays, config.last_step_share, swings.at_boundaries(schedule))
+        ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
         polynomials, growth = _segments(schedule, start, ends, swings)
         times = schedule.phase_times
         starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])

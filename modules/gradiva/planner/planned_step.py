@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.planner.footstep import Footstep
+from gradiva.planner.footsteps import Footstep
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from gradiva.common import GRAVITY, ConfigError
-from gradiva.planner.leg_momentum import LegMomentumConfig
-from gradiva.planner.swing_foot import SwingProfile
+from gradiva.planner.contact_phase import SwingProfile
+from gradiva.planner.planner_config import LegMomentumConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class PlannerConfig:
         double_support_ratio: Double support over single support, [-].
         first_double_support: Duration of the first weight shift, [s].
         last_double_support: Duration of the last weight shift, [s].
-        last_step_share: α of the last step: 0 the DCM ends over the support foot, 1 over the landing one, [-].
+        last_step_alpha: α of the last step: 0 the DCM ends over the support foot, 1 over the landing one, [-].
         zmp_offset: Of the ZMP in the frame of the left foot, [m]; mirrored for the right one.
         zmp_tolerance: How far the ZMP may leave the line between the feet in a replanned weight shift, [m].
         swing_height: Apex above the straight line between two footprints, [m].
@@ -79,7 +79,7 @@ class PlannerConfig:
     double_support_ratio: float
     first_double_support: float
     last_double_support: float
-    last_step_share: float
+    last_step_alpha: float
     zmp_offset: tuple[float, float]
     zmp_tolerance: float
     swing_height: float
@@ -101,7 +101,7 @@ class PlannerConfig:
         self._check_ordered("step_width", "max_feet_distance")
         self._check_ordered("cruise_speed", "max_speed")
         self._check_range("apex_fraction", 0.2, 0.8)
-        self._check_range("last_step_share", 0.0, 1.0)
+        self._check_range("last_step_alpha", 0.0, 1.0)
         self._check_range("double_support_ratio", 0.05, 2.0)
         self._check_range("max_step_turn", 0.0, math.pi / 2.0)
         if self.reference_point[0] <= 0.0 or self.reference_point[1] != 0.0:
@@ -147,7 +147,7 @@ class PlannerConfig:
             "slow_when_turning",
             "ramp_steps",
             "zmp_tolerance",
-            "last_step_share",
+            "last_step_alpha",
             "max_backward_speed",
             "max_lateral_speed",
             "sinkage",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side, freeze_arrays
-from gradiva.planner.foot_pose import FootPose
+from gradiva.planner.footsteps import FootPose
 
 
 @dataclass(frozen=True, slots=True, eq=False)

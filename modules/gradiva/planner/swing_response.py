@@ -20,7 +20,7 @@ import numpy as np
 
 from gradiva.common import NDArray
 from gradiva.planner.contact_phase import ContactPhase
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.footsteps import GaitSchedule
 from gradiva.planner.planner_config import PlannerConfig
 
 

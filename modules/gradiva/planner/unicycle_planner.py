@@ -10,10 +10,8 @@ import numpy as np
 from gradiva.common import NDArray, PlanningError, so3
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.point_follower import PointFollower
-from gradiva.planner.polyline import Polyline
-from gradiva.planner.speed_profile import ramped_velocities, turn_velocities
-from gradiva.planner.unicycle import UnicyclePath, UnicycleState
+from gradiva.planner.unicycle import PointFollower, UnicyclePath, UnicycleState, ramped_velocities, turn_velocities
+from gradiva.planner.unicycle_planner import Polyline
 
 _ARRIVED = 0.002  # [m] nearer than this, F is where it should be
 _AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed at once

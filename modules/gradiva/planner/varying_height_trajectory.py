@@ -11,11 +11,10 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from gradiva.common import GRAVITY, DcmReference, NDArray
-from gradiva.planner.com_height import ComHeight
-from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.dcm_trajectory import cubic_coefficients, ends_of_steps
+from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
+from gradiva.planner.varying_height_trajectory import ComHeight
 
 _REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
 _REST_PERIOD = 0.02  # [s] of the grid there
@@ -177,7 +176,7 @@ def _dcm(
     phases = schedule.phase_times
     at_boundary = CubicHermiteSpline(times, exponent, sigma)(schedule.boundaries)
     decays = np.exp(-np.diff(at_boundary, prepend=exponent[0]))
-    ends = ends_of_steps(schedule, decays, config.last_step_share)
+    ends = ends_of_steps(schedule, decays, config.last_step_alpha)
     node = np.searchsorted(times, phases - 1e-9)
     dcm = np.tile(schedule.middle, (len(times), 1))
     velocity = np.zeros_like(dcm)

@@ -10,8 +10,7 @@ import numpy as np
 from gradiva.common import DcmPreview, NDArray, Side, WalkingReference, unchecked
 from gradiva.planner.contact_phase import ContactPhase
 from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.footstep import Footstep
-from gradiva.planner.planned_step import PlannedStep
+from gradiva.planner.footsteps import Footstep, PlannedStep
 
 
 @dataclass(eq=False)

@@ -9,21 +9,15 @@ import numpy as np
 from gradiva.common import DcmReference, Side
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.contact_phase import ContactPhase, StandingFoot, contact_phases, standing_phase
-from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.foot_pose import FootPose
-from gradiva.planner.footstep import Footstep
+from gradiva.planner.dcm_trajectory import DcmTrajectory, PendulumTrajectory, SwingResponse
 from gradiva.planner.footstep_planner import FootstepPlanner
-from gradiva.planner.gait_schedule import GaitSchedule, schedule_gait
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
-from gradiva.planner.planned_step import PlannedStep
+from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
-from gradiva.planner.swing_response import SwingResponse
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import WalkingPlan
-from gradiva.planner.weight_shift import weight_shift_duration
+from gradiva.planner.walking_planner import weight_shift_duration
 
 _HISTORY = 30.0  # [s] of the past that a replan keeps
 

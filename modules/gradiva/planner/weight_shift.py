@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.dcm_trajectory import SwingResponse, cubic_coefficients, ends_of_steps
+from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
-from gradiva.planner.swing_response import SwingResponse
 
 _CHOICES = 7  # durations that are tried
 _SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
@@ -25,7 +23,7 @@ def weight_shift_duration(
     """
     zeta = config.natural_frequency
     decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-    ends = ends_of_steps(schedule, decays, config.last_step_share, swings.at_boundaries(schedule))
+    ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
     support = schedule.supports[0]
     target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
     target = target + swings.at_lift_off[0]
