@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import as_bottle, as_items
 from pureyarp.wire.elements import Element
 
@@ -37,10 +37,10 @@ class CoordinatorClient:
         """Open the port and begin to send.
 
         Raises:
-            MiddlewareError: The port could not be opened.
+            NetworkError: The port could not be opened.
         """
         if not self._port.open(self.name):
-            raise MiddlewareError(f"port {self.name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {self.name} could not be opened: is this module running already?")
         self._thread.start()
 
     @property

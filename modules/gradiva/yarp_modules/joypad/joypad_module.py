@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.setup import data_folder, read_toml
@@ -68,7 +68,7 @@ class JoypadModule(GradivaModule):
     def open_ports(self) -> None:
         """Open the ports, begin to connect, take the terminal."""
         if not self._goal_port.open(self.port_name("goal:o")):
-            raise MiddlewareError(f"port {self.port_name('goal:o')} could not be opened: is a joypad running already?")
+            raise NetworkError(f"port {self.port_name('goal:o')} could not be opened: is a joypad running already?")
         self._commands.open()
         self._emergency.open()
         self._connections.start()

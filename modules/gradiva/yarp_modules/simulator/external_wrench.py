@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.simulation import Push
 from pureyarp.wire.elements import Element
 
@@ -21,7 +21,7 @@ def answer_push(items: Sequence[Element], push: PushLink) -> list[Element]:
     try:
         link, numbers = _taken_apart(items)
         return [f"[ACK] Correct command format: {push(link, numbers[:3], numbers[3:6], numbers[6])}"]
-    except (ValueError, WalkingError) as error:
+    except (ValueError, *NAMED_ERRORS) as error:
         return [f"[ERROR] {error}"]
 
 

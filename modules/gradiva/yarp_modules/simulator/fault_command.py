@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradiva.common import WalkingError, nearest_name
+from gradiva.common import nearest_name
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.rpc_commands import fail, ok, word
 from pureyarp.wire.elements import Element
@@ -24,7 +25,7 @@ def answer_fault(items: Sequence[Element], time: float, inject: Callable[[Fault]
     try:
         fault = parse_fault(items, time)
         inject(fault)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return fail(str(error))
     except ValueError as error:
         return fail(f"{error}; expected: fault {FORMAT}")

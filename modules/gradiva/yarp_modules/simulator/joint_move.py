@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.common.minimum_jerk import minimum_jerk
+from gradiva.common.smoothing import minimum_jerk
 
 
 @dataclass(frozen=True, slots=True)

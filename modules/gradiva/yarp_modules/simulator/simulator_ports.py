@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.bottles import fill_bottle
@@ -70,7 +70,7 @@ class SimulatorPorts:
         """Open all ports.
 
         Raises:
-            MiddlewareError: One cannot be opened; none stays open.
+            NetworkError: One cannot be opened; none stays open.
         """
         try:
             self._push_port.setReader(self._push_reader)
@@ -82,12 +82,12 @@ class SimulatorPorts:
             plain.update(self._wrenches)
             for name, port in plain.items():
                 if not port.open(name):
-                    raise MiddlewareError(f"port {name} could not be opened: does another simulator run?")
+                    raise NetworkError(f"port {name} could not be opened: does another simulator run?")
             for server in self._servers.values():
                 server.open()
             for board in self._boards.values():
                 board.open()
-        except MiddlewareError:
+        except NetworkError:
             self.close()
             raise
 
