@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
-from gradiva.planner.footsteps import Footstep, schedule_gait
 
 from gradiva.common import GRAVITY, Side
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
 from gradiva.planner.contact_phase import StandingFoot, contact_phases
 from gradiva.planner.dcm_trajectory import PendulumTrajectory, SwingResponse
+from gradiva.planner.footsteps import Footstep, schedule_gait
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 

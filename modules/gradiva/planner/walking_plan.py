@@ -15,7 +15,7 @@ from gradiva.planner.footsteps import Footstep, PlannedStep
 
 @dataclass(eq=False)
 class WalkingPlan:
-    """What the robot should do from ``start_time`` on; it never changes, a replan makes a new one.
+    """References over time from ``start_time`` on; immutable: a replan or a retarget makes a new one.
 
     Attributes:
         phases: Supports in order, the last one stands for ever.
