@@ -21,10 +21,11 @@ MAY_IMPORT = {
     "simulation": GROUND,
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},
-    "walking": GROUND | LAYERS,
-    "setup": GROUND | LAYERS | {"walking", "simulation"},
-    "experiments": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
-    "yarp_modules": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "safety": GROUND,
+    "walking": GROUND | LAYERS | {"safety"},
+    "setup": GROUND | LAYERS | {"safety", "walking", "simulation"},
+    "experiments": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
+    "yarp_modules": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {
@@ -35,7 +36,7 @@ ONLY_IN = {
 }
 TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
-FILMS = {"simulation/film.py", "simulation/offscreen.py"}  # pictures are files
+FILMS = {"simulation/film.py"}  # pictures are files
 NEVER_IMPORTED = {
     "example-robot-data",  # URDF and meshes of TALOS
     "imageio-ffmpeg",  # writes imageio's films

@@ -20,8 +20,8 @@ import pytest
 from gradiva.middleware import yarp
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.persistent_connections import PersistentConnections
-from pureyarp.data.property import Property
-from pureyarp.data.standard_vectors import DVector
+from pureyarp.data.values import Property
+from pureyarp.data.vectors import DVector
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.current_settings import current_settings

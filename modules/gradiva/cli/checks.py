@@ -14,7 +14,7 @@ from pathlib import Path
 from gradiva.cli.version_range import allows, parse_requirement
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.common import WalkingError
-from gradiva.common.finding import Finding
+from gradiva.common.errors import Finding
 from gradiva.middleware.bindings_choice import chosen_bindings, is_real
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names

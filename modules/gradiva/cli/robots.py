@@ -28,7 +28,7 @@ def robots(context: typer.Context) -> int:
     with leaving_at_once():
         from gradiva.cli.doctor import COLOURS
         from gradiva.cli.output import console_for_people
-        from gradiva.common.finding import FAIL, OK
+        from gradiva.common.errors import FAIL, OK
         from gradiva.setup import robot_names
         from gradiva.setup.robot_checks import check_robot_folder
 

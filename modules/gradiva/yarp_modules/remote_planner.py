@@ -12,9 +12,9 @@ from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
 from gradiva.planner.dcm_trajectory import DcmTrajectory
 from gradiva.planner.pendulum_trajectory import PendulumTrajectory
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
-from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter, Numbering
 from pureyarp.rate_limited_log import RateLimitedLog

@@ -18,8 +18,8 @@ from gradiva.common import (
     altered,
 )
 from gradiva.planner import WalkingPlanner
+from gradiva.safety import Finding, SafetyKind
 from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered, clock_finding
-from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable

@@ -11,8 +11,7 @@ from gradiva.middleware.analog_sensors import (
     SensorMetadata,
     metadata_from_items,
 )
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Bottle, Searchable
 from pureyarp.devices.complaint import Complaint
 from pureyarp.devices.connection_keeper import ConnectionKeeper
 from pureyarp.devices.last_message import LastMessage, Received

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from pureyarp.data.standard_vectors import StandardVector
+from pureyarp.data.vectors import StandardVector
 
 _log = logging.getLogger("gradiva.yarp")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.devices.joint_state_reader import JointStateReader
 from pureyarp.devices.question_port import QuestionPort
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradiva.common import ConfigError
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Bottle, Searchable
 
 CARRIERS = ("udp", "tcp", "fast_tcp")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pureyarp.data.standard_vectors import StandardVector
+from pureyarp.data.vectors import StandardVector
 from pureyarp.wire.elements import Element
 
 _log = logging.getLogger("gradiva.yarp")

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gradiva.common import WalkingError
-from pureyarp.data.property import Property
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Property, Searchable
 from pureyarp.devices.analog_sensors_client import AnalogSensorsClient, AnalogSensorsClientOptions
 from pureyarp.devices.control_board import ControlBoard
 from pureyarp.devices.control_board_remapper import ControlBoardRemapper

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common import ConfigError
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Searchable
 from pureyarp.devices.dialect import Dialect
 from pureyarp.devices.parameters import carrier, number, switch, text
 from pureyarp.devices.thrift_dialect import ThriftDialect

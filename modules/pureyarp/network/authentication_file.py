@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gradiva.common import ConfigError
-from pureyarp.data.ini import read_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, read_ini
 
 FILE_NAME = "auth.conf"
 

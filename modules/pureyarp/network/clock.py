@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from pureyarp.data.time_source import use_time_source
+from pureyarp.data.streams import use_time_source
 from pureyarp.network.network_clock import NetworkClock
 
 YARP_CLOCK_UNINITIALIZED = -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import Portable
 from pureyarp.errors import MalformedMessage, MiddlewareError
 from pureyarp.network import participation
 from pureyarp.network.contact import Contact

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradiva.common import ConfigError
-from pureyarp.data.ini import parse_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, parse_ini
 from pureyarp.wire.elements import Element
 
 DEFAULT_NAMESPACE = "/root"

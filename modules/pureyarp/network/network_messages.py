@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import Portable
 from pureyarp.errors import MiddlewareError
 from pureyarp.network.contact import Contact
 from pureyarp.network.contact_style import ContactStyle

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from pureyarp.data.value import Value, value_of
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders
+from pureyarp.data.values import Value, value_of
 from pureyarp.errors import MiddlewareError
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import current_settings, use_settings

@@ -2,7 +2,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pureyarp.data.property import Property
+from pureyarp.data.values import Property
 from pureyarp.devices.poly_driver import PolyDriver
 
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pureyarp.data import time_source
+from pureyarp.data import streams
 from pureyarp.devices.last_message import LastMessage
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.contact import Contact
@@ -84,7 +84,7 @@ def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog
 
 def test_the_age_counts_from_the_arrival_not_from_the_reading(reader, monkeypatch):
     times = iter([10.0, 10.25])
-    monkeypatch.setattr(time_source, "now", lambda: next(times))
+    monkeypatch.setattr(streams, "now", lambda: next(times))
     reader.receive("1")
     received = reader.last.read()
     assert received is not None

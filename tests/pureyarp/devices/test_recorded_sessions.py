@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from pureyarp.data.standard_vectors import DVector, IVector
+from pureyarp.data.vectors import DVector, IVector
 from pureyarp.wire.elements import encode_vocab
 from tests.middleware.recorded_board import BOARD, RecordedBoard
 from tests.middleware.recorded_messages import recording

@@ -13,8 +13,8 @@ import pytest
 
 from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, JointData, PidType
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
+from pureyarp.data.values import Bottle
+from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.current_settings import current_settings, use_settings

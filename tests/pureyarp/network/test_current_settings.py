@@ -153,7 +153,7 @@ def test_ports_that_a_distant_name_server_cannot_hand_out_are_warned_of_once(env
     write(environment, "yarp.conf", "203.0.113.9 10000")
     use_settings(None)
     try:
-        with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+        with caplog.at_level(logging.WARNING, "pureyarp"):
             current_settings()
             current_settings()
     finally:

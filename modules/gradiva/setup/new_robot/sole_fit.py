@@ -9,8 +9,8 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray, SoleRectangle
 from gradiva.robot_model import read_collada
-from gradiva.simulation.mesh import find_mesh, read_stl
 from gradiva.simulation.rigid_tree import RigidBody
+from gradiva.simulation.scene import find_mesh, read_stl
 from gradiva.simulation.urdf import Shape
 
 _BAND = 0.005  # [m] above the lowest point: rounded edges of a sole touch as well

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotInterfaceError
-from gradiva.common.finding import FAIL, OK, WARN, Finding, summed_up
+from gradiva.common.errors import FAIL, OK, WARN, Finding, summed_up
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment, RobotPorts
 from gradiva.yarp_modules.robot.joint_boards import (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import NDArray, RobotInterfaceError, WalkingError
-from gradiva.common.finding import FAIL, OK, WARN, Finding
+from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import is_there
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
