@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from gradiva.common import PlanningError
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
@@ -156,7 +156,7 @@ def test_a_module_whose_ports_cannot_be_opened_ends(own_name_server, monkeypatch
     module = Counter(ModuleOptions(name="/other"))
 
     def refuse():
-        raise MiddlewareError("taken")
+        raise NetworkError("taken")
 
     monkeypatch.setattr(module, "open_ports", refuse)
     assert module.runModuleThreaded(yarp.ResourceFinder()) == 1

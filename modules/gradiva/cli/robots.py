@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradiva.cli.interrupts import leaving_at_once
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
@@ -104,7 +105,7 @@ def _table(names: list[str]) -> object:
     for name in names:
         try:
             robot = load_robot(name)
-        except WalkingError:
+        except NAMED_ERRORS:
             table.add_row(name, "–", "–", "–", "–", "–", "not usable, see below")
             continue
         figures = (f"{robot.mass:.1f} kg", f"{robot.com_height:.3f} m", f"{robot.max_speed:.2f} m/s")

@@ -7,7 +7,8 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
 from gradiva.planner.dcm_trajectory import DcmTrajectory
 from gradiva.planner.pendulum_trajectory import PendulumTrajectory
@@ -101,7 +102,7 @@ class PlannerService:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
         try:
             plan = self._planned(question, continued)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(header, str(error))
         except Exception as error:
             what = f"the planner failed: {failed_tick(error).text}"

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError, WalkingError
+from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
@@ -307,7 +308,7 @@ class RobotAwaited:
                 self._reach()
                 _LOGGER.info("the robot is there")
                 return
-            except WalkingError as error:
+            except NAMED_ERRORS as error:
                 self.missing = str(error)
             except Exception as error:  # the module goes on, and says so
                 _LOGGER.exception("the robot cannot be reached")

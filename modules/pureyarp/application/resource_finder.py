@@ -14,7 +14,7 @@ from pureyarp.data.values import Bottle, Searchable, Value
 from pureyarp.wire.elements import Element
 from pureyarp.wire.text import key_text
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _FROM, _CONTEXT = "from", "context"
 _singleton: ResourceFinder | None = None
 

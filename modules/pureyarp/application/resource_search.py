@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pureyarp.data.ini import YarpFolders, read_ini
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 
 
 @dataclass(frozen=True, slots=True)

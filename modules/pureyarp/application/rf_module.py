@@ -17,7 +17,7 @@ from pureyarp.network import clock
 from pureyarp.network.port import Port
 from pureyarp.network.rpc_server import RpcServer
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _DEFAULT_PERIOD = 1.0  # [s]
 _MOST_KINDS = 100  # remembered; beyond that a module is broken in a way that its log cannot help
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from pureyarp.data.vectors import StandardVector
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 
 # One joint, all joints (None) or a group.

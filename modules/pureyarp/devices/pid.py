@@ -7,7 +7,7 @@ import logging
 from pureyarp.data.vectors import StandardVector
 from pureyarp.wire.elements import Element
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 # In the order in which they travel.
 _FIELDS = (

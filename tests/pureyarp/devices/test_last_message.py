@@ -70,7 +70,7 @@ def test_only_what_is_read_is_decoded_and_only_once(reader):
 def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog):
     reader.receive("1")
     assert reader.value() == 1
-    with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, "pureyarp"):
         for _ in range(3):
             reader.receive("nonsense")
             assert reader.value() == 1

@@ -203,7 +203,7 @@ def test_a_restarted_board_is_reached_again(serve, device, opened, caplog, carri
     driver = opened("remote_controlboard", local="/client", remote=NAME, carrier=carrier, timeout=0.3)
     encoders, direct, data = driver.viewIEncoders(), driver.viewIPositionDirect(), DVector(3)
     wait_until(lambda: encoders.getEncoders(data))
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         server.close()
         wait_until(lambda: not encoders.getEncoders(data))
         wait_until(lambda: "is gone" in caplog.text)

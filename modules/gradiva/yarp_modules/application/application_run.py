@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.yarp_modules.application.application import Application, PortDependency
 from gradiva.yarp_modules.application.running_module import (
@@ -150,7 +151,7 @@ class ApplicationRun:
     def _start(self, module: RunningModule) -> None:
         try:
             module.start(self._mark)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             raise StartFailed(str(error)) from None
         self._note_start(module)
         again = f" again ({module.restarts})" if module.restarts else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.setup import data_folder, read_toml
@@ -47,10 +47,10 @@ class CoordinatorClient:
         """Open the port and begin to send.
 
         Raises:
-            MiddlewareError: The port could not be opened.
+            NetworkError: The port could not be opened.
         """
         if not self._port.open(self.name):
-            raise MiddlewareError(f"port {self.name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {self.name} could not be opened: is this module running already?")
         self._thread.start()
 
     @property
@@ -130,7 +130,7 @@ class JoypadModule(GradivaModule):
     def open_ports(self) -> None:
         """Open the ports, begin to connect, take the terminal."""
         if not self._goal_port.open(self.port_name("goal:o")):
-            raise MiddlewareError(f"port {self.port_name('goal:o')} could not be opened: is a joypad running already?")
+            raise NetworkError(f"port {self.port_name('goal:o')} could not be opened: is a joypad running already?")
         self._commands.open()
         self._emergency.open()
         self._connections.start()

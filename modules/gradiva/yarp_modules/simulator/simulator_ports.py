@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from gradiva.common import WalkingError, nearest_name
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.common import nearest_name
+from gradiva.middleware import NAMED_ERRORS, NetworkError, yarp
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.bottles import fill_bottle
@@ -79,7 +79,7 @@ class SimulatorPorts:
         """Open all ports.
 
         Raises:
-            MiddlewareError: One cannot be opened; none stays open.
+            NetworkError: One cannot be opened; none stays open.
         """
         try:
             self._push_port.setReader(self._push_reader)
@@ -91,12 +91,12 @@ class SimulatorPorts:
             plain.update(self._wrenches)
             for name, port in plain.items():
                 if not port.open(name):
-                    raise MiddlewareError(f"port {name} could not be opened: does another simulator run?")
+                    raise NetworkError(f"port {name} could not be opened: does another simulator run?")
             for server in self._servers.values():
                 server.open()
             for board in self._boards.values():
                 board.open()
-        except MiddlewareError:
+        except NetworkError:
             self.close()
             raise
 
@@ -192,7 +192,7 @@ def answer_push(items: Sequence[Element], push: PushLink) -> list[Element]:
     try:
         link, numbers = _taken_apart(items)
         return [f"[ACK] Correct command format: {push(link, numbers[:3], numbers[3:6], numbers[6])}"]
-    except (ValueError, WalkingError) as error:
+    except (ValueError, *NAMED_ERRORS) as error:
         return [f"[ERROR] {error}"]
 
 
@@ -216,7 +216,7 @@ def answer_fault(items: Sequence[Element], time: float, inject: Callable[[Fault]
     try:
         fault = parse_fault(items, time)
         inject(fault)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return fail(str(error))
     except ValueError as error:
         return fail(f"{error}; expected: fault {FAULT_FORMAT}")
