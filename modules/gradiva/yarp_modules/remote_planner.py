@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from gradiva.common import ConfigError
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
-from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
+from gradiva.planner.dcm_trajectory import DcmTrajectory, PendulumTrajectory
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest
