@@ -124,7 +124,7 @@ def test_ground_on_which_position_control_was_seen_to_walk_is_not_refused(stiffn
 def test_ground_that_topples_a_robot_of_stiff_joints_is_refused_with_the_remedy(control, stiffness):
     with pytest.raises(ConfigError, match="walk with --control torque") as refusal:
         check_footing(on_soft(stiffness, control))
-    enough = float(re.search(r"or on_soft (\S+) N/m³", str(refusal.value)).group(1))
+    enough = float(re.search(r"or on (\S+) N/m³", str(refusal.value)).group(1))
     check_footing(on_soft(enough, control))
 
 
