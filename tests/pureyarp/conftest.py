@@ -21,13 +21,12 @@ _VARIABLES = (
     "YARP_IP",
     "YARP_PORT_PREFIX",
     "YARP_CLOCK",
-    "PUREYARP_LISTEN",
-    "PUREYARP_FAMILY",
+    *(f"{prefix}_{name}" for prefix in ("PUREYARP", "GRADIVA_YARP") for name in ("LISTEN", "FAMILY", "LARGEST_FRAME")),
 )
 
 
 @pytest.fixture
-def folder_of_nobody(tmp_path, monkeypatch) -> Iterator[Path]:
+def isolated_config_home(tmp_path, monkeypatch) -> Iterator[Path]:
     """Keep a test from the user's files and from the settings of others; return where its own files go."""
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("YARP_DATA_HOME", str(tmp_path / "data"))
@@ -40,7 +39,7 @@ def folder_of_nobody(tmp_path, monkeypatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def own_name_server(folder_of_nobody) -> Iterator[NameServer]:
+def own_name_server(isolated_config_home) -> Iterator[NameServer]:
     """Run a name server that this test alone uses."""
     server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
     server.start()

@@ -8,7 +8,7 @@ from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import say
 from gradiva.cli.yarp.name_server_address import address_of
 from gradiva.common import ConfigError
-from gradiva.yarp_modules.application.signalled_event import SignalledEvent
+from gradiva.yarp_modules.application import SignalledEvent
 from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import load_settings, use_settings

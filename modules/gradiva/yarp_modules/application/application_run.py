@@ -1,4 +1,4 @@
-"""Runs the modules of an application on this machine: in order, connected, watched, and ended."""
+"""Starts, connects, watches and ends the modules of an application on one machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from gradiva.common import WalkingError
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.yarp_modules.application.application import Application, PortDependency
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.process_end import Ending, Patience, end_process
-from gradiva.yarp_modules.application.restart_delay import RestartDelay
-from gradiva.yarp_modules.application.running_module import ModuleState, RunningModule
+from gradiva.yarp_modules.application.running_module import (
+    ApplicationNetwork,
+    Ending,
+    ModuleState,
+    Patience,
+    RestartDelay,
+    RunningModule,
+    end_process,
+)
 
 LOOK_PERIOD = 0.1  # [s]
 _TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
