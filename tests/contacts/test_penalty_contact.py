@@ -9,7 +9,6 @@ import pytest
 
 from gradiva.common import ConfigError, so3
 from gradiva.contacts import PenaltyConfig, penalty_accelerations, penalty_forces
-from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
 
 GAINS = PenaltyConfig(stiffness=500.0, damping=250.0, rest_penetration=1e-4)
 SQUARE = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.0], [-0.1, 0.05, 0.0]])

@@ -146,8 +146,8 @@ def loaded_moments(corners: Sequence[Point], pressure: tuple[float, float, float
 def loaded_part(corners: Sequence[Point], pressure: tuple[float, float, float], height: float) -> LoadedPart:
     """Return the loaded part of the sole.
 
-    The loaded parts of its edges, and the line that cuts them, go round it. No branch depends on a number, so that symbols
-    give an expression.
+    It is bounded by the loaded parts of the sole's edges and the line that cuts them. No branch depends on a number, so
+    that symbols give an expression.
 
     Args:
         corners: Of the sole, counter-clockwise, in the sole frame, [m].

@@ -2,7 +2,8 @@ r"""Foot wrenches of the linear inverted pendulum.
 
 The pendulum needs the force :math:`f = m (\zeta^2 (x - z), g + \ddot x_z)` through its ZMP :math:`z`. In double
 support the load splits by the projection :math:`\lambda` of :math:`z` on the line between the feet's own ZMP
-points, so that a foot is unloaded when it lifts off; the offset of :math:`z` from that line moves both centres of pressure.
+points, so that a foot is unloaded when it lifts off; the offset of :math:`z` from that line moves
+both centres of pressure.
 """
 
 from __future__ import annotations
