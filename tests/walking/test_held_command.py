@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode, JointCommand, Measurement, NoSolutionFound
+from gradiva.safety import JointBounds
 from gradiva.walking.held_command import HeldCommand, TorqueRamp
-from gradiva.walking.safety import JointBounds
 
 BOUNDS = JointBounds(
     lower=np.array([-1.0, -0.5]),

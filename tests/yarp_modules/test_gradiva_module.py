@@ -3,12 +3,12 @@ import threading
 import pytest
 
 from gradiva.common import PlanningError
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NetworkError, yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -156,7 +156,7 @@ def test_a_module_whose_ports_cannot_be_opened_ends(own_name_server, monkeypatch
     module = Counter(ModuleOptions(name="/other"))
 
     def refuse():
-        raise MiddlewareError("taken")
+        raise NetworkError("taken")
 
     monkeypatch.setattr(module, "open_ports", refuse)
     assert module.runModuleThreaded(yarp.ResourceFinder()) == 1

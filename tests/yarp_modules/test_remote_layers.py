@@ -22,7 +22,7 @@ from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.remote_layers import RemoteLayers
 from gradiva.yarp_modules.remote_model_control import PendulumReply
 from gradiva.yarp_modules.remote_planner import PlanAnswer, plan_codec
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 from tests.yarp_modules.made_up_state import state_near
 

@@ -54,7 +54,7 @@ def test_what_is_missing_is_told():
 
 
 def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(monkeypatch):
-    monkeypatch.setattr("gradiva.yarp_modules.walking_module._PATIENCE", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.walking_module._ATTEMPT_TIMEOUT", 0.05)
     robot, reached = Robot(), []
     robot.may_go_on.clear()
     awaited = RobotAwaited(robot, lambda: None, lambda: reached.append(1))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradiva.cli.interrupts import leaving_at_once
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
@@ -31,7 +32,7 @@ def robots(
     with leaving_at_once():
         from gradiva.cli.doctor import COLOURS
         from gradiva.cli.output import console_for_people
-        from gradiva.common.finding import FAIL, OK
+        from gradiva.common.errors import FAIL, OK
         from gradiva.setup import robot_argument, robot_names
         from gradiva.setup.robot_checks import check_robot_folder
 
@@ -108,7 +109,7 @@ def _table(names: list[str]) -> object:
     for name in names:
         try:
             robot = load_robot(name)
-        except WalkingError:
+        except NAMED_ERRORS:
             table.add_row(name, "–", "–", "–", "–", "–", "not usable, see below")
             continue
         figures = (f"{robot.mass:.1f} kg", f"{robot.com_height:.3f} m", f"{robot.max_speed:.2f} m/s")

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import WalkingError
 from gradiva.experiments.com_error_figure import com_error_figure
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.private_network import joined, private_network
@@ -27,6 +26,7 @@ from gradiva.experiments.walkers import (
     WalkerOverPorts,
     pairs,
 )
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup, robots_with_ports
 from gradiva.telemetry import LogError, SignalLog, read_mat
@@ -106,7 +106,7 @@ def _row(robot: str, mode: str, table: Timetable, logs: dict[str, SignalLog]) ->
     inputs: Row = {"robot": robot, "time": mode, "walk_s": table.duration, "paper": None}
     try:
         walk = walk_as_application(robot, mode, table)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return {**inputs, "value": None, "outcome": "failed", "reason": str(error)}
     logs[mode] = walk.log
     one, five = (rms_and_max(com_error(log)[1]) for log in (logs["one process"], walk.log))

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from gradiva.common import WalkingError
 from gradiva.experiments.drilled_walk import DrilledWalk
 from gradiva.experiments.drills import Drill, free_running_drills, lockstep_drills
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.private_network import NameServerProcess, joined
 from gradiva.experiments.running_application import RunningApplication
 from gradiva.experiments.walkers import FREE_RUNNING, LOCKSTEP, SIMULATOR, WalkerOverPorts
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.setup import Setup, load_setup
 
 _SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
@@ -89,7 +89,7 @@ def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
     try:
         walk.walk_to_swing()
         drill.act(walk)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return str(error)
     return ""
 
@@ -103,7 +103,7 @@ def _mismatch(row: Row, drill: Drill) -> str:
 def _recover(walk: DrilledWalk, row: Row) -> str:
     try:
         walk.get_ready()
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return f"not recovered: {error}"
     row["recovered"] = True
     return ""

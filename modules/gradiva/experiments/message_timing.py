@@ -22,7 +22,7 @@ from gradiva.middleware.analog_sensors import (
 from gradiva.middleware.control_board import CommandKind, JointData, StreamedCommand
 from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
 from gradiva.middleware.vectors_collection.vectors_message import values_messages
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 _CALLS = 2000
 _JOINTS = 16  # of a part: an arm with its hand

@@ -73,7 +73,7 @@ _LAYER_CALLS = (
     ("body_references", "reference"),
     ("swing_momentum", "zmp_shift"),
     ("zmp_without_foot", "zmp"),
-    ("safety", "believable"),
+    ("safety", "checked"),
     ("safety", "check"),
     ("safety", "note"),
     ("safety", "failed"),

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gradiva.common import ControlClock, ControlMode, JointCommand, NDArray, PlanningError, StateError, WalkingError
+from gradiva.common import ControlClock, ControlMode, JointCommand, NDArray, PlanningError, StateError
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.tick_faults import TickFault, TickFaultKind, drawn_fault, raising
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
@@ -124,7 +125,7 @@ class FuzzedWalk:
     def _advance(self, command: JointCommand | None) -> None:
         self._now += self._tick.period
         if command is not None:
-            with suppress(WalkingError):
+            with suppress(*NAMED_ERRORS):
                 self._robot.write(command)
         self._robot.advance(self._tick.period)
 
@@ -182,7 +183,7 @@ class FuzzedWalk:
             found.append(f"frozen without an event: {log.reason}")
         self._jumps += self._clock.jump is not None
         self._raised += len(errors)
-        self._errors += [error for error in errors if is_held or not isinstance(error, WalkingError)]
+        self._errors += [error for error in errors if is_held or not isinstance(error, NAMED_ERRORS)]
         return found
 
     def _complaints_of_case(self) -> list[str]:

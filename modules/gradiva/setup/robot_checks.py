@@ -9,13 +9,13 @@ from functools import partial
 import numpy as np
 
 from gradiva.common import ModelError, Side, WalkingError, nearest_name
-from gradiva.common.finding import FAIL, OK, WARN, Finding
+from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, force_torque_mount
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
 from gradiva.simulation.plant import load_tree
-from gradiva.simulation.sole_box import sole_boxes
+from gradiva.simulation.soles import sole_boxes
 from gradiva.simulation.urdf import read_urdf
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside

@@ -95,7 +95,7 @@ def robot_folder(robot: str) -> Path:
     if os.sep in robot:
         raise ConfigError(f"robot '{robot}': there is no such folder")
     raise ConfigError(
-        f"unknown robot '{robot}'{nearest_name(robot, folders)}, or the path of a folder with {ROBOT_FILE}"
+        f"unknown robot '{robot}'{nearest_name(robot, folders)}; the path of a folder with {ROBOT_FILE} is taken, too"
     )
 
 

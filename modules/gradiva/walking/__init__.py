@@ -1,5 +1,6 @@
 """The tick of a walk: layers, state machine, safety."""
 
+from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -8,7 +9,6 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
 from gradiva.walking.walking_config import GroundModel, SimplifiedModel, TickConfig, TorqueControlConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers

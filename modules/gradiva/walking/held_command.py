@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from gradiva.common import ControlMode, JointCommand, Measurement, NDArray, NoSolutionFound, sealed
-from gradiva.walking.safety import JointBounds
+from gradiva.safety import JointBounds
 
 _FARTHEST_OFFSET = 4.0  # [-] of what a servo yields at its torque limit; arms of robots that walk fast: 3.2
 _FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03

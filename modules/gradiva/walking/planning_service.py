@@ -7,7 +7,7 @@ from typing import Protocol
 
 from gradiva.common import PlanningError, Side, WalkingReference, so3
 from gradiva.planner import Command, FootPose, PlanningState, WalkingPlan, WalkingPlanner
-from gradiva.walking.safety import failed_tick
+from gradiva.safety import failed_tick
 
 
 @dataclass(frozen=True, slots=True, eq=False)

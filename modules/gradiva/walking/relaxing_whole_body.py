@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradiva.common import JointCommand, NoSolutionFound, RobotState
-from gradiva.walking.safety.safety_event import Finding, SafetyKind
+from gradiva.safety.events import Finding, SafetyKind
 from gradiva.whole_body import WholeBodyController, WholeBodyReference
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact

@@ -8,8 +8,8 @@ from enum import StrEnum
 from gradiva.common import ConfigError, ControlMode
 from gradiva.estimation import ContactEstimatorConfig, StateEstimatorConfig
 from gradiva.planner import PlannerConfig
+from gradiva.safety import SafetyConfig
 from gradiva.simplified_model import DcmControllerConfig, DcmMpcConfig, GainScheduleConfig, ZmpComControllerConfig
-from gradiva.walking.safety import SafetyConfig
 from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     InverseKinematicsConfig,

@@ -23,13 +23,13 @@ from gradiva.common import (
     altered,
 )
 from gradiva.planner import Command
+from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
 from gradiva.walking.held_command import HeldCommand, TorqueRamp
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
-from gradiva.walking.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
 from gradiva.walking.standing_start import StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -207,9 +207,9 @@ class WalkingController(WalkingReport):
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        layers, told = self._layers, self._layers.told_motion()
+        layers, told = self._layers, self._layers.last_command()
         reference = self._follower.present_plan.at(time)
-        measurement = layers.safety.believable(measurement, told, time)
+        measurement = layers.safety.checked(measurement, told, time)
         state = layers.estimator.update(measurement, reference)
         self._plan_origin = state.plan_origin
         self._lap("estimation")

@@ -8,6 +8,7 @@ from gradiva.common import GRAVITY, ControlMode, NDArray
 from gradiva.estimation import ContactEstimator, StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
+from gradiva.safety import JointBounds, LastCommand, SafetySupervisor
 from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
@@ -15,7 +16,6 @@ from gradiva.walking.held_law import HeldLaw
 from gradiva.walking.leg_check import check_planned_legs
 from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
-from gradiva.walking.safety import JointBounds, SafetySupervisor, ToldMotion
 from gradiva.walking.standing_start import StandingStart, standing_start
 from gradiva.walking.walking_config import GroundModel, SimplifiedModel, WalkingConfig
 from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
@@ -94,7 +94,7 @@ class WalkingLayers:
             self.torso_rotation,
             config.planner.zmp_offset,
             self.swing_momentum,
-            config.planner.slowness,
+            config.planner.inverse_frequency_offset,
         )
         self.joint_bounds = JointBounds(
             *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
@@ -118,9 +118,9 @@ class WalkingLayers:
         usual = self.start_posture.joint_positions
         return standing_start(self._model, self.config.planner, usual, joint_positions)
 
-    def told_motion(self) -> ToldMotion:
+    def last_command(self) -> LastCommand:
         """Return what layer 3 told the joints in the last tick."""
-        return ToldMotion(self.whole_body.desired_joint_positions, self.whole_body.desired_velocity[6:])
+        return LastCommand(self.whole_body.desired_joint_positions, self.whole_body.desired_velocity[6:])
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from gradiva.common import JointCommand, RobotState, WalkingReference
 from gradiva.planner import WalkingPlan
+from gradiva.safety import SafetyEvent
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
-from gradiva.walking.safety import SafetyEvent
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine

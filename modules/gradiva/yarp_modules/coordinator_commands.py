@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, PlanningError, WalkingError, nearest_name
-from gradiva.middleware import MalformedMessage
+from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
 from gradiva.yarp_modules.rpc_commands import is_called, word
 from pureyarp.wire.elements import Element, Vocab32
@@ -136,7 +136,7 @@ def parse_goal(arguments: Sequence[Element]) -> Command:
             return _path(items[1:])
     except MalformedMessage:
         raise
-    except WalkingError as error:  # not finite
+    except NAMED_ERRORS as error:  # not finite
         raise MalformedMessage(f"setGoal: {error}") from None
     raise MalformedMessage(f"setGoal: no goal is called '{kind:.20}'{nearest_name(kind, ('velocity', 'path'))}")
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol, Union, cast, get_args, get_origin, get_type_hi
 
 import numpy as np
 
-from gradiva.common import NDArray, WalkingError
-from gradiva.middleware import MalformedMessage
+from gradiva.common import NDArray
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage
 from pureyarp.wire.elements import Element
 
 Pack = Callable[[Any], Element]
@@ -70,7 +70,7 @@ class DataclassForm:
             raise
         try:
             return self.kind(**values)
-        except (WalkingError, ValueError) as error:
+        except (*NAMED_ERRORS, ValueError) as error:
             raise Misfit(str(error)) from error
 
 

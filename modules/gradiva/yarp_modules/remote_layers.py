@@ -128,7 +128,7 @@ class RemoteLayers:
             carrier: Of all connections.
 
         Raises:
-            MiddlewareError: A port could not be opened.
+            NetworkError: A port could not be opened.
         """
         self._questions.open(f"{name}/plan-request:o")
         self._plans.open(f"{name}/plan:i")

@@ -9,14 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingError, WalkingReference, freeze_arrays
+from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingReference, freeze_arrays
 from gradiva.contacts import SupportPolygon
+from gradiva.middleware import NAMED_ERRORS
+from gradiva.safety import Finding, failed_tick
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
 from gradiva.walking.dcm_law import InstantaneousLaw, Preview
 from gradiva.walking.model_control import DesiredPendulum, ModelControl
 from gradiva.walking.pendulum_memory import PendulumMemory
-from gradiva.walking.safety import Finding, failed_tick
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
@@ -103,7 +104,7 @@ class ModelControlService:
         """Return what layer 2 decides, or why it does not."""
         try:
             reply = self._decide(request)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(request.header, str(error))
         except Exception as error:  # answered at once, so that the law of the other side stands in
             what = f"layer 2 failed: {failed_tick(error).text}"

@@ -7,14 +7,14 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
-from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
+from gradiva.planner.dcm_trajectory import DcmTrajectory, PendulumTrajectory
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
-from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter, Numbering
 from pureyarp.rate_limited_log import RateLimitedLog
@@ -101,7 +101,7 @@ class PlannerService:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
         try:
             plan = self._planned(question, continued)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(header, str(error))
         except Exception as error:
             what = f"the planner failed: {failed_tick(error).text}"

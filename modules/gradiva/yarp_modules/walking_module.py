@@ -10,17 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError, WalkingError
+from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
-from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
+from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, setup_of
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
+from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.rpc_commands import fail, ok
 from gradiva.yarp_modules.tick_timing import LapTimer, control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
@@ -307,7 +308,7 @@ class RobotAwaited:
                 self._reach()
                 _LOGGER.info("the robot is there")
                 return
-            except WalkingError as error:
+            except NAMED_ERRORS as error:
                 self.missing = str(error)
             except Exception as error:  # the module goes on, and says so
                 _LOGGER.exception("the robot cannot be reached")

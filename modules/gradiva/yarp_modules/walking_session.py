@@ -14,12 +14,12 @@ from gradiva.common import (
     Measurement,
     PlanarPose,
     RobotInterface,
-    WalkingError,
     altered,
 )
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import WalkingPlanner
+from gradiva.safety import Finding, SafetyKind
 from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered, clock_finding
-from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
@@ -172,7 +172,7 @@ class WalkingSession:
 
     def _report(self, what: str, error: Exception) -> None:
         """Log an exception that is being handled, rate limited, and keep it as the notice of the status."""
-        self._trouble.warning("cannot %s: %s", what, _text_of(error), trace=not isinstance(error, WalkingError))
+        self._trouble.warning("cannot %s: %s", what, _text_of(error), trace=not isinstance(error, NAMED_ERRORS))
         self.coordinator.notice = f"cannot {what}: {_text_of(error)}"
 
     def _present_status(self, log: WalkingLog | None) -> WalkingStatus:
@@ -249,7 +249,7 @@ class PlanningWorker:
 
 
 def _text_of(error: Exception) -> str:
-    return str(error) if isinstance(error, WalkingError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, NAMED_ERRORS) else f"{type(error).__name__}: {error}"
 
 
 def _pose(log: WalkingLog) -> PlanarPose | None:

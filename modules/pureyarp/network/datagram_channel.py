@@ -9,9 +9,9 @@ import threading
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.transferable import Sent
-from pureyarp.wire.datagrams import WAKE_UP, DatagramAssembler
-from pureyarp.wire.port_command import PortCommand, decode_command
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.binary import PortCommand, decode_command
+from pureyarp.wire.carriers import WAKE_UP, DatagramAssembler
+from pureyarp.wire.elements import WireFamily
 
 _LARGEST_UDP = 65536
 _RECEIVE_BUFFER = 1 << 20  # bytes that the kernel keeps while the reader is busy

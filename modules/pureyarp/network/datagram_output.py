@@ -13,9 +13,7 @@ from pureyarp.network.log import log
 from pureyarp.network.open_socket import open_socket
 from pureyarp.network.outgoing_message import OutgoingMessage
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.carriers import UDP
-from pureyarp.wire.datagram_cuts import pieces_of
-from pureyarp.wire.datagrams import datagrams_of
+from pureyarp.wire.carriers import UDP, datagrams_of, pieces_of
 
 _FAREWELL_PATIENCE = 0.5  # [s]
 _SEND_BUFFER = 1 << 20  # bytes

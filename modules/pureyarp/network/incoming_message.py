@@ -9,9 +9,8 @@ from typing import Protocol
 from pureyarp.network.contact import Contact
 from pureyarp.network.transferable import Receivable, Sent
 from pureyarp.wire.binary import decode_list
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, WireFamily
 from pureyarp.wire.text import from_text
-from pureyarp.wire.wire_family import WireFamily
 
 
 class MessageSource(Protocol):

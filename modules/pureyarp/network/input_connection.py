@@ -24,8 +24,8 @@ from pureyarp.network.message_channel import (
 from pureyarp.network.open_socket import accept_authenticated
 from pureyarp.network.shared_input import SharedInput
 from pureyarp.network.shared_receiver import shared_receiver
+from pureyarp.wire.binary import PortCommand
 from pureyarp.wire.carriers import HEADER_SIZE
-from pureyarp.wire.port_command import PortCommand
 
 
 class InputConnection:

@@ -8,7 +8,7 @@ from pureyarp.network.line_connection import LineProtocol
 from pureyarp.network.settings import NetworkSettings
 from pureyarp.network.transferable import Sent
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.port_command import PortCommand
+from pureyarp.wire.binary import PortCommand
 
 if TYPE_CHECKING:
     from pureyarp.network.input_connection import InputConnection

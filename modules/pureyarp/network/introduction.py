@@ -8,10 +8,18 @@ from dataclasses import dataclass
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.byte_stream import ByteStream
 from pureyarp.network.send_bytes import send_all
-from pureyarp.wire.carriers import HEADER_SIZE, MCAST, SHMEM, Carrier, carrier_of_header
-from pureyarp.wire.framing import LONGEST_NAME, decode_name, name_size
+from pureyarp.wire.binary import yarp_number
+from pureyarp.wire.carriers import (
+    HEADER_SIZE,
+    LONGEST_NAME,
+    MCAST,
+    SHMEM,
+    Carrier,
+    carrier_of_header,
+    decode_name,
+    name_size,
+)
 from pureyarp.wire.text import from_text
-from pureyarp.wire.yarp_number import yarp_number
 
 _UNKNOWN_PROTOCOL = (
     "* Error. Protocol not found.\r\n"

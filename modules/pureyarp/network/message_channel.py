@@ -10,15 +10,17 @@ from pureyarp.errors import FrameTooLarge
 from pureyarp.network.byte_stream import ByteStream, PeerStalled
 from pureyarp.network.send_bytes import send_all, send_at_once
 from pureyarp.network.transferable import Sent, encoded, encoded_text
-from pureyarp.wire.carriers import Carrier
-from pureyarp.wire.framing import (
+from pureyarp.wire.binary import (
     ACKNOWLEDGEMENT,
     TEXT_ACKNOWLEDGEMENT,
+    PortCommand,
+    decode_command,
     message_extent,
+    parse_command,
 )
-from pureyarp.wire.port_command import PortCommand, decode_command, parse_command
-from pureyarp.wire.text_scan import TextProgress
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.carriers import Carrier
+from pureyarp.wire.elements import WireFamily
+from pureyarp.wire.text import TextProgress
 
 _MOST_CONTINUED_LINES = 256
 

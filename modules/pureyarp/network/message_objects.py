@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter, line_of
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, line_of
 from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
 from pureyarp.network.output_connection import OutputConnection
 from pureyarp.network.transferable import Sent, encoded, encoded_text
-from pureyarp.wire.reply_text import items_of_reply
-from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
+from pureyarp.wire.text import items_of_reply, to_text
 
 
 class Reads(Protocol):

@@ -16,8 +16,7 @@ from pureyarp.network.name_reply import (
     port_items,
 )
 from pureyarp.network.name_request import NameRequest
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 _REFUSED = -1
 _UNKNOWN = -2

@@ -13,9 +13,8 @@ from pureyarp.network.open_socket import open_socket
 from pureyarp.network.output_connection import OutputConnection
 from pureyarp.network.settings import NetworkSettings
 from pureyarp.network.stream_output import StreamOutput
-from pureyarp.wire.carriers import Carrier
-from pureyarp.wire.framing import LONGEST_NAME, encode_name
-from pureyarp.wire.yarp_number import NUMBER_SIZE, expected_number
+from pureyarp.wire.binary import NUMBER_SIZE, expected_number
+from pureyarp.wire.carriers import LONGEST_NAME, Carrier, encode_name
 
 
 def open_output(

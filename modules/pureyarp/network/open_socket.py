@@ -8,7 +8,7 @@ import time
 
 from pureyarp.errors import MalformedMessage, PeerUnreachable
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.authentication import (
+from pureyarp.wire.carriers import (
     NONCE_SIZE,
     SIGNED_NONCE_SIZE,
     signed_nonce,

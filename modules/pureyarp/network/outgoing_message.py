@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pureyarp.data.vector import Vector
+from pureyarp.data.vectors import Vector
 from pureyarp.network.transferable import Sent, encoded, encoded_text
+from pureyarp.wire.binary import PortCommand, data_command, encode_command, encode_message
 from pureyarp.wire.carriers import Carrier
-from pureyarp.wire.framing import encode_message
-from pureyarp.wire.port_command import PortCommand, data_command, encode_command
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 _LIST_HEAD_SIZE = 8  # tag and count
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from pureyarp.network.outgoing_message import OutgoingMessage
 from pureyarp.wire.carriers import Carrier
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 
 class OutputConnection(Protocol):

@@ -12,12 +12,10 @@ from pureyarp.network.current_settings import current_settings
 from pureyarp.network.open_output import open_output
 from pureyarp.network.outgoing_message import OutgoingMessage
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.binary import decode_list
+from pureyarp.wire.binary import ADMINISTRATION, CALL, DATA, decode_list
 from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element
-from pureyarp.wire.port_command import ADMINISTRATION, CALL, DATA
-from pureyarp.wire.reply_text import items_of_reply
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, WireFamily
+from pureyarp.wire.text import items_of_reply
 
 
 def request(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.acceptor import Acceptor, listen
 from pureyarp.network.administration import Administration
 from pureyarp.network.byte_stream import PeerGone, PeerStalled
@@ -29,12 +29,9 @@ from pureyarp.network.port_wiring import connect_port, disconnect_port
 from pureyarp.network.settings import NetworkSettings
 from pureyarp.network.transferable import Sent
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import decode_list
-from pureyarp.wire.elements import Element
-from pureyarp.wire.port_command import PortCommand, data_command
+from pureyarp.wire.binary import PortCommand, data_command, decode_list
+from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 from pureyarp.wire.text import from_text
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
 
 _JOIN_PATIENCE = 1.0  # [s] for a thread to end
 
@@ -108,7 +105,7 @@ class PortCore:
         Raises:
             NameServerUnreachable: Nobody gives out names.
             NameInUse: A living port has the name.
-            MiddlewareError: The name is none, or the port is open already.
+            NetworkError: The name is none, or the port is open already.
         """
         self._take_settings()
         registration = PortRegistration(self.settings)
@@ -131,7 +128,7 @@ class PortCore:
 
         Raises:
             OSError: The address cannot be listened at.
-            MiddlewareError: The port is open already.
+            NetworkError: The port is open already.
         """
         self._take_settings()
         listener = listen(contact.getHost(), max(contact.getPort(), 0))
@@ -158,7 +155,7 @@ class PortCore:
         return connect_port(self, destination, carrier)
 
     def disconnect(self, peer: str) -> str:
-        """Remove the output to a peer, or the inputs from it, or raise MiddlewareError if there are none."""
+        """Remove the output to a peer, or the inputs from it, or raise NetworkError if there are none."""
         return disconnect_port(self, peer)
 
     def offer(self, sent: Sent) -> bool:
@@ -199,7 +196,7 @@ class PortCore:
 
     def _take_settings(self) -> None:
         if self.is_open:
-            raise MiddlewareError(f"{self.name} is open already")
+            raise NetworkError(f"{self.name} is open already")
         self.settings = self._given_settings or current_settings()
         self.inputs = PortInputs(self.settings.limits.most_connections)
         self.outputs = PortOutputs()
@@ -238,7 +235,7 @@ class PortCore:
             return handler(message)
         except (PeerGone, PeerStalled):
             raise
-        except MiddlewareError as error:
+        except NetworkError as error:
             self.complaint.warning("%s: a message from %s was not taken: %s", self.name, message.source.sender, error)
             return [encode_vocab("fail"), str(error)]
         except Exception as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.port_description import DescribedPort, lines_about
 from pureyarp.network.port_wiring import WiredPort, connect_port, disconnect_port
-from pureyarp.wire.port_command import PortCommand
+from pureyarp.wire.binary import PortCommand
 
 _HELP = (
     "This is a YARP port. Here are the commands it responds to:",
@@ -43,7 +43,7 @@ class PortLines:
             return []
         try:
             return self._change(command)
-        except MiddlewareError as error:
+        except NetworkError as error:
             return str(error).split("\r\n")
 
     def _change(self, command: PortCommand) -> list[str]:

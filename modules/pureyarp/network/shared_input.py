@@ -9,7 +9,7 @@ from pureyarp.network.byte_stream import PeerStalled
 from pureyarp.network.input_owner import InputOwner
 from pureyarp.network.log import log
 from pureyarp.network.message_channel import SharedChannel
-from pureyarp.wire.port_command import PortCommand
+from pureyarp.wire.binary import PortCommand
 
 if TYPE_CHECKING:
     from pureyarp.network.input_connection import InputConnection

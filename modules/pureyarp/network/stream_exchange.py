@@ -10,10 +10,9 @@ from pureyarp.errors import MalformedMessage
 from pureyarp.network.byte_stream import ByteStream, PeerGone, PeerStalled, set_timeout
 from pureyarp.network.send_bytes import send_some
 from pureyarp.network.stream_replies import StreamReplies
+from pureyarp.wire.binary import FAREWELL, encode_command, encode_message
 from pureyarp.wire.carriers import Carrier
-from pureyarp.wire.framing import encode_message
-from pureyarp.wire.port_command import FAREWELL, encode_command
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 
 _DRAIN_SIZE = 4096
 

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage
 from pureyarp.network.byte_stream import ByteStream
-from pureyarp.wire.binary import encoded_size
+from pureyarp.wire.binary import (
+    ACKNOWLEDGEMENT,
+    NUMBER_SIZE,
+    TEXT_ACKNOWLEDGEMENT,
+    encoded_size,
+    expected_number,
+    is_acknowledgement,
+)
 from pureyarp.wire.carriers import Carrier
-from pureyarp.wire.framing import ACKNOWLEDGEMENT, TEXT_ACKNOWLEDGEMENT, is_acknowledgement
-from pureyarp.wire.wire_family import WireFamily
-from pureyarp.wire.yarp_number import NUMBER_SIZE, expected_number
+from pureyarp.wire.elements import WireFamily
 
 _NO_REPLY = 0
 _LARGEST_UNTAGGED = 64  # [bytes] with acknowledgement

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 
 
 class Sendable(Protocol):

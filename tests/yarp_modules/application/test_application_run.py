@@ -7,12 +7,9 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
-from gradiva.yarp_modules.application import read_application
+from gradiva.yarp_modules.application import end_marked, read_application
 from gradiva.yarp_modules.application.application_run import ApplicationRun, RunOptions, StartFailed
-from gradiva.yarp_modules.application.leftovers import end_marked
-from gradiva.yarp_modules.application.marked_processes import marked_processes
-from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.running_module import ModuleState
+from gradiva.yarp_modules.application.running_module import ModuleState, Patience, marked_processes
 from tests.waiting import TIMEOUT, wait_until
 
 SLEEPER = "<module><name>sleep</name><parameters>1000</parameters>{}</module>"

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from gradiva.yarp_modules.application.process_end import Ending, Patience, end_process
+from gradiva.yarp_modules.application.running_module import Ending, Patience, end_process
 
 SHORT = Patience(after_quit=0.05, after_terminate=0.05, after_kill=0.05)
 

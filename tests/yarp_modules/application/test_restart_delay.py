@@ -1,4 +1,4 @@
-from gradiva.yarp_modules.application.restart_delay import RestartDelay
+from gradiva.yarp_modules.application.running_module import RestartDelay
 
 
 def test_the_delay_doubles_up_to_half_a_minute():

@@ -10,8 +10,8 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, SoleRectangle, nearest_name
 from gradiva.robot_model import read_collada
-from gradiva.simulation.mesh import find_mesh, read_stl
 from gradiva.simulation.rigid_tree import RigidBody, RigidTree, weld
+from gradiva.simulation.scene import find_mesh, read_stl
 from gradiva.simulation.urdf import Shape, Urdf
 
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose

@@ -1,4 +1,4 @@
-"""Runs the modules of an application on this machine: in order, connected, watched, and ended."""
+"""Starts, connects, watches and ends the modules of an application on one machine."""
 
 from __future__ import annotations
 
@@ -9,12 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.yarp_modules.application.application import Application, PortDependency
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.process_end import Ending, Patience, end_process
-from gradiva.yarp_modules.application.restart_delay import RestartDelay
-from gradiva.yarp_modules.application.running_module import ModuleState, RunningModule
+from gradiva.yarp_modules.application.running_module import (
+    ApplicationNetwork,
+    Ending,
+    ModuleState,
+    Patience,
+    RestartDelay,
+    RunningModule,
+    end_process,
+)
 
 LOOK_PERIOD = 0.1  # [s]
 _TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
@@ -145,7 +151,7 @@ class ApplicationRun:
     def _start(self, module: RunningModule) -> None:
         try:
             module.start(self._mark)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             raise StartFailed(str(error)) from None
         self._note_start(module)
         again = f" again ({module.restarts})" if module.restarts else ""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsSample
 from gradiva.telemetry import RunFolder
@@ -82,12 +82,12 @@ class LoggerModule(GradivaModule):
         self._connections.stop()
         try:
             self._take_samples()
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             _LOGGER.error("logger: %s", error)
         self._client.close()
         try:
             self._finish("the logger received quit")
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             _LOGGER.error("logger: %s", error)
 
     def tick(self) -> bool:
@@ -164,7 +164,7 @@ class LoggerModule(GradivaModule):
             try:
                 self._names = self._client.element_names()
                 break
-            except WalkingError as error:
+            except NAMED_ERRORS as error:
                 if time.monotonic() > deadline:
                     _LOGGER.warning("logger: the signals have no names: %s", error)
                     break

@@ -19,15 +19,15 @@ from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
 from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
-from gradiva.yarp_modules.simulator.external_wrench import FORMAT, answer_push
-from gradiva.yarp_modules.simulator.fault_command import HELP as FAULT_HELP
-from gradiva.yarp_modules.simulator.fault_command import answer_fault
-from gradiva.yarp_modules.simulator.lockstep_gate import LockstepGate
-from gradiva.yarp_modules.simulator.pace import Pace
-from gradiva.yarp_modules.simulator.pause import Pause
+from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, Speedometer
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
-from gradiva.yarp_modules.simulator.simulator_ports import SimulatorPorts
-from gradiva.yarp_modules.simulator.speedometer import Speedometer
+from gradiva.yarp_modules.simulator.simulator_ports import (
+    FAULT_HELP,
+    PUSH_FORMAT,
+    SimulatorPorts,
+    answer_fault,
+    answer_push,
+)
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 
@@ -63,7 +63,7 @@ class Simulator(GradivaModule):
         "resume   let time pass",
         "advance SECONDS   let so much time pass, then pause; answered when it has passed",
         "reset   put the robot back to its start posture; time goes on",
-        f"push {FORMAT}   in N, N·m, s, world, at the link's centre of mass",
+        f"push {PUSH_FORMAT}   in N, N·m, s, world, at the link's centre of mass",
         FAULT_HELP,
     )
 
