@@ -1,4 +1,4 @@
-"""The fixtures of pureyarp: a network of one test alone."""
+"""A network of one test alone."""
 
 from tests.pureyarp.conftest import isolated_config_home, names, own_name_server
 

@@ -21,8 +21,7 @@ _VARIABLES = (
     "YARP_IP",
     "YARP_PORT_PREFIX",
     "YARP_CLOCK",
-    "PUREYARP_LISTEN",
-    "PUREYARP_FAMILY",
+    *(f"{prefix}_{name}" for prefix in ("PUREYARP", "GRADIVA_YARP") for name in ("LISTEN", "FAMILY", "LARGEST_FRAME")),
 )
 
 
