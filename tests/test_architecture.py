@@ -94,6 +94,32 @@ def test_the_middleware_needs_numpy_and_the_standard_library_alone(path):
         assert top in {"gradiva", "pureyarp", "numpy", "yarp"} or top in sys.stdlib_module_names, f"{path}: {name}"
 
 
+PUREYARP = MODULES.parent / "pureyarp"
+SEES_YARP = {"yarp_modules", "experiments", "cli"}
+
+
+@pytest.mark.parametrize("path", sorted(PUREYARP.rglob("*.py")), ids=lambda path: str(path.relative_to(PUREYARP)))
+def test_pureyarp_needs_numpy_and_the_standard_library_alone(path):
+    if path.parts[-2] in {"devices", "interfaces"}:  # the vocabulary of control boards is still in the middleware
+        return
+    for name in imported_names(path):
+        top = name.split(".")[0]
+        assert top in {"pureyarp", "numpy"} or top in sys.stdlib_module_names, f"{path}: {name}"
+
+
+@pytest.mark.parametrize("room", sorted(SEES_YARP))
+def test_rooms_that_use_the_middleware_catch_its_errors_as_they_catch_those_of_gradiva(room):
+    for path in sorted((MODULES / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            caught: list[ast.expr | None] = []
+            if isinstance(node, ast.ExceptHandler):
+                caught = [node.type]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                caught = list(node.args) if node.func.id in {"isinstance", "suppress"} else []
+            names = {name.id for each in caught if each for name in ast.walk(each) if isinstance(name, ast.Name)}
+            assert "WalkingError" not in names, f"{path}: catch NAMED_ERRORS of gradiva.middleware"
+
+
 def test_every_room_has_a_readme_and_hands_on_its_nouns():
     for room in sorted({room_of(path) for path in sources_in_rooms()}):
         assert (MODULES / room / "README.md").is_file(), f"{room} has no README.md"

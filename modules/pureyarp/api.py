@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter
-from pureyarp.data.portable import Portable
-from pureyarp.data.property import Property
-from pureyarp.data.searchable import Searchable
-from pureyarp.data.stamp import Stamp
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
-from pureyarp.data.value import Value
-from pureyarp.data.vector import Vector
-from pureyarp.data.vocab_arguments import decode, encode
+from pureyarp.data.conversions import decode, encode
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, Stamp
+from pureyarp.data.values import Bottle, Property, Searchable, Value
+from pureyarp.data.vectors import BVector, DVector, IVector, Vector
 from pureyarp.devices.constants import (
     VOCAB_CM_CALIB_DONE,
     VOCAB_CM_CALIBRATING,

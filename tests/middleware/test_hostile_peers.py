@@ -257,7 +257,7 @@ def test_names_without_number(everything):
 KEY = b"the key of this network"
 
 
-def test_a_key_is_asked_for_at_every_socket_and_everything_works_with_it(folder_of_nobody):
+def test_a_key_is_asked_for_at_every_socket_and_everything_works_with_it(isolated_config_home):
     with village(authentication_key=KEY) as opened:
         assert opened.complaint() == ""
         with under_attack(opened):

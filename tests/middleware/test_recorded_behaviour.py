@@ -97,9 +97,9 @@ def unexpected(chosen: list[Program], environment: dict[str, str]) -> list[str]:
 
 
 @pytest.fixture
-def environment(folder_of_nobody) -> Iterator[dict[str, str]]:
-    folder_of_nobody.mkdir(exist_ok=True)
-    with stage(folder_of_nobody) as environment:
+def environment(isolated_config_home) -> Iterator[dict[str, str]]:
+    isolated_config_home.mkdir(exist_ok=True)
+    with stage(isolated_config_home) as environment:
         yield environment
 
 

@@ -39,7 +39,7 @@ FAREWELL = b"q\r\n"  # real administrators leave without
 
 
 @pytest.fixture
-def stack(folder_of_nobody) -> Iterator[ExitStack]:
+def stack(isolated_config_home) -> Iterator[ExitStack]:
     with ExitStack() as stack:
         yield stack
 

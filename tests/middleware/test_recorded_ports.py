@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.vector import Vector
+from pureyarp.data.vectors import Vector
 from pureyarp.network.incoming_message import IncomingMessage
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import NetworkSettings

@@ -22,13 +22,13 @@ def plan():
 
 @pytest.fixture(scope="module")
 def references():
-    return references_of(slowness=0.0)
+    return references_of(inverse_frequency_offset=0.0)
 
 
-def references_of(slowness):
+def references_of(inverse_frequency_offset):
     posture = RobotPosture(np.zeros(3), so3.rotation_z(np.pi), np.zeros(23))
     legs = SimpleNamespace(zmp_shift=no_shift, momentum=momentum)
-    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), legs, slowness)
+    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), legs, inverse_frequency_offset)
 
 
 def no_shift(plan):
@@ -66,8 +66,8 @@ def test_a_slower_pendulum_weighs_what_the_robot_weighs():
     config = load_setup("icub_v2_7", soft).walking.planner
     planner = WalkingPlanner(config)
     here = planner.walk(VelocityCommand(0.1, duration=3.0), planner.at_origin(0.0)).at(2.0)
-    body = references_of(config.slowness).reference(here, desired(here))
-    assert config.slowness > 0.01
+    body = references_of(config.inverse_frequency_offset).reference(here, desired(here))
+    assert config.inverse_frequency_offset > 0.01
     assert body.left_foot_wrench[2] + body.right_foot_wrench[2] == pytest.approx(MASS * GRAVITY, rel=1e-9)
 
 

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import ConfigError
-from gradiva.middleware import MiddlewareError, NameServerUnreachable, yarp
+from gradiva.middleware import NameServerUnreachable, NetworkError, SettingsError, yarp
 from pureyarp.network.current_settings import current_settings, load_settings, use_settings
 from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
@@ -36,7 +35,7 @@ class Peer:
         """Start it and wait until its port is open.
 
         Raises:
-            MiddlewareError: It ended before.
+            NetworkError: It ended before.
         """
         command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
         self._process = subprocess.Popen(
@@ -44,7 +43,7 @@ class Peer:
         )
         self._role = role
         if not self._says_ready():
-            raise MiddlewareError(self._complaint())
+            raise NetworkError(self._complaint())
 
     def _says_ready(self) -> bool:
         """Wait for the word; a process that hangs before it is killed."""
@@ -72,15 +71,15 @@ class Peer:
         """Wait for the end of the process; return what it found.
 
         Raises:
-            MiddlewareError: It failed or took longer than ``timeout`` [s].
+            NetworkError: It failed or took longer than ``timeout`` [s].
         """
         try:
             output, errors = self._process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise MiddlewareError(f"peer '{self._role}' did not end within {timeout:g} s") from None
+            raise NetworkError(f"peer '{self._role}' did not end within {timeout:g} s") from None
         if self._process.returncode != 0:
-            raise MiddlewareError(f"peer '{self._role}': {errors.strip()}")
+            raise NetworkError(f"peer '{self._role}': {errors.strip()}")
         return json.loads(output)
 
     def kill(self) -> None:
@@ -128,7 +127,7 @@ class NameServerProcess:
         """Start it, and wait until it serves.
 
         Raises:
-            MiddlewareError: It does not.
+            NetworkError: It does not.
         """
         command = [sys.executable, "-m", "gradiva.cli", "yarpserver", "--host", "127.0.0.1", "--write"]
         self._process = subprocess.Popen(
@@ -141,7 +140,7 @@ class NameServerProcess:
         deadline = time.monotonic() + _PATIENCE
         while not self._serves():
             if time.monotonic() > deadline or self._process.poll() is not None:
-                raise MiddlewareError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")
+                raise NetworkError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")
             time.sleep(_LOOK)
 
     def kill(self) -> None:
@@ -157,7 +156,7 @@ class NameServerProcess:
             if settings.name_server_port != self._port:
                 return False
             NameClient(settings).list_names()
-        except (ConfigError, NameServerUnreachable):  # a file that is half written, or nobody there
+        except (SettingsError, NameServerUnreachable):  # a file that is half written, or no server yet
             return False
         return True
 
@@ -167,11 +166,11 @@ def joined(network: Mapping[str, str]) -> Iterator[None]:
     """Let this process take part in a private network, given by its environment; it never serves names itself.
 
     Raises:
-        MiddlewareError: The environment names no network: at the default address there may be a robot.
+        NetworkError: The environment names no network: at the default address there may be a robot.
     """
     settings = load_settings(network)
     if not settings.found_in:
-        raise MiddlewareError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
+        raise NetworkError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
     former = current_settings()
     use_settings(replace(settings, may_serve_names=False))
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)

@@ -16,7 +16,7 @@ import socket
 from types import ModuleType
 from typing import Any
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network import registration_keeper
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import current_settings
@@ -84,7 +84,7 @@ def _is_alive(name: str) -> bool:
         contact = NameClient(settings).query(name)
         if contact.isValid():
             open_socket(contact.getHost(), contact.getPort(), settings, _ANSWER_TIMEOUT).close()
-    except MiddlewareError:
+    except NetworkError:
         return False
     return bool(contact.isValid())
 
@@ -98,6 +98,6 @@ def _free_contact(name: str) -> Contact | None:
         with socket.socket() as probe:
             probe.bind((host, 0))
             return Contact(name, "tcp", host, int(probe.getsockname()[1]))
-    except (MiddlewareError, OSError) as error:
+    except (NetworkError, OSError) as error:
         _LOGGER.info("%s finds no place: %s", name, error)
         return None

@@ -22,7 +22,7 @@ class BodyReferences:
         torso_rotation: NDArray,
         zmp_offset: tuple[float, float],
         swing_momentum: SwingMomentum,
-        slowness: float,
+        inverse_frequency_offset: float,
     ) -> None:
         """Take what does not change.
 
@@ -32,14 +32,14 @@ class BodyReferences:
             torso_rotation: In it, shape (3, 3).
             zmp_offset: Of the ZMP in the frame of the left foot, mirrored for the right one, [m].
             swing_momentum: Of the legs, and how the swinging one moves the ZMP.
-            slowness: By which 1/ω² of the planned pendulum exceeds that of a point above the soles, [s²].
+            inverse_frequency_offset: Of 1/ω² of the planned pendulum against a point above the soles, [s²].
         """
         self._mass = mass
         self._start_posture = start_posture
         self._torso_rotation = torso_rotation
         self._zmp_offset = zmp_offset
         self._swing_momentum = swing_momentum
-        self._slowness = slowness
+        self._inverse_frequency_offset = inverse_frequency_offset
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
 
     def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
@@ -88,7 +88,7 @@ class BodyReferences:
         square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η
         stiffness = self._mass * square
         (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
-        weight = stiffness * z / (1.0 - square * self._slowness)  # m (g + z̈)
+        weight = stiffness * z / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
         return np.array((stiffness * (x - zmp_x), stiffness * (y - zmp_y), weight))
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:

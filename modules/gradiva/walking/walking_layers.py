@@ -94,7 +94,7 @@ class WalkingLayers:
             self.torso_rotation,
             config.planner.zmp_offset,
             self.swing_momentum,
-            config.planner.slowness,
+            config.planner.inverse_frequency_offset,
         )
         self.joint_bounds = JointBounds(
             *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gradiva.middleware.control_board.joint_data import JointData
 from gradiva.middleware.control_board.joint_data_message import joint_data_in
-from pureyarp.data.stamp import Stamp
+from pureyarp.data.streams import Stamp
 from pureyarp.devices.last_message import LastMessage
 from pureyarp.network.contactable import read_envelope
 from pureyarp.network.incoming_message import IncomingMessage

@@ -6,9 +6,7 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradiva.common import WalkingError
-from pureyarp.data.property import Property
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Property, Searchable
 from pureyarp.devices.analog_sensors_client import AnalogSensorsClient, AnalogSensorsClientOptions
 from pureyarp.devices.control_board import ControlBoard
 from pureyarp.devices.control_board_remapper import ControlBoardRemapper
@@ -38,8 +36,9 @@ from pureyarp.devices.interfaces.torque_control import ITorqueControl
 from pureyarp.devices.interfaces.velocity_control import IVelocityControl
 from pureyarp.devices.remote_control_board import RemoteControlBoard
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
+from pureyarp.errors import YarpError
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 Device = RemoteControlBoard | ControlBoardRemapper | AnalogSensorsClient
 _BoardView = TypeVar("_BoardView", bound=ControlBoardView)
@@ -91,7 +90,7 @@ class PolyDriver:
         try:
             device = _DEVICES[name](config)
             device.open()
-        except WalkingError as error:
+        except YarpError as error:
             _log.error("%s was not opened: %s", name, error)
             return False
         self._device = device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.errors import PeerUnreachable
 from pureyarp.network.message_objects import Reads
 from pureyarp.network.rpc_client import RpcClient

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.port_description import (
     DescribedPort,
     connection_properties,
@@ -144,7 +144,7 @@ class Connection(Protocol):
 def _outcome(act: Callable[[], str]) -> list[Element]:
     try:
         return [0, f"{act()}\r\n"]
-    except MiddlewareError as error:
+    except NetworkError as error:
         return [-1, f"{error}\r\n"]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradiva.common import ConfigError
-from pureyarp.data.ini import read_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, read_ini
+from pureyarp.errors import SettingsError
 
 FILE_NAME = "auth.conf"
 
@@ -23,7 +22,7 @@ def authentication_key(environment: Mapping[str, str]) -> bytes | None:
         for entry in group[1:]:
             if isinstance(entry, list) and len(entry) == 2 and entry[0] == "key":
                 return str(entry[1]).encode("utf-8", "surrogateescape")
-    raise ConfigError(f'{path}: it must have a group [AUTH] with a line: key "the shared secret"')
+    raise SettingsError(f'{path}: it must have a group [AUTH] with a line: key "the shared secret"')
 
 
 def _find(environment: Mapping[str, str]) -> Path | None:

@@ -6,10 +6,9 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.portable import Portable
-from pureyarp.data.property import Property
-from pureyarp.data.vector import Vector
+from pureyarp.data.streams import Portable
+from pureyarp.data.values import Bottle, Property
+from pureyarp.data.vectors import Vector
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.callback_thread import CallbackThread
 from pureyarp.network.callbacks import TypedReaderCallback, caller_of

@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 
-from pureyarp.errors import FrameTooLarge, MiddlewareError
+from pureyarp.errors import FrameTooLarge, NetworkError
 
 _USUAL_CAPACITY = 16 * 1024
 _LARGE_CAPACITY = 1024 * 1024
@@ -15,11 +15,11 @@ _EAGERNESS = 200e-6  # [s] of looking again and again before sleeping: waking up
 _SOON = 500e-6  # [s] between messages of a conversation that is worth it
 
 
-class PeerGone(MiddlewareError):  # noqa: N818 (it reads as the sentence it is)
+class PeerGone(NetworkError):  # noqa: N818 (it reads as the sentence it is)
     """The peer has closed the connection, or this process has."""
 
 
-class PeerStalled(MiddlewareError):  # noqa: N818
+class PeerStalled(NetworkError):  # noqa: N818
     """The peer is silent where it should go on."""
 
 

@@ -6,9 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.property import Property
-from pureyarp.data.vector import Vector
+from pureyarp.data.values import Bottle, Property
+from pureyarp.data.vectors import Vector
 
 T = TypeVar("T")
 

@@ -6,7 +6,7 @@ import os
 import threading
 import time
 
-from pureyarp.data.time_source import use_time_source
+from pureyarp.data.streams import use_time_source
 from pureyarp.network.network_clock import NetworkClock
 
 YARP_CLOCK_UNINITIALIZED = -1
@@ -56,7 +56,7 @@ def useNetworkClock(clock: str, localName: str = "") -> None:
     """Use the time that the port ``clock`` sends; it need not exist yet, and may be restarted.
 
     Returns with the first time of a port that exists; where the real bindings would wait for ever, at once, or after
-    a second. Raises `MiddlewareError` if no port can be opened here.
+    a second. Raises `NetworkError` if no port can be opened here.
     """
     follower = NetworkClock(clock or _DEFAULT_SOURCE, localName)
     follower.open()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import current_settings
 from pureyarp.network.log import log
@@ -24,7 +24,7 @@ def connect(source: str, destination: str, carrier: str = "", quiet: bool = Fals
         _report_former_connection(sender, receiver)
         chosen = carrier or to.getCarrier() or receiver.getCarrier()
         _ask(sender, [encode_vocab("add"), f"{chosen}:/{receiver.getRegName()}"])
-    except MiddlewareError as error:
+    except NetworkError as error:
         return _failed(f"{source} is not connected to {destination}: {error}", quiet)
     return True
 
@@ -34,7 +34,7 @@ def disconnect(source: str, destination: str, quiet: bool = False) -> bool:
     try:
         sender, receiver = _ports(source, Contact.fromString(destination).getRegName())
         _ask(sender, [encode_vocab("del"), receiver.getRegName()])
-    except MiddlewareError as error:
+    except NetworkError as error:
         return _failed(f"{source} is not disconnected from {destination}: {error}", quiet)
     return True
 
@@ -48,7 +48,7 @@ def is_connected(source: str, destination: str, carrier: str = "", quiet: bool =
         to = Contact.fromString(destination)
         sender, receiver = _ports(source, to.getRegName())
         present = _carrier_between(sender, receiver)
-    except MiddlewareError as error:
+    except NetworkError as error:
         return _failed(f"{source} is not connected to {destination}: {error}", quiet)
     wanted = carrier or to.getCarrier()
     if not present or wanted not in ("", present):
@@ -61,7 +61,7 @@ def _ports(source: str, destination: str) -> tuple[Contact, Contact]:
     sender, receiver = NameClient(current_settings()).query_all([source, destination])
     for name, contact in ((source, sender), (destination, receiver)):
         if not contact.isValid():
-            raise MiddlewareError(f"the name server does not know {name}")
+            raise NetworkError(f"the name server does not know {name}")
     return sender, receiver
 
 
@@ -83,7 +83,7 @@ def _ask(sender: Contact, command: list[Element]) -> None:
     reply = _admin(sender, command)
     if not reply or reply[0] != 0:
         words = [item for item in reply if isinstance(item, str)]
-        raise MiddlewareError(" ".join(" ".join(words).split()) or f"{sender.getName()} does not understand")
+        raise NetworkError(" ".join(" ".join(words).split()) or f"{sender.getName()} does not understand")
 
 
 def _admin(contact: Contact, command: list[Element]) -> list[Element]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pureyarp.data.portable import Portable
-from pureyarp.errors import MalformedMessage, MiddlewareError
+from pureyarp.data.streams import Portable
+from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network import participation
 from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
@@ -42,7 +42,7 @@ class Contactable:
                 self._core.open_at(
                     Contact(contact.getRegName(), "tcp", contact.getHost() or "127.0.0.1", contact.getPort())
                 )
-        except (MiddlewareError, OSError) as error:
+        except (NetworkError, OSError) as error:
             log.error("cannot open the port %s: %s", contact.getRegName(), error)
             return False
         return True
@@ -81,7 +81,7 @@ class Contactable:
             return True
         try:
             self._core.connect(destination, carrier)
-        except MiddlewareError as error:
+        except NetworkError as error:
             log.error("%s: %s", self._core.name, error)
             return False
         return True
@@ -134,7 +134,7 @@ class Contactable:
 
     def _refuse_before_init(self) -> None:
         if not participation.has_begun():
-            raise MiddlewareError("the network is not initialised: call Network.init() first")
+            raise NetworkError("the network is not initialised: call Network.init() first")
 
     def _stop(self) -> None:
         """Wake who waits for a message."""

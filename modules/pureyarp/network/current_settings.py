@@ -7,9 +7,9 @@ YARP_CONFIG_HOME            folder of the files; else $XDG_CONFIG_HOME/yarp, els
 YARP_NAMESPACE              name of the name server; else ``yarp_namespace.conf``, else ``/root``
 YARP_IP                     beginning of the address of this machine on which ports listen
 YARP_PORT_PREFIX            put in front of the name of every port
-GRADIVA_YARP_LISTEN         address on which ports listen; 127.0.0.1 by default, 0.0.0.0 is everywhere
-GRADIVA_YARP_FAMILY         3 or 4: the family of YARP that is spoken first
-GRADIVA_YARP_LARGEST_FRAME  bytes of the largest message that is accepted
+PUREYARP_LISTEN             address on which ports listen; 127.0.0.1 by default, 0.0.0.0 is everywhere
+PUREYARP_FAMILY             3 or 4: the family of YARP that is spoken first
+PUREYARP_LARGEST_FRAME      bytes of the largest message that is accepted
 =========================== ============================================================================
 """
 
@@ -20,7 +20,7 @@ import os
 import threading
 from collections.abc import Mapping
 
-from gradiva.common import ConfigError
+from pureyarp.errors import SettingsError
 from pureyarp.network.authentication_file import authentication_key
 from pureyarp.network.listening_host import is_loopback
 from pureyarp.network.local_addresses import local_addresses
@@ -34,9 +34,9 @@ from pureyarp.network.name_server_file import (
 from pureyarp.network.settings import ConnectionLimits, NetworkSettings
 from pureyarp.wire.elements import WireFamily
 
-LISTEN = "GRADIVA_YARP_LISTEN"
-FAMILY = "GRADIVA_YARP_FAMILY"
-LARGEST_FRAME = "GRADIVA_YARP_LARGEST_FRAME"
+LISTEN = "PUREYARP_LISTEN"
+FAMILY = "PUREYARP_FAMILY"
+LARGEST_FRAME = "PUREYARP_LARGEST_FRAME"
 _SMALLEST_FRAME = 1024  # [bytes] below, not even administration works
 _LARGEST_FRAME = 2**31 - 1  # lengths are signed integers of 32 bits
 
@@ -62,7 +62,7 @@ def use_settings(settings: NetworkSettings | None) -> None:
 
 
 def load_settings(environment: Mapping[str, str]) -> NetworkSettings:
-    """Return what the environment and the files that it names say; raise `ConfigError` that names what is wrong."""
+    """Return what the environment and the files that it names say; raise `SettingsError` that names what is wrong."""
     namespace = namespace_of(environment)
     path = name_server_file(environment, namespace)
     address = read_name_server_file(path)
@@ -89,7 +89,7 @@ def _listen_host(environment: Mapping[str, str]) -> str:
     addresses = local_addresses()
     matching = [address for address in addresses if address.startswith(prefix)]
     if not matching:
-        raise ConfigError(f"YARP_IP='{prefix}' begins no address of this machine (valid: {', '.join(addresses)})")
+        raise SettingsError(f"YARP_IP='{prefix}' begins no address of this machine (valid: {', '.join(addresses)})")
     return matching[0]
 
 
@@ -98,13 +98,13 @@ def _checked_address(host: str) -> str:
         return str(ipaddress.IPv4Address(host))
     except ValueError as error:
         valid = ", ".join(["0.0.0.0", *local_addresses()])
-        raise ConfigError(f"{LISTEN}='{host}' is no IPv4 address (valid: {valid})") from error
+        raise SettingsError(f"{LISTEN}='{host}' is no IPv4 address (valid: {valid})") from error
 
 
 def _port_prefix(environment: Mapping[str, str]) -> str:
     prefix = environment.get("YARP_PORT_PREFIX", "")
     if any(character.isspace() for character in prefix):
-        raise ConfigError(f"YARP_PORT_PREFIX='{prefix}' must not have blanks, such as /robot")
+        raise SettingsError(f"YARP_PORT_PREFIX='{prefix}' must not have blanks, such as /robot")
     return prefix
 
 
@@ -113,7 +113,7 @@ def _family(environment: Mapping[str, str]) -> WireFamily:
     try:
         return WireFamily(name)
     except ValueError as error:
-        raise ConfigError(f"{FAMILY}='{name}' is no family of YARP (valid: 3, 4)") from error
+        raise SettingsError(f"{FAMILY}='{name}' is no family of YARP (valid: 3, 4)") from error
 
 
 def _largest_frame(environment: Mapping[str, str]) -> int:
@@ -121,7 +121,7 @@ def _largest_frame(environment: Mapping[str, str]) -> int:
     if text is None:
         return ConnectionLimits().largest_frame
     if not text.isdecimal() or not _SMALLEST_FRAME <= int(text) <= _LARGEST_FRAME:
-        raise ConfigError(f"{LARGEST_FRAME}='{text}' must be bytes, from {_SMALLEST_FRAME} to {_LARGEST_FRAME}")
+        raise SettingsError(f"{LARGEST_FRAME}='{text}' must be bytes, from {_SMALLEST_FRAME} to {_LARGEST_FRAME}")
     return int(text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import current_settings
 from pureyarp.network.log import log
@@ -25,20 +25,20 @@ def exists(name: str, quiet: bool = True, check_version: bool = True) -> bool:
         open_socket(contact.getHost(), contact.getPort(), settings, settings.limits.handshake_timeout).close()
         if check_version:
             _check_version(contact)
-    except MiddlewareError as error:
+    except NetworkError as error:
         (log.debug if quiet else log.warning)("%s does not exist: %s", name, error)
         return False
     return True
 
 
 def contact_of(name: str) -> Contact:
-    """Return where a port is, or raise `MiddlewareError`."""
+    """Return where a port is, or raise `NetworkError`."""
     given = Contact.fromString(name)
     if given.isValid():
         return given
     contact = NameClient(current_settings()).query(given.getRegName())
     if not contact.isValid():
-        raise MiddlewareError(f"the name server does not know {name}")
+        raise NetworkError(f"the name server does not know {name}")
     return contact
 
 
@@ -58,4 +58,4 @@ def _check_version(contact: Contact) -> None:
     version = encode_vocab("ver")
     reply = request(contact, [version], administrative=True, carrier="text_ack", timeout=_PATIENCE)
     if not reply or reply[0] not in (version, "ver"):
-        raise MiddlewareError(f"{contact.getName()} answers, but not with its version")
+        raise NetworkError(f"{contact.getName()} answers, but not with its version")

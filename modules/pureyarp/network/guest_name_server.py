@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.listening_host import is_loopback
 from pureyarp.network.log import log
 from pureyarp.network.name_client import NameClient
@@ -33,7 +33,7 @@ def serve_names(settings: NetworkSettings) -> bool:
         server = NameServer(settings, is_guest=True)
         try:
             server.start()
-        except MiddlewareError as error:
+        except NetworkError as error:
             log.info("%s", error)
             return False
         _server = server

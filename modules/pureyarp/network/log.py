@@ -4,4 +4,4 @@ from __future__ import annotations
 
 import logging
 
-log = logging.getLogger("gradiva.yarp")
+log = logging.getLogger("pureyarp")

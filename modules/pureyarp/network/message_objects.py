@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter, line_of
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, line_of
 from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
 from pureyarp.network.output_connection import OutputConnection

@@ -6,7 +6,7 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 
-from pureyarp.errors import FrameTooLarge, MiddlewareError, NameServerUnreachable, PeerUnreachable
+from pureyarp.errors import FrameTooLarge, NameServerUnreachable, NetworkError, PeerUnreachable
 from pureyarp.network.contact import Contact
 from pureyarp.network.listening_host import registered_host
 from pureyarp.network.name_lines import CHOOSE, END_OF_REPLY, contact_of_line
@@ -40,7 +40,7 @@ class NameClient:
         lines = self._ask([_line(words, "\r\n")])[0]
         contacts = _contacts(lines)
         if not contacts:
-            raise MiddlewareError(f"the name server at {self._where()} did not register '{name}': {' '.join(lines)}")
+            raise NetworkError(f"the name server at {self._where()} did not register '{name}': {' '.join(lines)}")
         return contacts[0]
 
     def unregister(self, name: str) -> None:
@@ -125,7 +125,7 @@ class NameClient:
 def _line(words: Sequence[str], end: str = "\n") -> str:
     for word in words:
         if not word or any(character.isspace() for character in word):
-            raise MiddlewareError(f"'{word}' cannot be said to a name server: names have no blanks and are not empty")
+            raise NetworkError(f"'{word}' cannot be said to a name server: names have no blanks and are not empty")
     return f"NAME_SERVER {' '.join(words)}{end}"
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.name_lines import CHOOSE
 from pureyarp.network.port_numbers import FreeNumbers, PortNumbers
@@ -25,7 +25,7 @@ _FIRST_GROUP = 3  # 224.1.1.3
 _GROUPS_A_BYTE = 256
 
 
-class RefusedRegistration(MiddlewareError):  # noqa: N818
+class RefusedRegistration(NetworkError):  # noqa: N818
     """The registry does not take a name, an address or a property; carries why."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from pureyarp.errors import MiddlewareError, NameServerUnreachable
+from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.guest_name_server import GUEST
 from pureyarp.network.incoming_message import IncomingMessage
@@ -35,7 +35,7 @@ _TRIES = 20
 _FEWEST_CONNECTIONS = 512  # [connections] that a name server takes at a time
 
 
-class NameServerRunning(MiddlewareError):  # noqa: N818
+class NameServerRunning(NetworkError):  # noqa: N818
     """The address is taken, by another name server or by something else."""
 
 
@@ -80,7 +80,7 @@ class NameServer:
         return Contact(settings.namespace, "tcp", settings.name_server_host, settings.name_server_port)
 
     def start(self) -> None:
-        """Begin to serve; raise `NameServerRunning` if the address is taken, `MiddlewareError` if it is not ours."""
+        """Begin to serve; raise `NameServerRunning` if the address is taken, `NetworkError` if it is not ours."""
         with self._lock:
             self._refuse_taken_address()
             self._core = self._open_port()
@@ -114,7 +114,7 @@ class NameServer:
         settings = self._settings
         host, addresses = settings.name_server_host, local_addresses()
         if not is_loopback(host) and host not in addresses:
-            raise MiddlewareError(
+            raise NetworkError(
                 f"{host} ({settings.found_in or 'default'}) is no address of this machine, so names cannot be served "
                 f"there (valid: {', '.join(addresses)})"
             )

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradiva.common import ConfigError
-from pureyarp.data.ini import parse_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, parse_ini
+from pureyarp.errors import SettingsError
 from pureyarp.wire.elements import Element
 
 DEFAULT_NAMESPACE = "/root"
@@ -31,9 +30,9 @@ class NameServerAddress:
 
     def __post_init__(self) -> None:
         if not 0 < self.port <= _MOST_PORT:
-            raise ConfigError(f"name server port {self.port}: it must be 1 to {_MOST_PORT}")
+            raise SettingsError(f"name server port {self.port}: it must be 1 to {_MOST_PORT}")
         if not self.host or any(character.isspace() for character in self.host):
-            raise ConfigError(f"name server host '{self.host}': it must be an address such as 127.0.0.1")
+            raise SettingsError(f"name server host '{self.host}': it must be an address such as 127.0.0.1")
 
 
 def namespace_of(environment: Mapping[str, str]) -> str:
@@ -54,7 +53,7 @@ def name_server_file(environment: Mapping[str, str], namespace: str | None = Non
 
 
 def read_name_server_file(path: Path) -> NameServerAddress | None:
-    """Return the address in a file, None if there is no such file; raise `ConfigError` if it tells none."""
+    """Return the address in a file, None if there is no such file; raise `SettingsError` if it tells none."""
     text = _text_of(path)
     if text is None:
         return None
@@ -84,18 +83,18 @@ def _pairs(elements: Iterable[Element]) -> list[list[Element]]:
 
 def _address(words: list[str], path: Path) -> NameServerAddress:
     if len(words) < 2 or not words[1].isdecimal():
-        raise ConfigError(f"{path}: it must hold address, port and mode of the name server, such as {_EXAMPLE}")
+        raise SettingsError(f"{path}: it must hold address, port and mode of the name server, such as {_EXAMPLE}")
     if len(words) > 2 and words[2] != "yarp":
-        raise ConfigError(f"{path}: mode '{words[2]}' is not spoken here (valid: yarp)")
+        raise SettingsError(f"{path}: mode '{words[2]}' is not spoken here (valid: yarp)")
     try:
         return NameServerAddress(words[0], int(words[1]))
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error}") from error
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from error
 
 
 def _checked_namespace(namespace: str, where: str) -> str:
     if not namespace.startswith("/") or any(character.isspace() for character in namespace):
-        raise ConfigError(f"{where}: namespace '{namespace}' must begin with / and have no blanks, such as /root")
+        raise SettingsError(f"{where}: namespace '{namespace}' must begin with / and have no blanks, such as /root")
     return namespace
 
 
@@ -105,4 +104,4 @@ def _text_of(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from error
+        raise SettingsError(f"{path} cannot be read: {error.strerror}") from error

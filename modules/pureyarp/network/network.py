@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import overload
 
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import Portable
 from pureyarp.network import clock
 from pureyarp.network.connecting import connect, disconnect, is_connected
 from pureyarp.network.contact import Contact
@@ -33,7 +33,7 @@ def _is_persistent(carrier: str | bool | ContactStyle) -> bool:
 
 
 class NetworkBase(NetworkNames):
-    """Static functions on the network; where one returns False, a line in the log ``gradiva.yarp`` says why.
+    """Static functions on the network; where one returns False, a line in the log ``pureyarp`` says why.
 
     Lines of questions, whose False is an answer (`exists`, `isConnected`), and of ``quiet`` calls are for debugging.
     """

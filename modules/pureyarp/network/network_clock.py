@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from pureyarp.data.conversions import as_integer
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.connecting import connect, is_connected
 from pureyarp.network.contactable import Contactable
 from pureyarp.network.incoming_message import IncomingMessage
@@ -78,9 +78,9 @@ class NetworkClock:
         self._thread = threading.Thread(target=self._stay_connected, name=f"yarp clock {source}", daemon=True)
 
     def open(self) -> None:
-        """Begin to follow; the source need not exist yet. Raises `MiddlewareError` if no port can be opened."""
+        """Begin to follow; the source need not exist yet. Raises `NetworkError` if no port can be opened."""
         if not self._port.open(self._local_name):
-            raise MiddlewareError(f"no port for the network clock {self.source} could be opened")
+            raise NetworkError(f"no port for the network clock {self.source} could be opened")
         self._thread.start()
 
     def close(self) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pureyarp.data.portable import Portable
-from pureyarp.errors import MiddlewareError
+from pureyarp.data.streams import Portable
+from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.contact_style import ContactStyle
 from pureyarp.network.current_settings import current_settings
@@ -29,7 +29,7 @@ def write_message(contact: Contact, command: Portable, reply: Portable | None, s
         items = _reply_to(contact, command, style)
         if reply is not None and style.expectReply:
             reply.from_wire(encode_list(items))
-    except MiddlewareError as error:
+    except NetworkError as error:
         (log.debug if style.quiet else log.warning)("%s was not written to: %s", contact.getName(), error)
         return False
     return True
@@ -41,10 +41,10 @@ def write_line_to_name_server(command: Portable, reply: Portable, style: Contact
     timeout = _LINE_TIMEOUT if style.timeout < 0 else style.timeout
     try:
         if line.split()[:1] == ["bot"]:
-            raise MiddlewareError(f"'{line}' is answered without an end line: write it to getNameServerContact()")
+            raise NetworkError(f"'{line}' is answered without an end line: write it to getNameServerContact()")
         lines = NameClient(current_settings(), timeout).command(line)
         reply.from_wire(encode_list(["\n".join(lines)]))
-    except MiddlewareError as error:
+    except NetworkError as error:
         (log.debug if style.quiet else log.warning)("the name server was not written to: %s", error)
         return False
     return True
@@ -54,7 +54,7 @@ def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[
     is_name_server = contact.getRegName() == current_settings().namespace
     carrier = style.carrier or (_ADMINISTRATION if style.admin or is_name_server else _DATA)
     if carrier not in CARRIERS:
-        raise MiddlewareError(f"carrier '{carrier}' is not spoken here (valid: {', '.join(CARRIERS)})")
+        raise NetworkError(f"carrier '{carrier}' is not spoken here (valid: {', '.join(CARRIERS)})")
     items = request(
         contact if contact.isValid() else contact_of(contact.toString_c()),
         decode_list(command.to_wire()).items,
@@ -64,7 +64,7 @@ def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[
         expect_reply=style.expectReply,
     )
     if items is None and style.expectReply:
-        raise MiddlewareError("it gave no reply")
+        raise NetworkError("it gave no reply")
     if is_name_server and items and items[0] == _MANY and not style.admin:
         return from_text(str(items[1]))  # of its lines, the real bindings read the first
     return items or []

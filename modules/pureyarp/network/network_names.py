@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from pureyarp.data.value import Value, value_of
-from pureyarp.data.yarp_folders import YarpFolders
-from pureyarp.errors import MiddlewareError
+from pureyarp.data.ini import YarpFolders
+from pureyarp.data.values import Value, value_of
+from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.log import log
@@ -57,7 +57,7 @@ class NetworkNames:
         element = value.element
         try:
             return NameClient(current_settings()).set_property(name, key, *([] if element is None else [element]))
-        except MiddlewareError as error:
+        except NetworkError as error:
             log.warning("property %s of %s was not set: %s", key, name, error)
             return False
 
@@ -67,7 +67,7 @@ class NetworkNames:
         try:
             names = NameClient(current_settings())
             values = names.get_property(name, key) if names.query(name).isValid() else []
-        except MiddlewareError as error:
+        except NetworkError as error:
             log.warning("property %s of %s is not known: %s", key, name, error)
             values = []
         return value_of(values[0] if values else None)
@@ -127,6 +127,6 @@ def _asked(question: Callable[[NameClient], Contact | None]) -> Contact:
     """Return the name server's answer, an invalid contact if there is none."""
     try:
         return question(NameClient(current_settings())) or Contact()
-    except MiddlewareError as error:
+    except NetworkError as error:
         log.warning("%s", error)
         return Contact()

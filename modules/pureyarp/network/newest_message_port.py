@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from pureyarp.data import time_source
+from pureyarp.data.streams import now
 from pureyarp.network.contactable import Contactable
 from pureyarp.network.incoming_message import IncomingMessage
 
@@ -38,4 +38,4 @@ class NewestMessagePort(Contactable):
         self.newest: ArrivedMessage | None = None
 
     def _handle(self, message: IncomingMessage) -> None:
-        self.newest = ArrivedMessage(message, time_source.now(), time.monotonic())
+        self.newest = ArrivedMessage(message, now(), time.monotonic())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pureyarp.data.vector import Vector
+from pureyarp.data.vectors import Vector
 from pureyarp.network.transferable import Sent, encoded, encoded_text
 from pureyarp.wire.binary import PortCommand, data_command, encode_command, encode_message
 from pureyarp.wire.carriers import Carrier

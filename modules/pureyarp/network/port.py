@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from pureyarp.data.portable import Portable
+from pureyarp.data.streams import Portable
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.contactable import Contactable
 from pureyarp.network.incoming_message import IncomingMessage

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.acceptor import Acceptor, listen
 from pureyarp.network.administration import Administration
 from pureyarp.network.byte_stream import PeerGone, PeerStalled
@@ -105,7 +105,7 @@ class PortCore:
         Raises:
             NameServerUnreachable: Nobody gives out names.
             NameInUse: A living port has the name.
-            MiddlewareError: The name is none, or the port is open already.
+            NetworkError: The name is none, or the port is open already.
         """
         self._take_settings()
         registration = PortRegistration(self.settings)
@@ -128,7 +128,7 @@ class PortCore:
 
         Raises:
             OSError: The address cannot be listened at.
-            MiddlewareError: The port is open already.
+            NetworkError: The port is open already.
         """
         self._take_settings()
         listener = listen(contact.getHost(), max(contact.getPort(), 0))
@@ -155,7 +155,7 @@ class PortCore:
         return connect_port(self, destination, carrier)
 
     def disconnect(self, peer: str) -> str:
-        """Remove the output to a peer, or the inputs from it, or raise MiddlewareError if there are none."""
+        """Remove the output to a peer, or the inputs from it, or raise NetworkError if there are none."""
         return disconnect_port(self, peer)
 
     def offer(self, sent: Sent) -> bool:
@@ -196,7 +196,7 @@ class PortCore:
 
     def _take_settings(self) -> None:
         if self.is_open:
-            raise MiddlewareError(f"{self.name} is open already")
+            raise NetworkError(f"{self.name} is open already")
         self.settings = self._given_settings or current_settings()
         self.inputs = PortInputs(self.settings.limits.most_connections)
         self.outputs = PortOutputs()
@@ -235,7 +235,7 @@ class PortCore:
             return handler(message)
         except (PeerGone, PeerStalled):
             raise
-        except MiddlewareError as error:
+        except NetworkError as error:
             self.complaint.warning("%s: a message from %s was not taken: %s", self.name, message.source.sender, error)
             return [encode_vocab("fail"), str(error)]
         except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Protocol
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.contact import Contact
 from pureyarp.network.name_client import NameClient
 from pureyarp.network.peer_request import request
@@ -29,7 +29,7 @@ def ask_senders_to_disconnect(port: ClosingPort) -> None:
     names = NameClient(port.settings, timeout=_PATIENCE)
     senders = {connection.sender for connection in port.inputs.all() if connection.is_rooted}
     for sender in sorted(senders - {port.name}):
-        with contextlib.suppress(MiddlewareError):
+        with contextlib.suppress(NetworkError):
             contact = names.query(sender)
             if contact.isValid():
                 _ask_to_disconnect(contact, port)

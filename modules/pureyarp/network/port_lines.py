@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.network.port_description import DescribedPort, lines_about
 from pureyarp.network.port_wiring import WiredPort, connect_port, disconnect_port
 from pureyarp.wire.binary import PortCommand
@@ -43,7 +43,7 @@ class PortLines:
             return []
         try:
             return self._change(command)
-        except MiddlewareError as error:
+        except NetworkError as error:
             return str(error).split("\r\n")
 
     def _change(self, command: PortCommand) -> list[str]:

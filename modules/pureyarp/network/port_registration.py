@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 
-from pureyarp.errors import MalformedMessage, MiddlewareError, PeerUnreachable
+from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.network import registration_keeper
 from pureyarp.network.acceptor import listen
 from pureyarp.network.byte_stream import PeerStalled
@@ -26,12 +26,12 @@ _ACCEPT_TIMEOUT = 0.2  # [s] for a port of the same name to accept a connection
 _ANSWER_TIMEOUT = 1.0  # [s] for it to say its name
 
 
-class NameInUse(MiddlewareError):  # noqa: N818
+class NameInUse(NetworkError):  # noqa: N818
     """A living port has the name, in this process or another; carries the name and the address."""
 
 
 def checked_name(name: str, settings: NetworkSettings) -> str:
-    """Return the full name of a port that is to be opened, or raise MiddlewareError if it is no name.
+    """Return the full name of a port that is to be opened, or raise NetworkError if it is no name.
 
     As with the real bindings, a name ends before its first blank.
     """
@@ -41,9 +41,9 @@ def checked_name(name: str, settings: NetworkSettings) -> str:
     if full_name != settings.port_prefix + name:
         log.warning("a port is called %s instead of '%s': names have no blanks", full_name, settings.port_prefix + name)
     if not full_name.startswith("/"):
-        raise MiddlewareError(f"'{full_name}' is no name of a port: names begin with '/'")
+        raise NetworkError(f"'{full_name}' is no name of a port: names begin with '/'")
     if _FORBIDDEN in full_name or any(character.isspace() for character in full_name):
-        raise MiddlewareError(f"'{full_name}' is no name of a port: names have no blanks and no {_FORBIDDEN}")
+        raise NetworkError(f"'{full_name}' is no name of a port: names have no blanks and no {_FORBIDDEN}")
     return full_name
 
 
@@ -60,7 +60,7 @@ class PortRegistration:
 
         Raises:
             NameInUse: A living port has the name; one left by a process that was killed is taken over.
-            MiddlewareError: There is no name server, or no free address.
+            NetworkError: There is no name server, or no free address.
         """
         if name.startswith("/"):
             self._refuse_living_namesake(name)
@@ -98,7 +98,7 @@ class PortRegistration:
             return
         try:
             self._names.unregister(kept.getRegName())
-        except MiddlewareError as error:
+        except NetworkError as error:
             log.info("%s was not unregistered: %s", kept.getRegName(), error)
 
     def _open_at(self, name: str, port_number: int) -> tuple[socket.socket, Contact]:
@@ -108,12 +108,12 @@ class PortRegistration:
             raise self._taken(name, port_number)
         try:
             return listener, self._corrected(self._names.register(name), listener)
-        except MiddlewareError:
+        except NetworkError:
             listener.close()
             raise
 
-    def _taken(self, name: str, port_number: int) -> MiddlewareError:
-        return MiddlewareError(f"{name} cannot listen at {self._settings.listen_host}:{port_number}; is it taken?")
+    def _taken(self, name: str, port_number: int) -> NetworkError:
+        return NetworkError(f"{name} cannot listen at {self._settings.listen_host}:{port_number}; is it taken?")
 
     def _listen(self, port_number: int) -> socket.socket | None:
         try:
@@ -128,7 +128,7 @@ class PortRegistration:
             return contact
         try:
             return self._names.register(contact.getRegName(), "tcp", contact.getHost(), number)
-        except MiddlewareError:
+        except NetworkError:
             listener.close()
             raise
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from pureyarp.errors import MiddlewareError, PeerUnreachable
+from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.contact import Contact
 from pureyarp.network.log import log
 from pureyarp.network.name_client import NameClient
@@ -29,7 +29,7 @@ class WiredPort(Protocol):
 def connect_port(port: WiredPort, destination: str, carrier: str = "") -> str:
     """Add an output to ``/name`` or ``carrier://name``, in the place of an older one, and say so.
 
-    Raises `MiddlewareError` with the line that says why not.
+    Raises `NetworkError` with the line that says why not.
     """
     wanted = Contact.fromString(destination)
     carrier = carrier or wanted.getCarrier()
@@ -42,12 +42,12 @@ def connect_port(port: WiredPort, destination: str, carrier: str = "") -> str:
     spoken = CARRIERS.get(carrier or receiver.getCarrier(), None if carrier else CARRIERS["tcp"])
     if spoken is None:
         log.warning("%s: the carrier %s is not spoken; %s are", port.name, carrier, ", ".join(CARRIERS))
-        raise MiddlewareError(f"Cannot connect to {shown}")
+        raise NetworkError(f"Cannot connect to {shown}")
     try:
         port.outputs.add(open_output(port.name, receiver, spoken, port.settings))
     except PeerUnreachable as error:
         log.warning("%s: %s", port.name, error)
-        raise MiddlewareError(f"Cannot connect to {shown}") from error
+        raise NetworkError(f"Cannot connect to {shown}") from error
     return f"Added connection from {port.name} to {shown}"
 
 
@@ -59,7 +59,7 @@ def disconnect_port(port: WiredPort, peer: str) -> str:
         port.outputs.remove(output)
         return f"Removed connection from {port.name} to {name}"
     if not remove_inputs(port, name):
-        raise MiddlewareError(
+        raise NetworkError(
             f"Could not find an outgoing connection to {name}\r\nCould not find an incoming connection from {name}"
         )
     return f"Removing connection from {name} to {port.name}"
@@ -76,9 +76,9 @@ def remove_inputs(port: WiredPort, sender: str) -> bool:
 
 def _refuse_outputs(port: WiredPort) -> None:
     if not port.allows_outputs:
-        raise MiddlewareError("Outputs not allowed")
+        raise NetworkError("Outputs not allowed")
     if port.is_rpc and len(port.outputs):
-        raise MiddlewareError("RPC output already connected")
+        raise NetworkError("RPC output already connected")
 
 
 def _found(port: WiredPort, wanted: Contact, shown: str) -> Contact:
@@ -86,9 +86,9 @@ def _found(port: WiredPort, wanted: Contact, shown: str) -> Contact:
         return wanted
     try:
         found = NameClient(port.settings).query(wanted.getName())
-    except MiddlewareError as error:
+    except NetworkError as error:
         log.warning("%s: %s", port.name, error)
         found = Contact()
     if not found.isValid():
-        raise MiddlewareError(f"Do not know how to connect to {shown}")
+        raise NetworkError(f"Do not know how to connect to {shown}")
     return found

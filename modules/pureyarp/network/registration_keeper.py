@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pureyarp.errors import MiddlewareError, NameServerUnreachable, PeerUnreachable
+from pureyarp.errors import NameServerUnreachable, NetworkError, PeerUnreachable
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import current_settings
 from pureyarp.network.guest_name_server import is_guest, serve_names
@@ -104,7 +104,7 @@ class RegistrationKeeper:
             self._compare(NameClient(settings), settings, kept)
         except NameServerUnreachable as error:
             self._miss_server(settings, error)
-        except MiddlewareError as error:
+        except NetworkError as error:
             log.warning("registrations were not checked: %s", error)
 
     def _run(self) -> None:

@@ -15,7 +15,7 @@ from pureyarp.network.name_server import NameServer
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import TIMEOUT
 
-_FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
+_FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "PUREYARP_LISTEN", "PUREYARP_FAMILY")
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.network.buffered_port import BufferedPortBottle
 from pureyarp.network.name_client import NameClient
 from pureyarp.network.peer_request import request

@@ -9,9 +9,8 @@ import pytest
 
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter
+from pureyarp.data.values import Bottle
 from pureyarp.network.port import Port
 from tests.waiting import TIMEOUT, wait_until
 

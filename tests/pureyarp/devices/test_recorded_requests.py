@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
+from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.pid import PidVector, pid_to_items
 from pureyarp.devices.remote_control_board import RemoteControlBoard
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions

@@ -64,7 +64,7 @@ def open_files() -> int:
 @contextmanager
 def quiet() -> Iterator[None]:
     """Keep warnings about hostile peers out of the log."""
-    logger = logging.getLogger("gradiva.yarp")
+    logger = logging.getLogger("pureyarp")
     level = logger.level
     logger.setLevel(logging.CRITICAL)
     yield

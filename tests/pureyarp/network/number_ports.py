@@ -1,6 +1,6 @@
 """Ports that send, collect and double numbers."""
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.network.buffered_port import BufferedPortBottle
 from pureyarp.network.callbacks import BottleCallback
 from pureyarp.network.port_reader import PortReader

@@ -3,10 +3,9 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.property import Property
-from pureyarp.data.stamp import Stamp
-from pureyarp.data.vector import Vector
+from pureyarp.data.streams import Stamp
+from pureyarp.data.values import Bottle, Property
+from pureyarp.data.vectors import Vector
 from pureyarp.network.buffered_port import (
     BufferedPortBottle,
     BufferedPortProperty,

@@ -1,7 +1,7 @@
 """Buffered ports that call and that answer."""
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.stamp import Stamp
+from pureyarp.data.streams import Stamp
+from pureyarp.data.values import Bottle
 from pureyarp.network.buffered_port import (
     BufferedPortBottle,
 )

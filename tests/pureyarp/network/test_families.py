@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.network.message_objects import read_reply
 from pureyarp.network.peer_request import request
 from pureyarp.wire.elements import WireFamily, encode_vocab

@@ -15,7 +15,7 @@ def free_address() -> NetworkSettings:
 
 def test_this_process_serves_names_until_it_stops(caplog):
     settings = free_address()
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         assert serve_names(settings)
         assert serve_names(settings)
     assert len(caplog.records) == 1

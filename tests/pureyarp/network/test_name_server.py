@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.errors import MiddlewareError, NameServerUnreachable
+from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network.connecting import connect
 from pureyarp.network.contact import Contact
 from pureyarp.network.name_client import NameClient
@@ -140,7 +140,7 @@ def test_an_address_that_somebody_else_has_is_refused():
 
 
 def test_an_address_of_another_machine_is_refused():
-    with pytest.raises(MiddlewareError, match=r"203\.0\.113\.9 .* is no address of this machine"):
+    with pytest.raises(NetworkError, match=r"203\.0\.113\.9 .* is no address of this machine"):
         NameServer(replace(ANYWHERE, name_server_host="203.0.113.9")).start()
 
 
@@ -175,7 +175,7 @@ def test_what_it_remembers_is_bounded():
     server.start()
     client = NameClient(server.settings)
     client.register("/a")
-    with pytest.raises(MiddlewareError, match="did not register '/b': refused: 3 names are registered"):
+    with pytest.raises(NetworkError, match="did not register '/b': refused: 3 names are registered"):
         client.register("/b")
     server.stop()
 

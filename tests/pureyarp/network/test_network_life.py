@@ -115,7 +115,7 @@ def test_of_processes_that_begin_at_once_one_serves_the_others(free_address):
 
 def test_one_that_does_not_answer_elsewhere_is_told_and_asked_again(caplog):
     use_settings(NetworkSettings(name_server_host="localhost.invalid", found_in="/some/yarp.conf"))
-    with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, "pureyarp"):
         life.begin()
     assert not serves_names()
     assert "no name server answers at localhost.invalid:10000 (/some/yarp.conf)" in caplog.text
@@ -132,7 +132,7 @@ def test_what_has_the_address_but_serves_no_names_is_told(free_address, caplog):
         other.close()
     with socket.socket() as other:
         other.bind(("127.0.0.1", free_address.name_server_port))  # bound, not listening: refused at once
-        with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+        with caplog.at_level(logging.ERROR, "pureyarp"):
             life.begin()
     assert "something else has that address" in caplog.text
 

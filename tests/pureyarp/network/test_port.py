@@ -4,9 +4,9 @@ import socket
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.stamp import Stamp
-from pureyarp.data.vector import Vector
+from pureyarp.data.streams import Stamp
+from pureyarp.data.values import Bottle
+from pureyarp.data.vectors import Vector
 from pureyarp.network.contact import Contact
 from pureyarp.network.current_settings import use_settings
 from pureyarp.network.port import Port

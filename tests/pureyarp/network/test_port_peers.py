@@ -1,6 +1,6 @@
 """What a port makes of peers that die, come again and close."""
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.network.contact import Contact
 from pureyarp.network.port import Port
 from tests.pureyarp.network.local_ports import quiet

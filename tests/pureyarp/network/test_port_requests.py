@@ -2,7 +2,7 @@
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.network.port import Port
 from pureyarp.network.port_reader import PortReader
 from pureyarp.network.rpc_client import RpcClient

@@ -6,8 +6,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.vector import Vector
+from pureyarp.data.values import Bottle
+from pureyarp.data.vectors import Vector
 from pureyarp.network.incoming_message import IncomingMessage
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.carriers import CARRIERS

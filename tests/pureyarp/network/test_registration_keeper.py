@@ -53,7 +53,7 @@ def test_a_restarted_name_server_learns_ports_and_properties_again(name_server, 
 def test_an_absent_name_server_is_reported_once_and_its_return_too(name_server, keeper, caplog):
     keeper.keep("/a", OURS)
     name_server.stop()
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         keeper.check()
         keeper.check()
         name_server.start()

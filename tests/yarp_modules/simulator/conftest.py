@@ -23,7 +23,7 @@ from tests.simulation.standing import standing_posture
 from tests.waiting import TIMEOUT, wait_until
 
 _solve = simulator_module._start_posture
-_VARIABLES = ("YARP_NAMESPACE", "YARP_IP", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
+_VARIABLES = ("YARP_NAMESPACE", "YARP_IP", "YARP_CLOCK", "PUREYARP_LISTEN", "PUREYARP_FAMILY")
 
 
 @lru_cache

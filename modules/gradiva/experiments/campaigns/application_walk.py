@@ -13,7 +13,6 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from gradiva.common import WalkingError
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.private_network import joined, private_network
 from gradiva.experiments.running_application import (
@@ -28,6 +27,7 @@ from gradiva.experiments.running_application import (
 )
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_score import com_error, rms_and_max
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup, robots_with_ports
 from gradiva.telemetry import LogError, SignalLog, read_mat
@@ -95,7 +95,7 @@ class Timetable:
         """Let ``walker`` do it all.
 
         Raises:
-            WalkingError: It refuses a command.
+            NAMED_ERRORS: It refuses a command.
         """
         walker.prepare()
         walker.wait_until(_BALANCED)
@@ -185,7 +185,7 @@ def _row(robot: str, mode: str, table: Timetable, logs: dict[str, SignalLog]) ->
     inputs: Row = {"robot": robot, "time": mode, "walk_s": table.duration, "paper": None}
     try:
         walk = walk_as_application(robot, mode, table)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return {**inputs, "value": None, "outcome": "failed", "reason": str(error)}
     logs[mode] = walk.log
     one, five = (rms_and_max(com_error(log)[1]) for log in (logs["one process"], walk.log))
@@ -212,7 +212,7 @@ def _counts(walk: ApplicationWalk) -> Row:
         "asked": exchange["asked"],
         "missed": exchange["missed"],
         "late": exchange["late"],
-        "stand_ins": exchange["stand_ins"],
+        "fallback_ticks": exchange["fallback_ticks"],
         "deadline_misses": walk.health["deadline_misses"],
         "real_time_factor": walk.truth["real_time_factor"],
         "exit_statuses": [module["exit_status"] for module in walk.result["modules"]],

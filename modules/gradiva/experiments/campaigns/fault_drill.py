@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import WalkingError
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.private_network import NameServerProcess, joined
 from gradiva.experiments.running_application import (
@@ -33,7 +32,7 @@ from gradiva.experiments.running_application import (
     pairs,
 )
 from gradiva.experiments.walk_result import plan_from_start
-from gradiva.middleware import yarp
+from gradiva.middleware import NAMED_ERRORS, yarp
 from gradiva.middleware.asking import ask, carrier_between
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Setup, load_setup
@@ -458,7 +457,7 @@ def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
     try:
         walk.walk_to_swing()
         drill.act(walk)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return str(error)
     return ""
 
@@ -472,7 +471,7 @@ def _mismatch(row: Row, drill: Drill) -> str:
 def _recover(walk: DrilledWalk, row: Row) -> str:
     try:
         walk.get_ready()
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return f"not recovered: {error}"
     row["recovered"] = True
     return ""

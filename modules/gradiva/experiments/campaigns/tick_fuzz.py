@@ -23,9 +23,9 @@ from gradiva.common import (
     NoSolutionFound,
     PlanningError,
     StateError,
-    WalkingError,
 )
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
@@ -371,7 +371,7 @@ class FuzzedWalk:
     def _advance(self, command: JointCommand | None) -> None:
         self._now += self._tick.period
         if command is not None:
-            with suppress(WalkingError):
+            with suppress(*NAMED_ERRORS):
                 self._robot.write(command)
         self._robot.advance(self._tick.period)
 
@@ -429,7 +429,7 @@ class FuzzedWalk:
             found.append(f"frozen without an event: {log.reason}")
         self._jumps += self._clock.jump is not None
         self._raised += len(errors)
-        self._errors += [error for error in errors if is_held or not isinstance(error, WalkingError)]
+        self._errors += [error for error in errors if is_held or not isinstance(error, NAMED_ERRORS)]
         return found
 
     def _complaints_of_case(self) -> list[str]:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotInterfaceError, WalkingError
+from gradiva.common import NDArray, RobotInterfaceError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
-from gradiva.middleware import yarp
+from gradiva.middleware import NAMED_ERRORS, yarp
 from gradiva.middleware.asking import is_there
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
 from gradiva.setup import Setup
@@ -95,7 +95,7 @@ class BringUp:
         yield from check_gains(robot, config)
         try:
             posture = self._start_posture()
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             yield Finding(FAIL, f"start posture: {error}", "com_height, step_width and posture in robot.toml")
             return
         yield from check_limits(robot, joints, posture, config)

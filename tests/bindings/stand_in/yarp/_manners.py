@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from pureyarp import api
-from pureyarp.errors import MiddlewareError, PeerUnreachable
+from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network import port_registration, registration_keeper
 from pureyarp.network.current_settings import current_settings
 from pureyarp.network.name_client import NameClient
@@ -96,7 +96,7 @@ def _conflicts(name: str) -> bool:
     names = NameClient(current_settings())
     try:
         contact = names.register(name or "...")
-    except MiddlewareError:  # it is no name: the port will say so
+    except NetworkError:  # it is no name: the port will say so
         return False
     names.unregister(contact.getRegName())
     try:
