@@ -133,7 +133,7 @@ def _counts(walk: ApplicationWalk) -> Row:
         "asked": exchange["asked"],
         "missed": exchange["missed"],
         "late": exchange["late"],
-        "stand_ins": exchange["stand_ins"],
+        "fallback_ticks": exchange["fallback_ticks"],
         "deadline_misses": walk.health["deadline_misses"],
         "real_time_factor": walk.truth["real_time_factor"],
         "exit_statuses": [module["exit_status"] for module in walk.result["modules"]],

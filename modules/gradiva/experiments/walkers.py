@@ -12,8 +12,8 @@ from pureyarp.wire.elements import Element
 
 COORDINATOR, SIMULATOR, LOGGER = "/walking-coordinator/rpc", "/simulator/rpc", "/logger/rpc"
 LOCKSTEP = (
-    "gradiva-simulator=--paused --speed 0 --patience 4",
-    "gradiva-whole-body=--set remote.lockstep_patience=3 --set coordinator.reply_patience=10",
+    "gradiva-simulator=--paused --speed 0 --timeout 4",
+    "gradiva-whole-body=--set remote.lockstep_timeout=3 --set coordinator.reply_timeout=10",
 )
 """What makes the modules of an application wait for each other also on a machine that has much else to do."""
 

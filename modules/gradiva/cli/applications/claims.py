@@ -16,7 +16,7 @@ from gradiva.yarp_modules.application.run_claim import (
     forget_ports,
     records_folder,
 )
-from gradiva.yarp_modules.application.running_module import Patience
+from gradiva.yarp_modules.application.running_module import EndTimeouts
 from pureyarp.network.current_settings import current_settings
 
 
@@ -45,7 +45,7 @@ def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:
     if not record.origin.is_here:
         say(f"error: {record.application} was left behind on {record.origin.host}: gradiva app stop there")
         return False
-    patience, asked = Patience(), ApplicationNetwork()
+    patience, asked = EndTimeouts(), ApplicationNetwork()
     with network():
         titles = end_modules(record, asked, patience, hurry)
         immortal = end_marked(record.mark, patience, hurry)

@@ -17,7 +17,7 @@ from gradiva.cli.yarp.name_server_address import address_of, shared_address_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
 from gradiva.middleware import yarp
 from gradiva.yarp_modules.application import MARK, end_marked
-from gradiva.yarp_modules.application.running_module import Patience
+from gradiva.yarp_modules.application.running_module import EndTimeouts
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.listening_host import is_loopback
@@ -71,7 +71,7 @@ def name_service(mark: str, folder: Path) -> Iterator[None]:
 
 def end_name_service(mark: str) -> None:
     """End the name server that a run has started, if it has."""
-    end_marked(mark_of_names(mark), Patience(), threading.Event())
+    end_marked(mark_of_names(mark), EndTimeouts(), threading.Event())
 
 
 def _serve(mark: str, log_file: Path) -> None:
