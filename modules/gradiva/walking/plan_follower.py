@@ -63,7 +63,7 @@ class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
     Plans come from a `PlanningService`. Until one has come, the present one goes on; each ends standing, so that a
-    planner that is gone means only that the walk ends. To close the feet it is waited for no longer than its patience:
+    planner that is gone means only that the walk ends. To close the feet it is waited for no longer than its timeout:
     then they are closed by a plan made here. One that comes after it should have begun to differ from the present one
     is refused and asked for again.
 
@@ -230,7 +230,7 @@ class PlanFollower:
         if asked is None:
             return
         if reply is None or reply.number != asked.request.number:
-            if time > asked.time + self._service.patience:
+            if time > asked.time + self._service.timeout:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
         elif reply.plan is None:
             self.defect = reply.error if reply.is_defect else self.defect

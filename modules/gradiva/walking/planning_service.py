@@ -59,11 +59,11 @@ class PlanningService(Protocol):
 
     Attributes:
         lead: How long after a request its plan may begin to differ from the present one, [s]: what planning takes.
-        patience: A request that is not answered for so long is made again, [s].
+        timeout: A request that is not answered for so long is made again, [s].
     """
 
     lead: float
-    patience: float
+    timeout: float
 
     def submit(self, request: PlanRequest) -> None:
         """Begin to plan; does not wait."""
@@ -78,7 +78,7 @@ class SynchronousPlanning:
     """Plans within ``submit``: the plan is there at once and the same in every run."""
 
     lead = 0.0
-    patience = float("inf")
+    timeout = float("inf")
 
     def __init__(self, planner: WalkingPlanner) -> None:
         self._planner = planner

@@ -203,7 +203,7 @@ class Coordinator:
         if not self._controller.is_planning:
             refusal = self._controller.plan_refusal
             self._settle(fail(refusal) if refusal else ok())
-        elif time > self._unplanned.since + self._config.reply_patience:
+        elif time > self._unplanned.since + self._config.reply_timeout:
             self._settle(fail("the plan is still being made; getReason has the result"))
 
     def _settle(self, reply: list[Element]) -> None:

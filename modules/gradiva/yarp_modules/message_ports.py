@@ -204,9 +204,9 @@ class MessageReader(Generic[M]):
         if not self._port.open(name):
             raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
-    def take(self, patience: float = 0.0) -> M | None:
-        """Return the newest message that was not taken yet; None if none comes within ``patience`` [s]."""
-        end = time.monotonic() + patience
+    def take(self, timeout: float = 0.0) -> M | None:
+        """Return the newest message that was not taken yet; None if none comes within ``timeout`` [s]."""
+        end = time.monotonic() + timeout
         with self._arrival:
             while self._newest is None and not self._is_interrupted and (left := end - time.monotonic()) > 0.0:
                 self._arrival.wait(left)

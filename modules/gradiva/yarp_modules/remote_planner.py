@@ -135,7 +135,7 @@ class RemotePlanner:
 
     Attributes:
         lead: See `PlanningService`.
-        patience: See `PlanningService`.
+        timeout: See `PlanningService`.
         asked: Questions.
         answered: Answers to the last question.
         late: Answers to earlier ones.
@@ -147,7 +147,7 @@ class RemotePlanner:
         configuration: str,
         ports: tuple[MessageWriter[PlanQuestion], MessageReader[PlanAnswer]],
         lead: float,
-        patience: float,
+        timeout: float,
         wait: float = 0.0,
     ) -> None:
         """Take the ports.
@@ -156,12 +156,12 @@ class RemotePlanner:
             configuration: Fingerprint of the configuration of layer 1.
             ports: To ask and to listen.
             lead: Until a plan may begin, [s].
-            patience: After which a question is asked again, [s].
+            timeout: After which a question is asked again, [s].
             wait: How long `submit` waits for the answer, [s]: in lockstep, where the simulation stands still
                 meanwhile, so that runs are alike.
         """
         self.lead = lead
-        self.patience = patience
+        self.timeout = timeout
         self._configuration = configuration
         self._writer, self._reader = ports
         self._reader.on_message = self._hear

@@ -71,9 +71,9 @@ class WalkingModule(GradivaModule):
         self._session: WalkingSession | None = None
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
-        self._awaited: RobotAwaited | None = None
+        self._awaited: RobotConnector | None = None
         self._dry_run: DryRunRobot | None = None
-        self._samples = SampleWatch()
+        self._samples = NewSampleCheck()
 
     # -- what whole_body does otherwise ------------------------------------------------------------------------
 
@@ -85,7 +85,7 @@ class WalkingModule(GradivaModule):
         """Return who makes the plans: a thread; in lockstep the tick itself, so that runs are alike."""
         if self.options.lockstep:
             return SynchronousPlanning(layers.planner)
-        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_patience)
+        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_timeout)
 
     def open_layers(self) -> None:
         """Open the ports to layers in other processes."""
@@ -109,7 +109,7 @@ class WalkingModule(GradivaModule):
         self._robot = YarpRobot(
             self.setup.robot, options.environment, self._robot_io, self.port_name(""), options.lockstep
         )
-        self._awaited = RobotAwaited(self._robot, self._build_layers, self._take_robot)
+        self._awaited = RobotConnector(self._robot, self._build_layers, self._take_robot)
         self._awaited.start()
 
     def close_ports(self) -> None:
@@ -219,8 +219,8 @@ class WalkingModule(GradivaModule):
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"
-        patience = machine_time.monotonic() + _SAMPLE_TIMEOUT
-        while not self.isStopping() and machine_time.monotonic() < patience:
+        deadline = machine_time.monotonic() + _SAMPLE_TIMEOUT
+        while not self.isStopping() and machine_time.monotonic() < deadline:
             if self._samples.is_new(self._robot.sample_time()):
                 return True
             machine_time.sleep(_POLL)
@@ -252,7 +252,7 @@ class WalkingModule(GradivaModule):
                 session.tick(self._tick_time())
 
 
-class RobotAwaited:
+class RobotConnector:
     """Prepares the controller of a robot, then tries once a second to reach the robot.
 
     Both may take a minute (the first compilation of a controller does), in a thread of its own: the module answers
@@ -355,7 +355,7 @@ class ReachableRobot(RobotInterface, Protocol):
         ...
 
 
-class SampleWatch:
+class NewSampleCheck:
     """Knows the sample of the last tick.
 
     Attributes:

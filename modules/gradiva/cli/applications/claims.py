@@ -23,7 +23,7 @@ from gradiva.yarp_modules.application.run_claim import (
     forget_ports,
     records_folder,
 )
-from gradiva.yarp_modules.application.running_module import Patience
+from gradiva.yarp_modules.application.running_module import EndTimeouts
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.listening_host import is_loopback
@@ -57,10 +57,10 @@ def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:
     if not record.origin.is_here:
         say(f"error: {record.application} was left behind on {record.origin.host}: gradiva app stop there")
         return False
-    patience, known_ports = Patience(), ApplicationNetwork()
+    timeouts, known_ports = EndTimeouts(), ApplicationNetwork()
     with network():
-        titles = end_modules(record, known_ports, patience, hurry)
-        surviving = end_marked(record.mark, patience, hurry)
+        titles = end_modules(record, known_ports, timeouts, hurry)
+        surviving = end_marked(record.mark, timeouts, hurry)
         ports = forget_ports(record.ports_before, known_ports) if record.ports_before else []
     end_name_service(record.mark)
     ended = ", ".join(titles) or "nothing"
@@ -117,7 +117,7 @@ def mark_of_names(mark: str) -> str:
 
 def end_name_service(mark: str) -> None:
     """End the name server that a run has started, if it has."""
-    end_marked(mark_of_names(mark), Patience(), threading.Event())
+    end_marked(mark_of_names(mark), EndTimeouts(), threading.Event())
 
 
 def _serve(mark: str, log_file: Path) -> None:

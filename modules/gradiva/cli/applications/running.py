@@ -36,7 +36,7 @@ from gradiva.yarp_modules.application.run_claim import (
     end_marked,
     forget_ports,
 )
-from gradiva.yarp_modules.application.running_module import Patience, RunningModule, SignalledEvent
+from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule, SignalledEvent
 from pureyarp.network.current_settings import current_settings
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -212,7 +212,7 @@ class ApplicationSession:
 
     def _stop(self, hurry: threading.Event) -> None:
         self._run.stop(hurry)
-        end_marked(self._record.mark, Patience(), hurry)
+        end_marked(self._record.mark, EndTimeouts(), hurry)
         forget_ports(self._record.ports_before, ApplicationNetwork())
 
     @contextmanager
@@ -221,7 +221,7 @@ class ApplicationSession:
         try:
             yield
         finally:
-            end_marked(self._record.mark, Patience(), signals.hurry)
+            end_marked(self._record.mark, EndTimeouts(), signals.hurry)
             end_name_service(self._record.mark)
             self._claim.clear()
 

@@ -73,7 +73,7 @@ class SimulatorPorts:
         self._push_port = yarp.Port()
         self._push_reader = RequestReader(lambda items: answer_push(items, push))  # the bindings do not keep it alive
         self._count = 0
-        self._audience = Audience(self._listened())
+        self._audience = ListenerCache(self._listened())
 
     def open(self) -> None:
         """Open all ports.
@@ -161,7 +161,7 @@ class SimulatorPorts:
                 port.write()
 
 
-class Audience:
+class ListenerCache:
     """Knows which of many ports have listeners; a new one is noticed within a tenth of a second.
 
     Args:
