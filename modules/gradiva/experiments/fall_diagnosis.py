@@ -1,4 +1,4 @@
-"""Says why a walk ended badly: the first sign of it, read backward from the fall, and the cause."""
+"""The first sign and the cause of a walk that ended badly, and the robot's own measurements that show them."""
 
 from __future__ import annotations
 
