@@ -27,7 +27,7 @@ from gradiva.yarp_modules.application.run_claim import (
     forget_ports,
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 
 
 class ApplicationSession:

@@ -17,7 +17,7 @@ from gradiva.yarp_modules.application.run_claim import (
     records_folder,
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 
 
 def claim_of(application: str) -> RunClaim:

@@ -19,8 +19,7 @@ from gradiva.middleware import yarp
 from gradiva.yarp_modules.application import MARK, end_marked
 from gradiva.yarp_modules.application.running_module import EndTimeouts
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.listening_host import is_loopback
+from pureyarp.network.settings import current_settings, is_loopback, use_settings
 
 _PATIENCE = 20.0  # [s] for a new process to serve names
 _LOOK = 0.05  # [s]

@@ -11,7 +11,7 @@ import typer
 
 from gradiva.cli.yarp.name_server_address import unreachable_text
 from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 
 _FAILED = 1  # exit status
 

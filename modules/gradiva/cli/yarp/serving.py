@@ -15,12 +15,9 @@ from gradiva.cli.yarp.name_server_address import address_of
 from gradiva.common import ConfigError
 from gradiva.yarp_modules.application import SignalledEvent
 from pureyarp.errors import NetworkError
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import load_settings, use_settings
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.name_server_file import name_server_file
 from pureyarp.network.network import NetworkBase
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import Contact, NetworkSettings, load_settings, name_server_file, use_settings
 
 _NAMESPACE = "YARP_NAMESPACE"
 
