@@ -22,8 +22,8 @@ from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_na
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import load_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import load_settings
 
 _OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt}
 OLDEST_PYTHON = (3, 11)

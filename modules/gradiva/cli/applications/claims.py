@@ -25,8 +25,7 @@ from gradiva.yarp_modules.application.run_claim import (
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.listening_host import is_loopback
+from pureyarp.network.settings import current_settings, is_loopback, use_settings
 
 _START_TIMEOUT = 20.0  # [s] for a new process to serve names
 _POLLING_PERIOD = 0.05  # [s]

@@ -37,7 +37,7 @@ from gradiva.yarp_modules.application.run_claim import (
     forget_ports,
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule, SignalledEvent
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status

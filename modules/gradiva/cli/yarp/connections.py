@@ -12,8 +12,8 @@ from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.cli.yarp.session import check_port_name, living_contact, network_session
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import carrier_between, is_there
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.open_socket import open_socket
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.settings import current_settings
 
 _ACKNOWLEDGEMENT = "<ACK>"
 _MAX_REPLY = 1 << 20  # [bytes] of an answer

@@ -10,9 +10,7 @@ from typing import NoReturn
 import typer
 
 from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_server_file import DEFAULT_NAMESPACE
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import DEFAULT_NAMESPACE, NetworkSettings, current_settings
 
 _FAILED = 1  # exit status
 

@@ -15,13 +15,17 @@ from gradiva.cli.yarp.session import accepts_connections, require_name_server
 from gradiva.common import ConfigError
 from gradiva.yarp_modules.application import SignalledEvent
 from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.name_server_file import name_server_file
 from pureyarp.network.network import NetworkBase
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import (
+    Contact,
+    NetworkSettings,
+    current_settings,
+    load_settings,
+    name_server_file,
+    use_settings,
+)
 
 _NO_PROCESS = "mcast"  # such entries are multicast groups, no process listens there
 _NAMESPACE = "YARP_NAMESPACE"

@@ -16,9 +16,9 @@ from gradiva.cli.yarp.failures import ToolFailure, address_of, failing_with_one_
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
 from pureyarp.errors import PeerUnreachable
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.open_socket import open_socket
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings, use_settings
 
 _LOGS = ("gradiva.yarp", "pureyarp")
 ANONYMOUS = "..."  # the name server chooses a name

@@ -1,4 +1,4 @@
-"""A robot that stands on the ground already: where walking begins without a move to the start posture."""
+"""Start of a walk: the move to the start posture, or the stand of a robot that is on the ground already."""
 
 from __future__ import annotations
 
@@ -7,10 +7,45 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import GRAVITY, NDArray, PlanarPose, RobotPosture, StateError, so3
+from gradiva.common import GRAVITY, NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
 from gradiva.planner import FootPose, PlannerConfig, PlanningState
 from gradiva.robot_model import IdynTreeModel
 from gradiva.robot_model.idyntree_model import as_array, as_pose
+
+_PEAK = 1.875  # of ds/dσ of the minimum-jerk law
+
+
+class Preparation:
+    """Minimum-jerk move of all joints to the start posture.
+
+    Attributes:
+        duration: [s].
+    """
+
+    def __init__(self, start_time: float, start: NDArray, goal: NDArray, shortest: float, highest_speed: float) -> None:
+        """Plan the move.
+
+        Args:
+            start_time: [s].
+            start: Measured joint positions, [rad], shape (n,).
+            goal: Start posture with its servo offsets, [rad], shape (n,).
+            shortest: Least duration, [s].
+            highest_speed: Of any joint, [rad/s].
+        """
+        self._start_time = start_time
+        self._start = start
+        self._goal = goal
+        self.duration = max(shortest, _PEAK * float(np.max(np.abs(goal - start))) / highest_speed)
+
+    def at(self, time: float) -> NDArray:
+        """Return the joint positions at ``time`` [s], [rad], shape (n,)."""
+        fraction, _, _ = minimum_jerk((time - self._start_time) / self.duration)
+        return self._start + fraction * (self._goal - self._start)
+
+    def is_done(self, time: float) -> bool:
+        """Return whether the goal has been reached."""
+        return time >= self._start_time + self.duration
+
 
 _MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
 _MAX_TILT = 0.06  # [rad] of one sole against the other
@@ -23,7 +58,7 @@ Pose = tuple[NDArray, NDArray]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StandingStart:
-    """The world lies on the floor between the soles, x ahead.
+    """Stand of a robot; the world lies on the floor between the soles, x ahead.
 
     Attributes:
         posture: Of the robot, in that world.
@@ -45,16 +80,16 @@ class StandingStart:
 def standing_start(
     model: IdynTreeModel, config: PlannerConfig, usual: NDArray, joint_positions: NDArray
 ) -> StandingStart:
-    """Return where a robot begins whose joints are at ``joint_positions`` [rad] and whose soles are on a floor.
+    """Return the stand of a robot with its joints at ``joint_positions`` [rad] and its soles on a floor.
 
     Args:
         model: The robot.
-        config: What steps allow.
+        config: Limits of a step.
         usual: Joint positions of the start posture, [rad], shape (n,).
         joint_positions: Measured, [rad], shape (n,).
 
     Raises:
-        StateError: It cannot stand and walk so; says what is in the way.
+        StateError: It cannot stand and walk so; the message names the obstacle.
     """
     if not np.isfinite(joint_positions).all():
         raise StateError("cannot prepare on the fly: the joint positions are not finite")

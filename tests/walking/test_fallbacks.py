@@ -7,7 +7,8 @@ import pytest
 
 from gradiva.common import ControlMode, JointCommand, Measurement, NoSolutionFound
 from gradiva.safety import JointBounds
-from gradiva.walking.held_command import HeldCommand, TorqueRamp
+from gradiva.walking import SafetyKind
+from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 
 BOUNDS = JointBounds(
     lower=np.array([-1.0, -0.5]),
@@ -17,7 +18,7 @@ BOUNDS = JointBounds(
     stiffness=np.array([100.0, 1000.0]),
 )
 
-RATE, PERIOD = 1000.0, 0.001
+RATE, RAMP_PERIOD = 1000.0, 0.001
 LIMIT = np.array([50.0])
 
 
@@ -26,7 +27,7 @@ def measured(positions=(0.1, 0.2), torques=(5.0, np.nan)):
 
 
 def held(mode, *values):
-    command = HeldCommand(BOUNDS)
+    command = CommandLimiter(BOUNDS)
     command.last = JointCommand(mode, np.array(values))
     return command
 
@@ -99,16 +100,16 @@ def test_a_move_after_torques_begins_with_what_the_joints_bear():
     ],
 )
 def test_commands_stay_within_the_limits_of_the_joints(mode, values, sent):
-    command = HeldCommand(BOUNDS).within_limits(JointCommand(mode, np.array(values)))
+    command = CommandLimiter(BOUNDS).within_limits(JointCommand(mode, np.array(values)))
     assert command.mode is mode
     np.testing.assert_allclose(command.values, sent)
-    assert HeldCommand(BOUNDS).within_limits(command) is command
+    assert CommandLimiter(BOUNDS).within_limits(command) is command
 
 
 @pytest.mark.parametrize("values", [(np.nan, 0.0), (0.0, np.inf), (0.0,)])
 def test_a_command_that_is_no_command_is_refused(values):
     with pytest.raises(NoSolutionFound, match="a command of torque"):
-        HeldCommand(BOUNDS).within_limits(JointCommand(ControlMode.TORQUE, np.array(values)))
+        CommandLimiter(BOUNDS).within_limits(JointCommand(ControlMode.TORQUE, np.array(values)))
 
 
 def torques(*values):
@@ -117,33 +118,81 @@ def torques(*values):
 
 def test_the_first_command_goes_from_the_measured_torques_towards_what_is_wanted():
     ramp, wanted, measured = TorqueRamp(RATE, LIMIT), torques(5.0, -5.0, 0.2), np.array([2.0, 2.0, 0.0])
-    np.testing.assert_allclose(ramp.limited(wanted, measured, PERIOD).values, [3.0, 1.0, 0.2])
-    np.testing.assert_allclose(ramp.limited(wanted, measured, PERIOD).values, [4.0, 0.0, 0.2])
+    np.testing.assert_allclose(ramp.limited(wanted, measured, RAMP_PERIOD).values, [3.0, 1.0, 0.2])
+    np.testing.assert_allclose(ramp.limited(wanted, measured, RAMP_PERIOD).values, [4.0, 0.0, 0.2])
 
 
 def test_slow_changes_pass_as_they_are():
     ramp = TorqueRamp(RATE, LIMIT)
     wanted = torques(0.5, -1.0)
-    assert ramp.limited(wanted, np.zeros(2), PERIOD) is wanted
+    assert ramp.limited(wanted, np.zeros(2), RAMP_PERIOD) is wanted
 
 
 def test_a_joint_without_torque_measurement_starts_where_it_is_told():
-    first = TorqueRamp(RATE, LIMIT).limited(torques(8.0, 8.0), np.array([np.nan, 0.0]), PERIOD)
+    first = TorqueRamp(RATE, LIMIT).limited(torques(8.0, 8.0), np.array([np.nan, 0.0]), RAMP_PERIOD)
     np.testing.assert_allclose(first.values, [8.0, 1.0])
 
 
 def test_a_measured_torque_that_cannot_be_is_none_to_start_from():
-    first = TorqueRamp(RATE, LIMIT).limited(torques(8.0, 8.0), np.array([1e9, -1e9]), PERIOD)
+    first = TorqueRamp(RATE, LIMIT).limited(torques(8.0, 8.0), np.array([1e9, -1e9]), RAMP_PERIOD)
     np.testing.assert_allclose(first.values, [49.0, -49.0])
 
 
 @pytest.mark.parametrize("interruption", ["reset", "positions"])
 def test_after_an_interruption_it_starts_from_the_measured_torques_again(interruption):
     ramp = TorqueRamp(RATE, LIMIT)
-    ramp.limited(torques(1.0), np.zeros(1), PERIOD)
+    ramp.limited(torques(1.0), np.zeros(1), RAMP_PERIOD)
     if interruption == "reset":
         ramp.reset()
     else:
         held = JointCommand(ControlMode.POSITION, np.zeros(1))
-        assert ramp.limited(held, np.zeros(1), PERIOD) is held
-    assert ramp.limited(torques(1.0), np.array([-4.0]), PERIOD).values == -3.0
+        assert ramp.limited(held, np.zeros(1), RAMP_PERIOD) is held
+    assert ramp.limited(torques(1.0), np.array([-4.0]), RAMP_PERIOD).values == -3.0
+
+
+PERIOD = 0.001  # [s]
+
+
+class Contradicted:
+    """A layer 3 whose references contradict each other while it is told so."""
+
+    def __init__(self):
+        self.is_contradicted = True
+
+    def command(self, state, body, period, relaxed=False):
+        if self.is_contradicted and not relaxed:
+            raise NoSolutionFound("torque control", "infeasible", "centre of mass")
+        return "relaxed" if relaxed else "exact"
+
+
+def test_contradictions_are_borne_for_a_while_and_then_told_with_the_task_that_is_to_blame():
+    layer = RelaxingWholeBody(Contradicted(), relaxed_duration=0.003)
+    assert [layer.command(None, None, PERIOD) for _ in range(3)] == ["relaxed"] * 3
+    with pytest.raises(NoSolutionFound) as caught:
+        layer.command(None, None, PERIOD)
+    assert caught.value.task == "centre of mass"
+    assert layer.failures == 4
+
+
+def test_a_relaxed_tick_tells_at_once_which_task_it_is_for_and_the_next_good_one_tells_nothing():
+    controller = Contradicted()
+    layer = RelaxingWholeBody(controller, relaxed_duration=1.0)
+    layer.command(None, None, PERIOD)
+    (finding,) = layer.findings
+    assert (finding.kind, finding.subject) == (SafetyKind.RELAXED, "centre of mass")
+    assert finding.text.startswith("relaxed, torque control: the solver answered 'infeasible'")
+    controller.is_contradicted = False
+    layer.command(None, None, PERIOD)
+    assert layer.findings == ()
+    assert layer.contradiction is None
+
+
+def test_a_tick_that_goes_well_makes_it_patient_again():
+    controller = Contradicted()
+    layer = RelaxingWholeBody(controller, relaxed_duration=0.002)
+    for _ in range(3):
+        controller.is_contradicted = True
+        assert [layer.command(None, None, PERIOD) for _ in range(2)] == ["relaxed"] * 2
+        controller.is_contradicted = False
+        assert layer.command(None, None, PERIOD) == "exact"
+    assert layer.failures == 6
