@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gradiva.common import ControlMode
 from gradiva.setup import Setup
-from gradiva.simulation import GroundKind
+from gradiva.simulation import ground_names, ground_table
 from gradiva.walking import SimplifiedModel
 
 
@@ -45,8 +45,8 @@ def _knows_soft_ground(setup: Setup) -> bool:
     return setup.walking.knows_soft_ground
 
 
-def _on(kind: GroundKind) -> Callable[[Setup], bool]:
-    return lambda setup: setup.simulation.ground.kind is kind
+def _on(kind: str) -> Callable[[Setup], bool]:
+    return lambda setup: setup.simulation.ground.kind == kind
 
 
 _RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
@@ -56,8 +56,7 @@ _TABLES = (
     _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
     _Table("dcm_mpc", "--model dcm_mpc", lambda setup: setup.walking.walking.model is SimplifiedModel.DCM_MPC),
-    _Table("simulation.viscoelastic", "--ground soft", _on(GroundKind.VISCOELASTIC)),
-    _Table("simulation.penalty", "--ground penalty", _on(GroundKind.PENALTY)),
+    *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),
     *(
         _Table(name, "gradiva module", lambda setup: False)
         for name in ("robot_io", "bring_up", "coordinator", "remote", "joypad")

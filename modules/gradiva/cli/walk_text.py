@@ -10,9 +10,9 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from gradiva.experiments import GROUND_NAMES, WalkRequest, footing_note, slope_note
+from gradiva.experiments import WalkRequest, footing_note, slope_note
 from gradiva.planner import WalkingPlan
-from gradiva.simulation import GroundKind
+from gradiva.simulation import GroundKind, ground_name
 from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number
 
 _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
@@ -29,7 +29,7 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     tick = request.setup.walking.walking
     steps = len(plan.steps)
     kind = request.setup.simulation.ground.kind
-    ground = "" if kind is GroundKind.RIGID else f" on {GROUND_NAMES[kind]} ground"
+    ground = "" if kind == GroundKind.RIGID else f" on {ground_name(kind)} ground"
     return (
         f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
         f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground}"
