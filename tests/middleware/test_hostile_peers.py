@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
 from pureyarp.wire.carriers import encode_datagram
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names

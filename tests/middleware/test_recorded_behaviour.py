@@ -18,9 +18,8 @@ import pytest
 
 import gradiva
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import use_settings
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import NetworkSettings, use_settings
 from tests.middleware.behaviour.devices import server
 from tests.middleware.behaviour.programs import Program, differences, programs
 

@@ -24,8 +24,8 @@ from pureyarp.data.values import Property
 from pureyarp.data.vectors import DVector
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from tests.middleware.survival_peer import STREAMS
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet
 from tests.waiting import wait_until

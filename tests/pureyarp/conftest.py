@@ -6,12 +6,11 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from pureyarp.network import participation
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.network_life import life
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.network import life
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import begin_participation
+from pureyarp.network.settings import NetworkSettings, use_settings
 
 hypothesis.settings.register_profile("however fast the machine is", deadline=None)
 hypothesis.settings.load_profile("however fast the machine is")
@@ -44,7 +43,7 @@ def own_name_server(isolated_config_home) -> Iterator[NameServer]:
     server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
     server.start()
     use_settings(server.settings)
-    participation.begin()  # `Network.init` of a test may still be the first one
+    begin_participation()  # `Network.init` of a test may still be the first one
     yield server
     server.stop()
 

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 
 from gradiva.middleware import NameServerUnreachable, NetworkError, SettingsError, yarp
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
 
 _LOOK = 0.02  # [s]
 _PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed

@@ -2,8 +2,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
+from pureyarp.network.peers import NameClient
 
 
 @pytest.fixture(autouse=True)
