@@ -65,7 +65,7 @@ From = Annotated[
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str | None, _what(text="rigid, soft or penalty.", metavar="GROUND")]
+Ground = Annotated[str | None, _what(text="rigid, soft or penalty, or the name of an installed one.", metavar="GROUND")]
 Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Slope = Annotated[
