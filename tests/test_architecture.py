@@ -21,10 +21,11 @@ MAY_IMPORT = {
     "simulation": GROUND,
     "middleware": {"common"},
     "telemetry": {"common", "robot_model"},
-    "walking": GROUND | LAYERS,
-    "setup": GROUND | LAYERS | {"walking", "simulation"},
-    "experiments": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
-    "yarp_modules": GROUND | LAYERS | {"walking", "simulation", "telemetry", "setup", "middleware"},
+    "safety": GROUND,
+    "walking": GROUND | LAYERS | {"safety"},
+    "setup": GROUND | LAYERS | {"safety", "walking", "simulation"},
+    "experiments": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
+    "yarp_modules": GROUND | LAYERS | {"safety", "walking", "simulation", "telemetry", "setup", "middleware"},
     "cli": None,  # everything
 }
 ONLY_IN = {
@@ -35,7 +36,7 @@ ONLY_IN = {
 }
 TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}
-FILMS = {"simulation/film.py", "simulation/offscreen.py"}  # pictures are files
+FILMS = {"simulation/film.py"}  # pictures are files
 NEVER_IMPORTED = {
     "example-robot-data",  # URDF and meshes of TALOS
     "imageio-ffmpeg",  # writes imageio's films
@@ -91,6 +92,32 @@ def test_the_middleware_needs_numpy_and_the_standard_library_alone(path):
     for name in imported_names(path):
         top = name.split(".")[0]
         assert top in {"gradiva", "pureyarp", "numpy", "yarp"} or top in sys.stdlib_module_names, f"{path}: {name}"
+
+
+PUREYARP = MODULES.parent / "pureyarp"
+SEES_YARP = {"yarp_modules", "experiments", "cli"}
+
+
+@pytest.mark.parametrize("path", sorted(PUREYARP.rglob("*.py")), ids=lambda path: str(path.relative_to(PUREYARP)))
+def test_pureyarp_needs_numpy_and_the_standard_library_alone(path):
+    if path.parts[-2] in {"devices", "interfaces"}:  # the vocabulary of control boards is still in the middleware
+        return
+    for name in imported_names(path):
+        top = name.split(".")[0]
+        assert top in {"pureyarp", "numpy"} or top in sys.stdlib_module_names, f"{path}: {name}"
+
+
+@pytest.mark.parametrize("room", sorted(SEES_YARP))
+def test_rooms_that_use_the_middleware_catch_its_errors_as_they_catch_those_of_gradiva(room):
+    for path in sorted((MODULES / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            caught: list[ast.expr | None] = []
+            if isinstance(node, ast.ExceptHandler):
+                caught = [node.type]
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                caught = list(node.args) if node.func.id in {"isinstance", "suppress"} else []
+            names = {name.id for each in caught if each for name in ast.walk(each) if isinstance(name, ast.Name)}
+            assert "WalkingError" not in names, f"{path}: catch NAMED_ERRORS of gradiva.middleware"
 
 
 def test_every_room_has_a_readme_and_hands_on_its_nouns():

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter
-from pureyarp.data.portable import Portable
-from pureyarp.data.property import Property
-from pureyarp.data.searchable import Searchable
-from pureyarp.data.stamp import Stamp
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
-from pureyarp.data.value import Value
-from pureyarp.data.vector import Vector
-from pureyarp.data.vocab_arguments import decode, encode
+from pureyarp.data.conversions import decode, encode
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, Stamp
+from pureyarp.data.values import Bottle, Property, Searchable, Value
+from pureyarp.data.vectors import BVector, DVector, IVector, Vector
 from pureyarp.devices.constants import (
     VOCAB_CM_CALIB_DONE,
     VOCAB_CM_CALIBRATING,
@@ -73,12 +66,14 @@ from pureyarp.devices.mas_status import (
 from pureyarp.devices.motor_torque_parameters import MotorTorqueParameters
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.network.buffered_port import (
+from pureyarp.network.buffered_ports import (
+    BottleCallback,
     BufferedPortBottle,
     BufferedPortProperty,
     BufferedPortVector,
+    PropertyCallback,
+    VectorCallback,
 )
-from pureyarp.network.callbacks import BottleCallback, PropertyCallback, VectorCallback
 from pureyarp.network.clock import (
     YARP_CLOCK_CUSTOM,
     YARP_CLOCK_DEFAULT,
@@ -95,13 +90,9 @@ from pureyarp.network.clock import (
     useNetworkClock,
     useSystemClock,
 )
-from pureyarp.network.contact import Contact
-from pureyarp.network.contact_style import ContactStyle
 from pureyarp.network.network import Network, NetworkBase
-from pureyarp.network.port import Port
-from pureyarp.network.port_reader import PortReader
-from pureyarp.network.rpc_client import RpcClient
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import Port, PortReader, RpcClient, RpcServer
+from pureyarp.network.settings import Contact, ContactStyle
 
 __all__ = [
     "MAS_ERROR",

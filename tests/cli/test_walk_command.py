@@ -10,7 +10,7 @@ import pytest
 
 from gradiva.setup import load_robot
 from gradiva.telemetry import RunFolder
-from gradiva.telemetry.motion import Motion
+from gradiva.telemetry.replay import Motion
 from gradiva.telemetry.walk_record import WalkRecord
 
 IDLE = 'rigid_torque_control.form="full"'

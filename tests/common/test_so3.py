@@ -1,7 +1,9 @@
+"""Rotations and poses on the ground plane."""
+
 import numpy as np
 import pytest
 
-from gradiva.common import so3
+from gradiva.common import PlanarPose, so3
 
 
 def random_vectors(count, scale, seed=0):
@@ -51,3 +53,20 @@ def test_roll_pitch_and_yaw_turn_about_x_then_y_then_z():
     roll, pitch = so3.exp(np.array([0.3, 0.0, 0.0])), so3.exp(np.array([0.0, -0.2, 0.0]))
     angles = so3.roll_pitch_yaw(so3.rotation_z(0.7) @ pitch @ roll)
     np.testing.assert_allclose(angles, [0.3, -0.2, 0.7], atol=1e-12)
+
+
+def test_composing_turns_and_moves():
+    pose = PlanarPose(1.0, 2.0, np.pi / 2) @ PlanarPose(1.0, 0.0, 0.3)
+    assert (pose.x, pose.y, pose.yaw) == pytest.approx((1.0, 3.0, np.pi / 2 + 0.3))
+
+
+def test_the_inverse_undoes_a_pose():
+    pose = PlanarPose(0.3, -0.7, 2.9)
+    for product in (pose @ pose.inverse(), pose.inverse() @ pose):
+        assert (product.x, product.y, product.yaw) == pytest.approx((0.0, 0.0, 0.0))
+
+
+def test_the_ground_part_of_a_pose_is_its_place_and_heading():
+    rotation = so3.rotation_z(0.4) @ so3.exp(np.array([0.1, 0.0, 0.0]))
+    pose = PlanarPose.of(np.array([1.0, 2.0, 3.0]), rotation)
+    assert (pose.x, pose.y, pose.yaw) == pytest.approx((1.0, 2.0, 0.4))

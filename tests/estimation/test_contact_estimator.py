@@ -1,15 +1,21 @@
+"""Contacts with soft ground: detection, rest pose, normal forces."""
+
 import dataclasses
 
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, so3
+from gradiva.common import ConfigError, FootContact, Side, so3
+from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.estimation import (
+    ContactDetector,
     ContactDetectorConfig,
     ContactEstimator,
     ContactEstimatorConfig,
     ContactParameterEstimatorConfig,
 )
+from gradiva.estimation.contact_estimator import normal_force_function
+from gradiva.robot_model import interpreted
 from tests.estimation.soft_feet import (
     PERIOD,
     REST,
@@ -21,6 +27,99 @@ from tests.estimation.soft_feet import (
     state,
     swaying,
 )
+
+STANDS, RISES, COMES_DOWN = planned(), planned(False, 0.1), planned(False, -0.1)
+
+
+@pytest.fixture
+def detector():
+    return ContactDetector(ContactDetectorConfig(8.0, 1.0, 0.0))
+
+
+def answers(detector, forces, reference):
+    return [detector.update(force, reference) for force in forces]
+
+
+def test_between_both_forces_a_contact_keeps_what_it_was(detector):
+    forces = [0.0, 5.0, 8.0, 8.1, 5.0, 1.0, 0.9, 5.0, 8.0, 9.0]
+    expected = [False, False, False, True, True, True, False, False, False, True]
+    assert answers(detector, forces, STANDS) == expected
+
+
+def test_a_foot_that_meets_the_ground_before_its_time_stands_and_goes_on_standing(detector):
+    assert answers(detector, [0.0, 9.0], COMES_DOWN) == [False, True]
+    assert detector.update(50.0, planned(False, 0.0))
+    assert detector.update(100.0, STANDS)
+
+
+def test_a_foot_that_the_plan_lifts_is_released_with_its_last_load_on_it(detector):
+    assert detector.update(100.0, STANDS)
+    assert answers(detector, [30.0, 20.0, 9.0], planned(False, 0.0)) == [False] * 3
+    assert answers(detector, [50.0, 0.0], RISES) == [False] * 2
+
+
+def test_a_foot_that_loses_its_load_against_the_plan_is_released_until_it_finds_ground(detector):
+    detector.update(100.0, STANDS)
+    assert answers(detector, [0.5, 0.0, 4.0, 12.0], STANDS) == [False, False, False, True]
+
+
+def test_after_a_reset_the_foot_is_in_the_air(detector):
+    detector.update(100.0, STANDS)
+    detector.reset()
+    assert not detector.update(5.0, STANDS)
+
+
+def test_forces_in_the_wrong_order_are_refused():
+    with pytest.raises(ConfigError, match="release_force=8"):
+        ContactDetectorConfig(8.0, 8.0, 0.0)
+    with pytest.raises(ConfigError, match="force_time_constant=-1"):
+        ContactDetectorConfig(8.0, 1.0, -1.0)
+
+
+NORMAL = 2
+
+
+def foot(random):
+    """Return the motion of a sole that is about halfway in the ground, and its contact."""
+    rotation = so3.exp(random.normal(size=3) * [0.1, 0.1, 0.5])
+    position = random.normal(size=3) * [0.2, 0.2, 0.003] - [0.0, 0.0, SOLE.z]
+    rest = FootContact(True, np.zeros(3) - [0.0, 0.0, SOLE.z], so3.rotation_z(0.2), *random.uniform(1e4, 1e6, size=2))
+    return SoleMotion(position, rotation, 0.05 * random.normal(size=6)), rest
+
+
+def inputs_of(side, motion, contact):
+    return {
+        f"{side}_position": motion.position,
+        f"{side}_rotation": motion.rotation,
+        f"{side}_twist": motion.twist,
+        f"{side}_rest_position": contact.rest_position,
+        f"{side}_rest_rotation": contact.rest_rotation,
+        f"{side}_ground": (contact.stiffness, contact.damping),
+    }
+
+
+def test_both_feet_have_the_regressors_and_areas_of_a_single_sole():
+    function, random = normal_force_function(SOLE, interpreted), np.random.default_rng(11)
+    areas = []
+    for _ in range(20):
+        feet = {side: foot(random) for side in Side}
+        function.set(**{name: value for side in Side for name, value in inputs_of(side, *feet[side]).items()})
+        outputs = function()
+        for side, (motion, contact) in feet.items():
+            model = ViscoElasticContact(SOLE, side)
+            area = model.loaded_moments(motion, contact).area
+            expected = (*model.regressor(motion, contact)[NORMAL], area)
+            np.testing.assert_allclose(outputs[f"{side}_normal_force"], expected, rtol=1e-9, atol=1e-15)
+            areas.append(area)
+    assert min(areas) < 0.3 * max(areas)
+
+
+def test_a_sole_in_the_air_has_no_area():
+    function = normal_force_function(SOLE, interpreted)
+    motion = SoleMotion(np.array([0.0, 0.0, 0.05]), np.eye(3), np.zeros(6))
+    function.set(**inputs_of(Side.LEFT, motion, FootContact(True, np.zeros(3), np.eye(3), 1e6, 1e4)))
+    assert function()["left_normal_force"].tolist() == pytest.approx([0.0, 0.0, 0.0], abs=0.0)
+
 
 PARAMETERS = ContactParameterEstimatorConfig(1e6, 2e4, 500.0, 5.0, 10.0, 0.01, 30.0, 0.002, 5e4, 100.0)
 CONFIG = ContactEstimatorConfig(1e6, 1e4, True, 0.0, ContactDetectorConfig(8.0, 1.0, 0.0), PARAMETERS)

@@ -1,6 +1,9 @@
+"""The estimated state against iDynTree, its filters and its refusals."""
+
 from dataclasses import replace
 from functools import lru_cache
 
+import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from gradiva.common import (
     EstimationError,
     FootReference,
     ImuMeasurement,
+    LowPass,
     Measurement,
     PlanarPose,
     Side,
@@ -19,7 +23,9 @@ from gradiva.common import (
     so3,
 )
 from gradiva.estimation import BaseSource, ContactEstimator, StateEstimator, StateEstimatorConfig
+from gradiva.estimation.floating_base_kinematics import Memory, low_passed, symbolic_low_pass_gain
 from gradiva.robot_model import as_array, as_pose
+from gradiva.robot_model.flat_function import FlatFunction
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from tests.conftest import ROBOTS, model_of
 
@@ -345,3 +351,30 @@ def test_the_state_has_contacts_where_somebody_estimates_them(icub):
     without = estimator_of("icub_v2_7")
     without.reset()
     assert without.update(scene.measurement(0.0), scene.reference()).left_contact is None
+
+
+def filtering() -> FlatFunction:
+    memory = Memory()
+    names = ("period", "time_constant")
+    inputs = {"sample": cs.SX.sym("sample", 2), **{name: cs.SX.sym(name) for name in names}}
+    share = symbolic_low_pass_gain(inputs["time_constant"], inputs["period"])
+    value = low_passed(memory.last("value", 2), inputs["sample"], share)
+    memory.keep(value)
+    return FlatFunction("low_pass", inputs | {"memory": memory.input}, {"value": value, "memory": memory.output})
+
+
+@pytest.mark.parametrize("time_constant", [0.0, 0.002, 0.1])
+def test_the_low_pass_within_a_function_is_the_one_outside(time_constant: float) -> None:
+    function, outside, random = filtering(), LowPass(time_constant), np.random.default_rng(1)
+    for period in (np.inf, 0.001, 0.0, 0.01, 1e-9):
+        sample = random.normal(size=2)
+        function.set(sample=sample, period=period, time_constant=time_constant)
+        outputs = function()
+        function.set(memory=outputs["memory"])
+        np.testing.assert_allclose(outputs["value"], outside.update(sample, period), rtol=1e-15, atol=1e-15)
+
+
+def test_the_first_sample_passes_to_the_last_digit() -> None:
+    function, sample = filtering(), np.array([0.1, 1.0 / 3.0])
+    function.set(sample=sample, period=np.inf, time_constant=0.1)
+    np.testing.assert_array_equal(function()["value"], sample)

@@ -4,16 +4,19 @@ import time
 
 import pytest
 
-from gradiva.experiments.machine_lateness import machine_lateness
-from gradiva.experiments.middleware_measurements import (
+from gradiva.experiments.campaigns.yarp_streams import machine_lateness
+from gradiva.experiments.private_network import (
+    NameServerProcess,
+    Peer,
     PeriodicStream,
     StrictStream,
+    joined,
     measure_periodic_stream,
     measure_round_trips,
     measure_strict_stream,
+    private_network,
 )
-from gradiva.experiments.private_network import NameServerProcess, Peer, joined, private_network
-from gradiva.middleware import MiddlewareError
+from gradiva.middleware import NetworkError
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import NetworkSettings
 
@@ -64,19 +67,19 @@ def test_a_name_server_is_ready_once_its_file_is_written(tmp_path):
 
 def test_the_default_address_is_never_joined_in_place_of_a_private_network(tmp_path):
     with (
-        pytest.raises(MiddlewareError, match="no file names the private network"),
+        pytest.raises(NetworkError, match="no file names the private network"),
         joined({"YARP_CONFIG_HOME": str(tmp_path)}),
     ):
         pass
 
 
 def test_a_peer_that_cannot_begin_says_why(network):
-    with pytest.raises(MiddlewareError, match="'no-slash' is no name of a port"):
+    with pytest.raises(NetworkError, match="'no-slash' is no name of a port"):
         Peer(network, "echo", "no-slash")
 
 
 def test_a_reader_does_not_outlive_a_measurement_that_fails(network):
-    with pytest.raises(MiddlewareError, match="cannot be connected"), Peer(network, "count", "/left", 10) as reader:
+    with pytest.raises(NetworkError, match="cannot be connected"), Peer(network, "count", "/left", 10) as reader:
         Peer(network, "send", "/left", "pigeon", 10).findings(60.0)
     assert reader.has_ended
 

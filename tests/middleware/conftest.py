@@ -1,56 +1,5 @@
 """A network of one test alone."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from tests.pureyarp.conftest import isolated_config_home, names, own_name_server
 
-import hypothesis
-import pytest
-
-from pureyarp.network import participation
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.network_life import life
-from pureyarp.network.settings import NetworkSettings
-
-hypothesis.settings.register_profile("however fast the machine is", deadline=None)
-hypothesis.settings.load_profile("however fast the machine is")
-
-_VARIABLES = (
-    "YARP_NAMESPACE",
-    "YARP_IP",
-    "YARP_PORT_PREFIX",
-    "YARP_CLOCK",
-    "GRADIVA_YARP_LISTEN",
-    "GRADIVA_YARP_FAMILY",
-)
-
-
-@pytest.fixture
-def folder_of_nobody(tmp_path, monkeypatch) -> Iterator[Path]:
-    """Keep a test from the user's files and from the settings of others; return where its own files go."""
-    monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("YARP_DATA_HOME", str(tmp_path / "data"))
-    for name in _VARIABLES:
-        monkeypatch.delenv(name, raising=False)
-    use_settings(None)
-    yield tmp_path / "config"
-    life.end()
-    use_settings(None)
-
-
-@pytest.fixture
-def own_name_server(folder_of_nobody) -> Iterator[NameServer]:
-    """Run a name server that this test alone uses."""
-    server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
-    server.start()
-    use_settings(server.settings)
-    participation.begin()  # `Network.init` of a test may still be the first one
-    yield server
-    server.stop()
-
-
-@pytest.fixture
-def names(own_name_server) -> NameClient:
-    """Return a client of it."""
-    return NameClient(own_name_server.settings)
+__all__ = ["isolated_config_home", "names", "own_name_server"]

@@ -11,10 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pureyarp.wire.dictionaries import dictionary_items
-from pureyarp.wire.elements import Dictionary, Element, Vocab32
-from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Dictionary, Element, Vocab32, WireFamily
+from pureyarp.wire.text import dictionary_items, to_text
 
 _FOLDER = Path(__file__).parent / "recordings"
 _FILES = {"yarp_3_12.json": WireFamily.YARP_3, "yarp_4_0.json": WireFamily.YARP_4}

@@ -8,9 +8,9 @@ import pytest
 
 from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from pureyarp.errors import MiddlewareError
-from pureyarp.network.peer_request import request
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.errors import NetworkError
+from pureyarp.network.peers import request
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_client import RecordedConnection
 from tests.middleware.recorded_messages import recording
@@ -78,6 +78,6 @@ def test_the_server_answers_the_recorded_client_as_recorded(names):
 
 
 def test_a_name_that_is_no_name_leaves_nothing_open(names, reading):
-    with pytest.raises(MiddlewareError, match="could not be opened"):
+    with pytest.raises(NetworkError, match="could not be opened"):
         AnalogSensorsServer("no name", SENSORS, reading).open()
     assert names.list_names("no") == []

@@ -26,7 +26,7 @@ EXPORTED_CLASSES = sorted(name for name in api.__all__ if inspect.isclass(getatt
 
 def embedded_members(kind: type) -> set[str]:
     """Return what our classes define publicly, without what Python's own classes bring."""
-    ours = [base for base in kind.__mro__ if base.__module__.startswith("gradiva.")]
+    ours = [base for base in kind.__mro__ if base.__module__.startswith("pureyarp.")]
     return {name for base in ours for name in vars(base) if not name.startswith("_")}
 
 

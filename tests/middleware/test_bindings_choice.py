@@ -36,7 +36,7 @@ def package(tmp_path):
 
 
 def test_without_bindings_the_embedded_ones_are_used():
-    assert ask("yarp.Bottle.__module__").stdout == "pureyarp.data.bottle\n"
+    assert ask("yarp.Bottle.__module__").stdout == "pureyarp.data.values\n"
 
 
 def test_real_bindings_are_used_where_they_are_installed(package):
@@ -51,13 +51,13 @@ def test_the_embedded_ones_can_be_forced(package):
 
 def test_an_unrelated_package_of_the_name_is_told_and_left_alone(package):
     answer = ask("yarp.Bottle.__module__", package(UNRELATED))
-    assert answer.stdout == "pureyarp.data.bottle\n"
+    assert answer.stdout == "pureyarp.data.values\n"
     assert "is not YARP's, it has no Network" in answer.stderr
 
 
 def test_bindings_that_cannot_be_loaded_are_told(package):
     answer = ask("yarp.Bottle.__module__", package(BROKEN))
-    assert answer.stdout == "pureyarp.data.bottle\n"
+    assert answer.stdout == "pureyarp.data.values\n"
     assert "libYARP_os.so.3" in answer.stderr
 
 

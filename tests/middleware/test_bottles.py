@@ -4,9 +4,8 @@ from hypothesis import strategies as st
 
 from gradiva.middleware import bottles
 from gradiva.middleware.bottles import as_bottle, as_items
-from pureyarp.data.bottle import Bottle
-from pureyarp.wire.elements import Dictionary, Float32, Int8, Int16, Int64, Vocab32
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.data.values import Bottle
+from pureyarp.wire.elements import Dictionary, Float32, Int8, Int16, Int64, Vocab32, encode_vocab
 
 ITEMS = [
     1,

@@ -13,11 +13,11 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_bottle, as_items
 from gradiva.middleware.control_board import CommandKind, ControlMode, JointData, StreamedCommand
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.errors import MiddlewareError
-from pureyarp.network.peer_request import request
+from pureyarp.errors import NetworkError
+from pureyarp.network.peers import request
 from pureyarp.wire.binary import decode_list
+from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
 from tests.middleware.recorded_client import RecordedConnection, RecordedReceiver, message_in, session
 from tests.middleware.recorded_messages import recorded_messages, recording
@@ -213,7 +213,7 @@ def test_a_recorded_client_of_the_4_family_opens_it_and_commands_it(names):
 def test_a_port_that_cannot_be_opened_leaves_none_open(names):
     before = threading.active_count()
     bad = ControlBoardServer("no_slash", IntegratingBoard(1))
-    with pytest.raises(MiddlewareError, match="no_slash/rpc:i"):
+    with pytest.raises(NetworkError, match="no_slash/rpc:i"):
         bad.open()
     wait_until(lambda: threading.active_count() <= before)
 

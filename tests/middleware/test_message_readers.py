@@ -5,11 +5,9 @@ from __future__ import annotations
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.message_readers import CommandReader, RequestReader
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter, line_of
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter, line_of
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import PlainList
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import PlainList, encode_vocab
 
 
 def test_a_request_is_answered_by_the_function():

@@ -14,12 +14,12 @@ from gradiva.middleware.control_board import JointData
 from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
-from pureyarp.data.property import Property
-from pureyarp.data.vector import Vector
+from pureyarp.data.values import Property
+from pureyarp.data.vectors import Vector
 from pureyarp.devices.mas_status import MAS_OK
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from pureyarp.wire.binary import decode_list
 from tests.middleware.control_board.test_vocab_answers import ENCODERS
 from tests.middleware.fake_board import RecordedBoard

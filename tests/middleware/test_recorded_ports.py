@@ -6,16 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.vector import Vector
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.data.vectors import Vector
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.datagrams import DatagramAssembler
-from pureyarp.wire.elements import Element
-from pureyarp.wire.port_command import decode_command
+from pureyarp.wire.binary import decode_command, decode_list, encode_list
+from pureyarp.wire.carriers import DatagramAssembler
+from pureyarp.wire.elements import Element, WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.middleware.recorded_payloads import as_printed
 from tests.middleware.replay import ScriptedServer, entry, family_of, play_client, said, without_blocks

@@ -18,9 +18,8 @@ from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.vectors_collection.vectors_message import values_messages, values_to_items
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import TypedList
+from pureyarp.wire.elements import TypedList, WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 
 MIXED = RecurringMessages(lambda numbers: ["x", TypedList(float, numbers[:2]), 7, [*numbers[2:], "y"]], 4)
 NUMBERS = [1.5, -math.inf, 0.0, 1e-300]

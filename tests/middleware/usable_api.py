@@ -488,5 +488,5 @@ def _called_name(node: ast.AST) -> str:
 def sources_below(folder: Path) -> Iterator[Path]:
     """Yield the sources that run on both bindings: all but the embedded implementation."""
     for path in sorted(folder.rglob("*.py")):
-        if "embedded" not in path.relative_to(folder).parts:
+        if "pureyarp" not in path.relative_to(folder).parts:
             yield path

@@ -14,12 +14,10 @@ from gradiva.middleware import yarp
 from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.errors import MiddlewareError
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.errors import NetworkError
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.peer_request import request
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.network.peers import NameClient, request
+from pureyarp.network.settings import ConnectionLimits, NetworkSettings, use_settings
 from pureyarp.wire.text import from_text, to_text
 from tests.middleware.fake_board import IntegratingBoard
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet
@@ -92,7 +90,7 @@ class Village:
                 given = to_text(request(self.names.query(port), from_text(question), timeout=TIMEOUT) or [])
                 if not given.startswith(answer):
                     return f"{port}: {given} instead of {answer}"
-        except MiddlewareError as error:
+        except NetworkError as error:
             return str(error)
         return ""
 

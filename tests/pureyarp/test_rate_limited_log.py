@@ -8,7 +8,7 @@ from pureyarp.rate_limited_log import RateLimitedLog
 
 
 def test_of_many_warnings_the_first_is_said(caplog):
-    seldom = RateLimitedLog(logging.getLogger("gradiva.yarp"), period=3600.0)
+    seldom = RateLimitedLog(logging.getLogger("pureyarp"), period=3600.0)
     for i in range(1000):
         seldom.warning("it happened %d times", i)
     assert caplog.messages == ["it happened 0 times"]
@@ -17,7 +17,7 @@ def test_of_many_warnings_the_first_is_said(caplog):
 def test_the_next_one_tells_how_many_were_left_out(caplog, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("pureyarp.rate_limited_log.time.monotonic", lambda: now[0])
-    seldom = RateLimitedLog(logging.getLogger("gradiva.yarp"), period=1.0)
+    seldom = RateLimitedLog(logging.getLogger("pureyarp"), period=1.0)
     for second in (0.0, 0.5, 0.9, 1.0, 2.5):
         now[0] = second
         seldom.warning("second %s", second)
@@ -28,5 +28,5 @@ def test_the_trace_of_an_exception_is_added_on_request(caplog):
     try:
         raise RuntimeError("motor burnt")
     except RuntimeError:
-        RateLimitedLog(logging.getLogger("gradiva.yarp")).warning("it failed", trace=True)
+        RateLimitedLog(logging.getLogger("pureyarp")).warning("it failed", trace=True)
     assert "motor burnt" in caplog.text

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from gradiva.simulation.ground import Ground
-from gradiva.simulation.sole_box import SoleBox
+from gradiva.simulation.soles import SoleBox
 
 MASS = 5.0  # [kg]
 HALF_SIZE = np.array([0.1, 0.05, 0.02])  # [m]

@@ -12,7 +12,7 @@ from gradiva.robot_model import RobotDescription
 from gradiva.setup import data_folder, read_toml
 from gradiva.simulation import SimulationConfig
 from gradiva.simulation.plant import load_tree
-from gradiva.simulation.spec_tools import add_bodies
+from gradiva.simulation.rigid_tree import add_bodies
 
 
 def configured(**tables: Any) -> SimulationConfig:

@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import ConfigError, ImuMeasurement, Measurement, ModelError
 from gradiva.simulation import Fault, FaultKind
-from gradiva.simulation.sensor_faults import SensorFaults
+from gradiva.simulation.faults import SensorFaults
 from tests.conftest import description_of
 
 from .standing import configured

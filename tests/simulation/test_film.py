@@ -10,7 +10,7 @@ from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import load_robot
 from gradiva.simulation.film import Camera, FilmFormat, film, snapshot
-from gradiva.simulation.mesh import Mesh, find_mesh, read_stl, thin_out
+from gradiva.simulation.scene import Mesh, find_mesh, read_stl, thin_out
 
 from .standing import moved, standing_posture
 

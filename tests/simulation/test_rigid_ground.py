@@ -11,8 +11,8 @@ from gradiva.robot_model import RobotDescription
 from gradiva.simulation.ground_config import GroundConfig, GroundKind
 from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.rigid_ground import RigidGround
-from gradiva.simulation.sole_box import sole_boxes
-from gradiva.simulation.spec_tools import quaternion
+from gradiva.simulation.rigid_tree import quaternion
+from gradiva.simulation.soles import sole_boxes
 
 from .standing import configured, standing_posture
 

@@ -1,5 +1,8 @@
+"""Rigid bodies of a model, and rotations as the engine has them."""
+
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import idyntree.bindings as idyn
@@ -10,8 +13,7 @@ import pytest
 from gradiva.common import ModelError, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.plant import load_tree
-from gradiva.simulation.rigid_tree import weld
-from gradiva.simulation.spec_tools import add_bodies, quaternion
+from gradiva.simulation.rigid_tree import add_bodies, quaternion, weld
 from gradiva.simulation.urdf import read_urdf
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
@@ -146,3 +148,17 @@ def _acceleration(
     assert oracle.generalizedBiasForces(bias)
     forces = np.concatenate([bias.baseWrench().toNumPy(), bias.jointTorques().toNumPy()])
     return np.linalg.solve(mass_matrix.toNumPy(), -forces)
+
+
+def test_a_rotation_becomes_the_quaternion_of_its_axis_and_half_its_angle():
+    rng = np.random.default_rng(5)
+    for vector in rng.uniform(-1.5, 1.5, (20, 3)):
+        half = 0.5 * np.linalg.norm(vector)
+        expected = [math.cos(half), *(0.5 * math.sin(half) / half * vector)]
+        found = quaternion(so3.exp(vector))
+        np.testing.assert_allclose(math.copysign(1.0, found[0]) * found, expected, atol=1e-12)  # −q turns alike
+
+
+def test_a_quarter_turn_about_the_vertical():
+    half = math.sqrt(0.5)
+    np.testing.assert_allclose(quaternion(so3.rotation_z(0.5 * math.pi)), [half, 0.0, 0.0, half], atol=1e-15)

@@ -1,5 +1,8 @@
+"""Configuration of the simulation and of its floor."""
+
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import data_folder, read_toml
 from gradiva.simulation import VelocitySource
+from gradiva.simulation.ground_config import GroundConfig, GroundKind, slope_components
 
 from .standing import configured
 
@@ -61,3 +65,27 @@ def test_pushes_are_read_from_tables() -> None:
 def test_values_out_of_range_are_refused_with_their_name(tables: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         configured(**tables)
+
+
+def sloping(forward: float, left: float) -> GroundConfig:
+    return GroundConfig(GroundKind.RIGID, 1.0, 2.0, 9.81, slope_forward=forward, slope_left=left)
+
+
+def test_gravity_pulls_backwards_where_the_floor_rises_forward() -> None:
+    gravity = sloping(0.1, 0.0).gravity_vector
+    np.testing.assert_allclose(gravity, -9.81 * np.array([np.sin(0.1), 0.0, np.cos(0.1)]))
+    np.testing.assert_allclose(sloping(0.0, 0.0).gravity_vector, [0.0, 0.0, -9.81])
+
+
+def test_gravity_pulls_to_the_right_where_the_floor_rises_to_the_left() -> None:
+    gravity = sloping(0.0, 0.1).gravity_vector
+    np.testing.assert_allclose(gravity, -9.81 * np.array([0.0, np.sin(0.1), np.cos(0.1)]))
+
+
+@pytest.mark.parametrize("uphill", [0.0, 0.7, 1.6, 3.0, -2.0])
+def test_a_slope_is_as_steep_and_rises_where_it_is_said(uphill: float) -> None:
+    ground = sloping(*slope_components(0.15, uphill))
+    assert ground.steepness == pytest.approx(0.15)
+    assert ground.uphill == pytest.approx(uphill)
+    along = 9.81 * math.sin(0.15) * np.array([math.cos(uphill), math.sin(uphill)])
+    np.testing.assert_allclose(ground.gravity_vector, [*-along, -9.81 * math.cos(0.15)])

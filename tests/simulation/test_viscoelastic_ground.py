@@ -1,3 +1,5 @@
+"""Visco-elastic ground: its equations, contacts, patches and noise."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -6,11 +8,19 @@ import mujoco
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, from_table, merge, so3
-from gradiva.robot_model import RobotDescription
+from gradiva.common import ConfigError, FootContact, Side, SoleRectangle, from_table, merge, so3
+from gradiva.contacts import SoleMotion, ViscoElasticContact
+from gradiva.robot_model import RobotDescription, interpreted
 from gradiva.setup import load_setup
 from gradiva.simulation import MujocoRobot, ViscoElasticGround
-from gradiva.simulation.viscoelastic_config import ViscoElasticGroundConfig
+from gradiva.simulation.viscoelastic_ground import (
+    NoiseTarget,
+    SolePlaces,
+    ViscoElasticGroundConfig,
+    WrenchNoise,
+    WrenchNoiseConfig,
+    soft_ground_function,
+)
 from gradiva.walking import WalkingLayers
 
 from .free_box import AREA, GRAVITY, HALF_SIZE, MASS, FreeBox
@@ -116,9 +126,9 @@ def test_the_sensor_tells_the_closed_form_about_its_own_frame() -> None:
     sensor = brick.data.site("sensor:s")
     axes = sensor.xmat.reshape(3, 3)
     about_sensor = moment + np.cross(site.xpos - sensor.xpos, force)
-    told = brick.ground.wrenches(brick.data)[0]
-    np.testing.assert_allclose(told[:3], axes.T @ force, rtol=1e-9)
-    np.testing.assert_allclose(told[3:], axes.T @ about_sensor, rtol=1e-9)
+    measured = brick.ground.wrenches(brick.data)[0]
+    np.testing.assert_allclose(measured[:3], axes.T @ force, rtol=1e-9)
+    np.testing.assert_allclose(measured[3:], axes.T @ about_sensor, rtol=1e-9)
 
 
 def test_what_is_told_is_what_moves_the_brick() -> None:
@@ -127,21 +137,21 @@ def test_what_is_told_is_what_moves_the_brick() -> None:
     brick.advance(0.01)
     before = brick.data.qvel.copy()
     brick.advance(0.001)
-    told = brick.ground.wrenches(brick.data)[0]
+    measured = brick.ground.wrenches(brick.data)[0]
     axes = brick.data.site("sensor:s").xmat.reshape(3, 3)
     gained = MASS * ((brick.data.qvel[:3] - before[:3]) / 0.001 + [0.0, 0.0, GRAVITY])
-    np.testing.assert_allclose(axes @ told[:3], gained, atol=0.02)  # the axes turn within the step
+    np.testing.assert_allclose(axes @ measured[:3], gained, atol=0.02)  # the axes turn within the step
 
 
-@pytest.mark.parametrize(("target", "felt", "told"), [("robot", 1, 0), ("sensors", 0, 1), ("both", 1, 1)])
-def test_noise_reaches_its_target_alone(target: str, felt: int, told: int) -> None:
+@pytest.mark.parametrize(("target", "applied", "measured"), [("robot", 1, 0), ("sensors", 0, 1), ("both", 1, 1)])
+def test_noise_reaches_its_target_alone(target: str, applied: int, measured: int) -> None:
     brick = FreeBox(ground(noise=QUIET | {"force": 5.0, "target": target}), 0.001)
     brick.place(-MASS * GRAVITY / (AREA * K))
     brick.ground.forward(brick.model, brick.data)
     exact = brick.ground.wrenches(brick.data)[0]
     brick.advance(0.001)
-    assert bool(np.abs(brick.data.qvel).max() > 1e-6) == bool(felt)
-    assert bool(np.abs(brick.ground.wrenches(brick.data)[0] - exact).max() > 1e-6) == bool(told)
+    assert bool(np.abs(brick.data.qvel).max() > 1e-6) == bool(applied)
+    assert bool(np.abs(brick.ground.wrenches(brick.data)[0] - exact).max() > 1e-6) == bool(measured)
 
 
 def test_the_same_seed_gives_the_same_run() -> None:
@@ -242,3 +252,130 @@ def test_icub_stands_on_soft_ground_with_position_servos() -> None:
     assert robot.fall is None
     assert np.degrees(so3.tilt(truth.left_foot_rotation)) < 1.0
     assert robot.read().contact_wrenches[:, 2].sum() == pytest.approx(setup.robot.mass * GRAVITY, rel=0.01)
+
+
+SITES, HEIGHT = 5, 0.02  # [-], [m]
+SOLES = (SolePlaces(face=1, sensor=3, half_size=(0.08, 0.036)), SolePlaces(face=4, sensor=0, half_size=(0.1, 0.05)))
+
+
+def situation(random):
+    """Return inputs of soles that are about halfway in the ground, tilted, and moving."""
+    rotations = [so3.exp(random.normal(size=3) * [0.15, 0.1, 0.5]) for _ in range(SITES)]
+    return {
+        "site_positions": random.normal(size=(SITES, 3)) * [0.2, 0.2, 0.003],
+        "site_rotations": np.array([rotation.ravel() for rotation in rotations]),
+        "face_twists": random.normal(size=(2, 6)) * 0.1,
+        "rest_positions": random.normal(size=(2, 3)) * [0.2, 0.2, 0.003],
+        "rest_rotations": np.array([so3.rotation_z(yaw).ravel() for yaw in random.normal(size=2) * 0.5]),
+        "grounds": random.uniform((5e5, 1e3), (2e6, 1e4), size=(2, 2)),
+        "touches": np.ones(2),
+        "noises": random.normal(size=(2, 6)),
+    }
+
+
+def expected(inputs, index, pulls):
+    """Return the wrench about the middle of a face and the loaded area by the equations of one sole."""
+    sole, twist = SOLES[index], inputs["face_twists"][index]
+    (x, y), rotation = sole.half_size, inputs["site_rotations"][sole.face].reshape(3, 3)
+    motion = SoleMotion(inputs["site_positions"][sole.face], rotation, np.concatenate((twist[3:], twist[:3])))
+    rest = inputs["rest_rotations"][index].reshape(3, 3)
+    contact = FootContact(True, inputs["rest_positions"][index], rest, *inputs["grounds"][index])
+    model = ViscoElasticContact(SoleRectangle((-x, x), (-y, y), 0.0), Side.LEFT, is_unilateral=not pulls)
+    return model.wrench(motion, contact), abs(rotation[2, 2]) * model.loaded_moments(motion, contact).area
+
+
+def about_sensor(inputs, index, wrench):
+    """Return a wrench about the middle of the face as one about the sensor, in world axes."""
+    arm = inputs["site_positions"][SOLES[index].face] - inputs["site_positions"][SOLES[index].sensor]
+    return np.concatenate((wrench[:3], wrench[3:] + np.cross(arm, wrench[:3])))
+
+
+@pytest.mark.parametrize("pulls", [False, True])
+def test_wrenches_are_those_of_single_soles_at_the_face_and_at_the_sensor(pulls):
+    function, random = soft_ground_function(SOLES, SITES, HEIGHT, interpreted, pulls=pulls), np.random.default_rng(3)
+    shares = []
+    for _ in range(20):
+        inputs = situation(random)
+        function.set(**inputs)
+        outputs = {name: value.copy() for name, value in function().items()}
+        for index, sole in enumerate(SOLES):
+            wrench, area = expected(inputs, index, pulls)
+            applied, disturbed = (
+                about_sensor(inputs, index, one) for one in (wrench, wrench + inputs["noises"][index])
+            )
+            axes = np.kron(np.eye(2), inputs["site_rotations"][sole.sensor].reshape(3, 3).T)
+            shares.append(area / (4.0 * sole.half_size[0] * sole.half_size[1]))
+            np.testing.assert_allclose(outputs["wrenches"][index], wrench, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(outputs["applied"][index], applied, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(outputs["applied_disturbed"][index], disturbed, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(outputs["measured"][index], axes @ applied, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(outputs["measured_disturbed"][index], axes @ disturbed, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(outputs["projected_areas"][index], area, rtol=1e-9, atol=1e-12)
+    assert (np.ptp(shares) > 0.8) != pulls  # on ground that only pushes, all shares of a sole are seen
+
+
+def test_a_sole_without_a_contact_feels_nothing_not_even_noise():
+    function = soft_ground_function(SOLES, SITES, HEIGHT, interpreted, pulls=False)
+    inputs = situation(np.random.default_rng(5)) | {"touches": np.array([0.0, 1.0])}
+    function.set(**inputs)
+    outputs = function()
+    for name in ("wrenches", "applied", "applied_disturbed", "measured", "measured_disturbed"):
+        np.testing.assert_array_equal(outputs[name][0], 0.0)
+    assert np.abs(outputs["applied_disturbed"][1]).max() > 0.1
+
+
+def test_places_are_middle_heading_and_lowest_corner():
+    function = soft_ground_function(SOLES, SITES, HEIGHT, interpreted, pulls=False)
+    inputs = situation(np.random.default_rng(7))
+    function.set(**inputs)
+    places = function()["places"]
+    for (x, y, yaw, lowest), sole in zip(places, SOLES, strict=True):
+        rotation, position = inputs["site_rotations"][sole.face].reshape(3, 3), inputs["site_positions"][sole.face]
+        corners = np.array([(a, b, 0.0) for a in (-1, 1) for b in (-1, 1)]) * (*sole.half_size, 0.0) @ rotation.T
+        np.testing.assert_allclose((x, y), position[:2], atol=1e-15)
+        assert yaw == pytest.approx(so3.yaw(rotation), abs=1e-12)
+        assert lowest == pytest.approx(position[2] + corners[:, 2].min() - HEIGHT, abs=1e-12)
+
+
+def drawn(interval: float, timestep: float, steps: int = 4000, soles: int = 2) -> np.ndarray:
+    config = WrenchNoiseConfig(force=5.0, moment=0.5, interval=interval, target=NoiseTarget.BOTH)
+    noise = WrenchNoise(config, soles, timestep, seed=1)
+    return np.array([noise.at(step) for step in range(steps)])
+
+
+def test_forces_and_moments_have_their_deviations_and_no_mean() -> None:
+    samples = drawn(0.001, 0.001)
+    np.testing.assert_allclose(samples.std(axis=0)[:, :3], 5.0, rtol=0.04)
+    np.testing.assert_allclose(samples.std(axis=0)[:, 3:], 0.5, rtol=0.04)
+    np.testing.assert_allclose(samples.mean(axis=0)[:, :3], 0.0, atol=0.3)
+
+
+def test_soles_are_disturbed_independently_and_one_draw_tells_nothing_of_the_next() -> None:
+    samples = drawn(0.001, 0.001)[:, :, 2]
+    assert abs(np.corrcoef(samples.T)[0, 1]) < 0.05
+    assert abs(np.corrcoef(samples[:-1, 0], samples[1:, 0])[0, 1]) < 0.05
+
+
+def test_a_draw_is_held_for_its_interval() -> None:
+    samples = drawn(0.002, 0.0005, steps=12)
+    held = samples.reshape(3, 4, 2, 6)
+    np.testing.assert_array_equal(held, np.repeat(held[:, :1], 4, axis=1))
+    assert np.abs(held[0, 0] - held[1, 0]).min() > 0.0
+
+
+def test_of_draws_within_a_step_the_step_sees_the_mean() -> None:
+    samples = drawn(1e-5, 0.001)
+    np.testing.assert_allclose(samples.std(axis=0)[:, :3], 0.5, rtol=0.04)
+
+
+def test_noise_of_no_deviation_is_exactly_none() -> None:
+    noise = WrenchNoise(WrenchNoiseConfig(0.0, 0.0, 0.001, NoiseTarget.ROBOT), 2, 0.001, seed=0)
+    np.testing.assert_array_equal(noise.at(0), np.zeros((2, 6)))
+
+
+@pytest.mark.parametrize("interval", [1e-5, 0.001])
+def test_the_power_of_the_noise_does_not_depend_on_the_physics_step(interval: float) -> None:
+    powers = [(drawn(interval, step, steps=8000, soles=1)[:, 0, 0].std() ** 2) * step for step in (0.0005, 0.001)]
+    if interval == 0.001:
+        powers[0] *= 2.0  # held for two steps
+    assert powers[0] == pytest.approx(powers[1], rel=0.08)

@@ -5,8 +5,7 @@ from synthetic_walk import JOINTS, walk_log, walk_result
 from gradiva.common import ConfigError, Side, so3
 from gradiva.setup import load_robot
 from gradiva.telemetry import RobotView, SignalLog, save_replay_page
-from gradiva.telemetry.motion import Motion, rotations_from_rpy
-from gradiva.telemetry.replay import Replay
+from gradiva.telemetry.replay import Motion, Replay, rotations_from_rpy
 from gradiva.telemetry.walk_record import WalkRecord
 
 

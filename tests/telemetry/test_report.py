@@ -6,11 +6,9 @@ from synthetic_walk import JOINTS, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
 from gradiva.telemetry import RunFolder, SignalLog, write_report
-from gradiva.telemetry.joint_plot import plot_joints
-from gradiva.telemetry.key_figures import number
 from gradiva.telemetry.plot_style import thin
-from gradiva.telemetry.plots import PLOTS
-from gradiva.telemetry.report_page import heading, tiles
+from gradiva.telemetry.plots import PLOTS, plot_joints
+from gradiva.telemetry.report import heading, number, tiles
 from gradiva.telemetry.time_plots import plot_attitude, plot_drift
 from gradiva.telemetry.walk_record import WalkRecord
 

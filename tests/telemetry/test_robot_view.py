@@ -7,8 +7,7 @@ import pytest
 from gradiva.common import ModelError, Side
 from gradiva.setup import load_robot
 from gradiva.telemetry import Footprint, RobotView
-from gradiva.telemetry.link_poses import LinkPoses
-from gradiva.telemetry.robot_meshes import MAX_FACES, load_meshes
+from gradiva.telemetry.robot_meshes import MAX_FACES, LinkPoses, load_meshes
 
 ROBOTS = ("icub_v2_7", "icub_v3", "talos", "g1")
 

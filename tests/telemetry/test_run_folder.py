@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.telemetry import RunFolder
-from gradiva.telemetry.plain_values import plain, without_none
+from gradiva.telemetry import RunFolder, plain, without_none
 
 
 class Colour(StrEnum):

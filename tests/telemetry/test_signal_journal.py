@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gradiva.telemetry import LogError
-from gradiva.telemetry.signal_journal import JournalReader, SignalJournal
+from gradiva.telemetry.signal_log import JournalReader, SignalJournal
 
 SIGNALS = {"com": ("x", "y", "z"), "is_left": ("flag",)}
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from synthetic_walk import JOINTS, LEG, walk_result
 
-from gradiva.telemetry.torque_plot import plot_leg_torques
+from gradiva.telemetry.time_plots import plot_leg_torques
 from gradiva.telemetry.walk_record import WalkRecord
 
 

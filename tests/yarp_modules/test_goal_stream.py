@@ -3,7 +3,7 @@ import pytest
 from gradiva.middleware import MalformedMessage
 from gradiva.planner import StopCommand, VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig, GoalNews, GoalStream
+from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig, GoalChange, GoalStream
 
 SETUP = load_setup("icub_v2_7")
 CONFIG = SETUP.part(CoordinatorConfig, "coordinator")
@@ -18,15 +18,15 @@ def stream():
 def test_full_deflection_is_the_configured_share_of_the_highest_speeds(stream):
     stream.take([1.0, -1.0, 1.0], 0.0)
     news = stream.news(0.0)
-    forward, turn = CONFIG.forward_share * LIMITS.max_speed, CONFIG.turn_share * LIMITS.max_angular_speed
-    assert news == GoalNews(VelocityCommand(forward, CONFIG.lateral_share * LIMITS.max_lateral_speed, -turn))
+    forward, turn = CONFIG.forward_fraction * LIMITS.max_speed, CONFIG.turn_fraction * LIMITS.max_angular_speed
+    assert news == GoalChange(VelocityCommand(forward, CONFIG.lateral_fraction * LIMITS.max_lateral_speed, -turn))
 
 
 def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(stream):
     stream.take([-1.0, 0.0], 0.0)
     command = stream.news(0.0).command
     assert command.lateral == 0.0
-    assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.forward_share * LIMITS.max_speed)
+    assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.forward_fraction * LIMITS.max_speed)
 
 
 def test_what_has_hardly_changed_or_just_changed_is_not_planned_anew(stream):
@@ -46,7 +46,7 @@ def test_to_stand_is_never_too_soon(stream):
     stream.take([0.5, 0.0, 0.0], 0.0)
     stream.news(0.0)
     stream.take([0.0, 0.0, 0.0], 0.01)
-    assert stream.news(0.01) == GoalNews(StopCommand())
+    assert stream.news(0.01) == GoalChange(StopCommand())
     assert not stream.is_driving
     assert stream.news(10.0) is None
 

@@ -15,7 +15,7 @@ from gradiva.walking import WalkingState
 from gradiva.yarp_modules import tick_timing
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.robot.remote_joints import JointSample
+from gradiva.yarp_modules.robot.joint_boards import JointSample
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_session import WalkingSession
 from tests.yarp_modules.walking_double import OK, WalkingDouble

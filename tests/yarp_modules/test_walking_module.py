@@ -15,7 +15,7 @@ from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.rpc_commands import is_ok, word
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts
-from pureyarp.network.network_life import life
+from pureyarp.network.network import life
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 

@@ -13,16 +13,16 @@ from pathlib import Path
 
 from gradiva.cli.version_range import allows, parse_requirement
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
-from gradiva.common import WalkingError
-from gradiva.common.finding import Finding
+from gradiva.common.errors import Finding
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.bindings_choice import chosen_bindings, is_real
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import load_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import load_settings
 
 OLDEST_PYTHON = (3, 11)
 
@@ -98,7 +98,7 @@ def check_robot(name: str) -> Finding:
     try:
         setup = load_setup(name)
         layers = WalkingLayers(setup.robot, setup.walking)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return Finding("fail", f"{name}: {error}")
     return Finding("ok", f"{name}: {setup.robot.title}, {len(setup.robot.joints)} joints, {layers.mass:.2f} kg")
 
@@ -113,7 +113,7 @@ def check_rendering() -> Finding:
         posture = WalkingLayers(setup.robot, setup.walking).start_posture
         with tempfile.TemporaryDirectory() as folder:
             snapshot(setup.robot, posture, Path(folder, "picture.png"))
-    except (WalkingError, OSError) as error:
+    except (*NAMED_ERRORS, OSError) as error:
         return Finding("warn", f"drawing without a display: {error}", remedy)
     return Finding("ok", "drawing without a display works")
 
@@ -126,7 +126,7 @@ def check_yarp() -> Finding:
         NameClient(settings, timeout=1.0).query_all([settings.namespace])
     except NameServerUnreachable:
         answers = "no name server answers"
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return Finding("warn", f"YARP: {error}")
     else:
         answers = "a name server answers"
@@ -139,7 +139,7 @@ def _any_setup() -> Setup | None:
     for name in robot_names():
         try:
             return load_setup(name)
-        except WalkingError:
+        except NAMED_ERRORS:
             continue
     return None
 

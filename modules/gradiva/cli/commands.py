@@ -21,7 +21,7 @@ from gradiva.cli.runs import export, report, view
 from gradiva.cli.walk import walk
 from gradiva.cli.yarp import yarp_app
 from gradiva.cli.yarpserver import yarpserver
-from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 
 DONE, FAILED, WRONG_INPUT = 0, 1, 2  # exit status
 _INTERRUPTED = 130  # what Typer makes of Ctrl-C
@@ -65,7 +65,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     """
     try:
         status = app(list(arguments) or ["--help"], prog_name="gradiva", standalone_mode=False)
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         return _refuse(str(error))
     except typer.TyperException as error:
         return _refuse(error.format_message() + " (see --help)")

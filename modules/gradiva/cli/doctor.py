@@ -11,7 +11,7 @@ import typer
 
 from gradiva.cli.interrupts import leaving_at_once
 from gradiva.common import ConfigError
-from gradiva.common.finding import Finding
+from gradiva.common.errors import Finding
 
 _CLOCK = "/clock"
 _CLOCK_PATIENCE = 2.0  # [s]

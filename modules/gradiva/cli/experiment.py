@@ -64,12 +64,12 @@ def experiment(
 def _list(console: Console) -> int:
     from rich.table import Table
 
-    from gradiva.experiments import EXPERIMENTS
+    from gradiva.experiments import all_experiments
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("name", "source", "what"):
         table.add_column(heading, no_wrap=heading == "name")
-    for each in EXPERIMENTS.values():
+    for each in all_experiments().values():
         table.add_row(each.name, each.source, each.description)
     console.print(table)
     return 0

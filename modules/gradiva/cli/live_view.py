@@ -12,8 +12,7 @@ from gradiva.experiments import SimulatedWalk
 from gradiva.planner import WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.telemetry import Footprint, RobotView, SignalLog, footprints
-from gradiva.telemetry.motion import Motion
-from gradiva.telemetry.replay import Replay
+from gradiva.telemetry.replay import Motion, Replay
 from gradiva.telemetry.walk_record import WalkRecord
 
 _FRAME = 1.0 / 30.0  # [s]

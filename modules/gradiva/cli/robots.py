@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradiva.cli.interrupts import leaving_at_once
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
@@ -19,7 +20,10 @@ _SOLE = "X0,X1,Y0,Y1,Z"
 
 
 @robots_app.callback()
-def robots(context: typer.Context) -> int:
+def robots(
+    context: typer.Context,
+    robot: Annotated[str | None, typer.Option(metavar="ROBOT", help="Only this one: a name, or a folder.")] = None,
+) -> int:
     """List the robots, and check names, mass, soles, limits and ports of each; exit status 1 if something fails."""
     if context.invoked_subcommand is not None:
         return 0
@@ -28,12 +32,12 @@ def robots(context: typer.Context) -> int:
     with leaving_at_once():
         from gradiva.cli.doctor import COLOURS
         from gradiva.cli.output import console_for_people
-        from gradiva.common.finding import FAIL, OK
-        from gradiva.setup import robot_names
+        from gradiva.common.errors import FAIL, OK
+        from gradiva.setup import robot_argument, robot_names
         from gradiva.setup.robot_checks import check_robot_folder
 
     console = console_for_people()
-    names = robot_names()
+    names = robot_names() if robot is None else [robot_argument(robot)]
     console.print(_table(names))
     failed = False
     for name in names:
@@ -86,7 +90,8 @@ def new(
     for path in write_robot(draft, folder / name):
         console.print(f"wrote   {path}", markup=False, soft_wrap=True)
     speed = draft.description.max_speed / 2.0
-    console.print(f"try     gradiva walk --robot {name} --speed {speed:.2f}", markup=False, soft_wrap=True)
+    shown = name if name in robot_names() else folder / name
+    console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
     return 0
 
 
@@ -104,7 +109,7 @@ def _table(names: list[str]) -> object:
     for name in names:
         try:
             robot = load_robot(name)
-        except WalkingError:
+        except NAMED_ERRORS:
             table.add_row(name, "–", "–", "–", "–", "–", "not usable, see below")
             continue
         figures = (f"{robot.mass:.1f} kg", f"{robot.com_height:.3f} m", f"{robot.max_speed:.2f} m/s")

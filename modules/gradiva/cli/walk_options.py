@@ -65,7 +65,7 @@ class WalkOptions:
 
     def _words(self, setup: Setup) -> tuple[str, ...]:
         """The words that repeat the walk, defaults said: what happens to its result is not among them."""
-        options: dict[str, Any] = {"robot": setup.robot.name, **self._destination(setup)}
+        options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
         for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
             options[name] = getattr(self, name)
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}

@@ -31,7 +31,7 @@ from gradiva.experiments import (
 )
 from gradiva.planner import WalkingPlan
 from gradiva.simulation.film import Camera, FilmFormat, film
-from gradiva.telemetry.motion import Motion
+from gradiva.telemetry.replay import Motion
 from gradiva.telemetry.walk_record import WalkRecord
 
 _SETTLING = 3.0  # [s] of standing before and after the walk

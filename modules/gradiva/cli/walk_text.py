@@ -13,7 +13,7 @@ from rich.table import Table
 from gradiva.experiments import GROUND_NAMES, WalkRequest, footing_note, slope_note
 from gradiva.planner import WalkingPlan
 from gradiva.simulation import GroundKind
-from gradiva.telemetry.key_figures import ERRORS, KEY_FIGURES, number
+from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number
 
 _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
 

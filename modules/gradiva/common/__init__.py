@@ -3,8 +3,6 @@
 from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly, sealed, unchecked
 from gradiva.common.configuration import from_table, merge
 from gradiva.common.control_clock import ClockJump, ControlClock, ControlClockConfig
-from gradiva.common.dcm_preview import DcmPreview
-from gradiva.common.dcm_reference import DcmReference
 from gradiva.common.errors import (
     ConfigError,
     EstimationError,
@@ -16,21 +14,22 @@ from gradiva.common.errors import (
     WalkingError,
     nearest_name,
 )
-from gradiva.common.foot_contact import FootContact
-from gradiva.common.foot_reference import FootReference
-from gradiva.common.gravity import GRAVITY
-from gradiva.common.joint_command import ControlMode, JointCommand
-from gradiva.common.low_pass import LowPass, low_pass_share
-from gradiva.common.measurement import BaseMeasurement, ImuMeasurement, Measurement
-from gradiva.common.minimum_jerk import minimum_acceleration, minimum_jerk
-from gradiva.common.planar_pose import PlanarPose
-from gradiva.common.robot_interface import RobotInterface
-from gradiva.common.robot_posture import RobotPosture
-from gradiva.common.robot_state import RobotState
-from gradiva.common.side import Side
-from gradiva.common.sole_rectangle import SoleRectangle
-from gradiva.common.two_feet import TwoFeet
-from gradiva.common.walking_reference import WalkingReference
+from gradiva.common.feet import FootContact, Side, SoleRectangle, TwoFeet
+from gradiva.common.plugins import load_plugin, plugin_names
+from gradiva.common.references import DcmPreview, DcmReference, FootReference, WalkingReference
+from gradiva.common.robot import (
+    GRAVITY,
+    BaseMeasurement,
+    ControlMode,
+    ImuMeasurement,
+    JointCommand,
+    Measurement,
+    RobotInterface,
+    RobotPosture,
+    RobotState,
+)
+from gradiva.common.smoothing import LowPass, low_pass_gain, minimum_acceleration, minimum_jerk
+from gradiva.common.so3 import PlanarPose
 
 __all__ = [
     "GRAVITY",
@@ -67,11 +66,13 @@ __all__ = [
     "altered",
     "freeze_arrays",
     "from_table",
-    "low_pass_share",
+    "load_plugin",
+    "low_pass_gain",
     "merge",
     "minimum_acceleration",
     "minimum_jerk",
     "nearest_name",
+    "plugin_names",
     "readonly",
     "sealed",
     "unchecked",

@@ -42,16 +42,16 @@ def readonly(value: npt.ArrayLike, shape: tuple[int | None, ...] | None = None) 
 
 
 def sealed(array: NDArray) -> NDArray:
-    """Return an array that was made just now and that nobody else holds, read-only: then nobody needs to copy it."""
+    """Make an array read-only in place: for one that was made just now and has no other owner, instead of a copy."""
     _seal(array, False)
     return array
 
 
 def unchecked(kind: type[T], **values: Any) -> T:
-    """Return a frozen, slotted dataclass of ``values`` without asking what they are; other fields have their defaults.
+    """Return a frozen, slotted dataclass of ``values`` without validation; other fields have their defaults.
 
-    For those who make values in each tick. Their arrays have the right shapes, and are read-only or were made just now
-    and are held by nobody else: they are sealed.
+    For values that are made in each tick. Arrays have the right shapes, and are read-only or were made just now
+    without another owner: they are made read-only in place.
 
     Raises:
         TypeError: A field without a default has no value, or a value no field; the message names them.
@@ -92,7 +92,7 @@ def _completed(kind: type, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_frozen(value: npt.ArrayLike) -> TypeGuard[NDArray]:
-    """Tell whether nobody can change a value: no view of what may be writable elsewhere."""
+    """Tell whether a value is immutable: read-only, and no view of what may be writable elsewhere."""
     if type(value) is not _ARRAY or value.dtype is not _FLOAT:
         return False
     return value.base is None and not value.flags.writeable
@@ -101,7 +101,7 @@ def _is_frozen(value: npt.ArrayLike) -> TypeGuard[NDArray]:
 def freeze_arrays(instance: object, **shapes: tuple[int | None, ...]) -> None:
     """Make the named array fields of a frozen dataclass read-only copies of the given shapes.
 
-    An array that nobody can write any more is shared instead: arrays are handed on from value to value each tick.
+    An array that is immutable already is shared instead: arrays are handed on from value to value each tick.
     """
     for name, shape in shapes.items():
         value = getattr(instance, name)

@@ -1,4 +1,4 @@
-"""Typed configuration: tables (from TOML) become frozen dataclasses, or a ConfigError that says what to mend."""
+"""Typed configuration: tables (from TOML) become frozen dataclasses, or a ConfigError that names the key to correct."""
 
 from __future__ import annotations
 

@@ -1,12 +1,13 @@
-"""The errors of Gradiva. Each carries what its reader needs next."""
+"""Errors that are reported by name, and findings of checks. Each carries what its reader needs next."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from dataclasses import dataclass
 
-_MANY = 12  # [names] more than that nobody reads
-_NEAREST = 3  # [names] told of many
+_MANY = 12  # [names] a longer list is not read
+_NEAREST = 3  # [names] listed of many
 
 
 class WalkingError(Exception):
@@ -66,13 +67,36 @@ class StateError(WalkingError):
 def nearest_name(name: str, valid: Iterable[str]) -> str:
     """Return "; did you mean 'x'? (valid: …)" for a message about an unknown ``name``.
 
-    Of many valid names only the nearest are told, and how many others there are.
+    Of many valid names the message lists the nearest, and how many others there are.
     """
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
-    told = ", ".join(names)
+    listed = ", ".join(names)
     if len(names) > _MANY:
         nearest = difflib.get_close_matches(name, names, n=_NEAREST, cutoff=0.0)
-        told = f"{', '.join(nearest)} and {len(names) - len(nearest)} others"
-    return f"{hint} (valid: {told})"
+        listed = f"{', '.join(nearest)} and {len(names) - len(nearest)} others"
+    return f"{hint} (valid: {listed})"
+
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Record the result of a check of `gradiva doctor` or of a bring-up.
+
+    Attributes:
+        verdict: ``ok``, ``warn`` (it works, with less comfort or more risk) or ``fail``.
+        text: One line.
+        remedy: What to do, or empty.
+    """
+
+    verdict: str
+    text: str
+    remedy: str = ""
+
+
+def summed_up(subject: str, objections: Iterable[str], verdict: str, remedy: str) -> list[Finding]:
+    """Return a finding for each objection, or one that the ``subject`` is as it should be."""
+    return [Finding(verdict, f"{subject}: {objection}", remedy) for objection in objections] or [Finding(OK, subject)]

@@ -1,4 +1,4 @@
-r"""Rotations: skew matrices, exponential and logarithm, the angles that walking needs.
+r"""Rotations in SO(3), and poses on the ground plane, SE(2).
 
 :math:`S(x) y = x \times y`; :math:`\mathrm{Exp}: \mathbb{R}^3 \to SO(3)` and its inverse :math:`\mathrm{Log}`
 map rotation vectors (axis times angle, [rad]) to rotation matrices and back.
@@ -7,6 +7,7 @@ map rotation vectors (axis times angle, [rad]) to rotation matrices and back.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -93,3 +94,35 @@ def wrap_angle(angle: float) -> float:
 def tilt(rotation: NDArray) -> float:
     """Return the angle [rad] between a rotation's z axis and the vertical."""
     return math.acos(min(1.0, max(-1.0, float(rotation[2, 2]))))
+
+
+@dataclass(frozen=True, slots=True)
+class PlanarPose:
+    """A pose on the plane, an element of SE(2).
+
+    Attributes:
+        x: [m].
+        y: [m].
+        yaw: In (−π, π] after a composition, [rad].
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    @classmethod
+    def of(cls, position: NDArray, rotation: NDArray) -> PlanarPose:
+        """Return the ground-plane part of a position (3,) and a rotation (3, 3)."""
+        return cls(float(position[0]), float(position[1]), yaw(rotation))
+
+    def __matmul__(self, other: PlanarPose) -> PlanarPose:
+        """Compose: return ``other``, a pose in this frame, in the frame of this pose."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return PlanarPose(
+            self.x + c * other.x - s * other.y, self.y + s * other.x + c * other.y, wrap_angle(self.yaw + other.yaw)
+        )
+
+    def inverse(self) -> PlanarPose:
+        """Return the inverse pose."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return PlanarPose(-c * self.x - s * self.y, s * self.x - c * self.y, wrap_angle(-self.yaw))

@@ -1,8 +1,12 @@
 """From sensors to the robot's state."""
 
-from gradiva.estimation.base_source import BaseSource
-from gradiva.estimation.contact_detector import ContactDetector, ContactDetectorConfig
-from gradiva.estimation.contact_estimator import ContactEstimator, ContactEstimatorConfig
+from gradiva.estimation.base_estimate import BaseSource
+from gradiva.estimation.contact_estimator import (
+    ContactDetector,
+    ContactDetectorConfig,
+    ContactEstimator,
+    ContactEstimatorConfig,
+)
 from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,

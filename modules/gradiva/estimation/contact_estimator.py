@@ -1,10 +1,12 @@
-"""Which feet carry load, where they touched the ground, and what the ground is like."""
+"""Estimate which feet carry load, where they touched the ground, and what the ground is like."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
@@ -19,14 +21,12 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.contacts import ViscoElasticParameters
-from gradiva.estimation.contact_detector import ContactDetector, ContactDetectorConfig
+from gradiva.contacts import ViscoElasticEquations, ViscoElasticParameters, loaded_moments, normal_pressure
 from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
-from gradiva.estimation.normal_force import normal_force_function
-from gradiva.robot_model.flat_function import Compiler, interpreted
+from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
 
 _NORMAL = 2  # of a wrench: the normal force
 _MOTION, _CONTACT = ("position", "rotation", "twist"), ("rest_position", "rest_rotation", "ground")
@@ -34,7 +34,7 @@ _MOTION, _CONTACT = ("position", "rotation", "twist"), ("rest_position", "rest_r
 
 @dataclass(frozen=True, slots=True)
 class ContactEstimatorConfig:
-    """What is assumed of the ground.
+    """Assume a ground, and how it is detected and estimated.
 
     Attributes:
         stiffness: k, [N/m³]; when unsure, too low: a controller bears a third of the truth and falls with its triple.
@@ -76,7 +76,7 @@ class ContactEstimator:
 
         Args:
             sole: Rectangle of the left sole.
-            config: What is assumed of the ground.
+            config: The assumed ground.
             wrench_age: How much older the wrenches of a state are than its poses, [s]. Ignored, it is taken for less
                 damping: by k times the age.
             compiler: How the equations become fast.
@@ -117,7 +117,7 @@ class ContactEstimator:
 
 
 class _FootContactEstimator:
-    """The same of one foot."""
+    """Estimates the contact of one foot."""
 
     def __init__(self, side: Side, config: ContactEstimatorConfig, wrench_age: float) -> None:
         self.side = side
@@ -157,13 +157,13 @@ class _FootContactEstimator:
         return self._contact
 
     def _touching(self, state: RobotState, is_active: bool) -> FootContact:
-        """The contact of a sole that touches the ground right here."""
+        """Return the contact of a sole that touches the ground right here."""
         x, y, _ = state.foot_position(self.side).tolist()
         level = so3.rotation_z(so3.yaw(state.foot_rotation(self.side)))
         return FootContact(is_active, np.array([x, y, self._config.ground_height]), level, *self._parameters.parameters)
 
     def _learned(self, force: float, regressor: list[float], contact: FootContact, period: float) -> FootContact:
-        """The contact as this measurement corrects it."""
+        """Return the contact as this measurement corrects it."""
         of_stiffness, of_damping, area = regressor
         if area == 0.0:  # the force says contact, the pose says air: nothing can be learned
             return contact
@@ -172,6 +172,98 @@ class _FootContactEstimator:
         if self._wrench_age > 0.0:
             if last is None or period == 0.0:  # the force is older than the contact
                 return contact
-            share = self._wrench_age / period
-            now = now[0] + share * (last[0] - now[0]), now[1] + share * (last[1] - now[1])
+            ratio = self._wrench_age / period
+            now = now[0] + ratio * (last[0] - now[0]), now[1] + ratio * (last[1] - now[1])
         return contact.with_ground(*self._parameters.update(force, *now, now[1] / area, period))
+
+
+@dataclass(frozen=True, slots=True)
+class ContactDetectorConfig:
+    """Forces between which a contact keeps what it was.
+
+    Attributes:
+        touch_force: Normal force from which a foot is in contact, [N].
+        release_force: Normal force below which it no longer is, [N].
+        force_time_constant: Of the low pass on the normal force, 0 for none, [s].
+    """
+
+    touch_force: float
+    release_force: float
+    force_time_constant: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.release_force < self.touch_force:
+            raise ConfigError(
+                f"release_force={self.release_force}, touch_force={self.touch_force}: needs 0 ≤ release < touch"
+            )
+        if self.force_time_constant < 0.0:
+            raise ConfigError(f"force_time_constant={self.force_time_constant}, must not be negative")
+
+
+class ContactDetector:
+    """Contact by the plan and by the force.
+
+    A foot touches when the force says so and the plan has it stand or come down: a foot that meets the ground early
+    stands. It is released when its force is gone, whatever the plan says, or when the plan lifts it.
+    """
+
+    def __init__(self, config: ContactDetectorConfig) -> None:
+        self._config = config
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the foot is in the air."""
+        self.is_active = False
+        self._was_planned = False
+
+    def update(self, force: float, reference: FootReference) -> bool:
+        """Return whether the foot carries load.
+
+        Args:
+            force: Normal force of the ground on the foot, [N].
+            reference: What the plan wants of the foot.
+        """
+        is_lifted = self._was_planned and not reference.in_contact
+        self._was_planned = reference.in_contact
+        if self.is_active:
+            self.is_active = force >= self._config.release_force and not is_lifted
+        else:
+            comes_down = reference.in_contact or float(reference.twist[2]) < 0.0
+            self.is_active = comes_down and force > self._config.touch_force
+        return self.is_active
+
+
+def normal_force_function(sole: SoleRectangle, compiler: Compiler) -> FlatFunction:
+    """Return the function.
+
+    Inputs for each side: ``<side>_position`` (3), ``<side>_rotation`` (3, 3) and ``<side>_twist`` (6) of the sole;
+    ``<side>_rest_position`` (3), ``<side>_rest_rotation`` (3, 3) and ``<side>_ground`` (k, b) of its contact. Output
+    for each side: ``<side>_normal_force``, that of k = 1, b = 0 [m³], that of k = 0, b = 1 [m³/s], and the loaded
+    area [m²].
+
+    Args:
+        sole: Rectangle of the left sole.
+        compiler: How it becomes fast.
+    """
+    inputs: dict[str, cs.SX] = {}
+    outputs = {f"{side}_normal_force": _foot_normal_force(side, sole, inputs) for side in Side}
+    return FlatFunction("normal_forces", inputs, outputs, compiler)
+
+
+def _foot_normal_force(side: Side, sole: SoleRectangle, inputs: dict[str, cs.SX]) -> cs.SX:
+    """Return the output of one foot and add its inputs."""
+    shapes = {"position": (3, 1), "rotation": (3, 3), "twist": (6, 1), "rest_position": (3, 1), "rest_rotation": (3, 3)}
+    symbols = {name: cs.SX.sym(f"{side}_{name}", *shape) for name, shape in shapes.items()}
+    ground = cs.SX.sym(f"{side}_ground", 2)
+    inputs |= {f"{side}_{name}": symbol for name, symbol in symbols.items()} | {f"{side}_ground": ground}
+    motion: Any = [_numbers(symbol) for symbol in symbols.values()]
+    corners = [(x, y) for x, y in sole.corners(side).tolist()]
+    moments = loaded_moments(corners, normal_pressure(sole.z, *motion, *_numbers(ground)), sole.z)
+    of_stiffness, of_damping = ViscoElasticEquations(moments, *motion).regressor()
+    result: list[Any] = [of_stiffness[_NORMAL], of_damping[_NORMAL], moments.area]
+    return cs.vertcat(*result)
+
+
+def _numbers(symbol: cs.SX) -> Any:
+    """Return a column or a matrix as scalars, which the equations of the ground take for numbers."""
+    return cs.vertsplit(symbol) if symbol.shape[1] == 1 else [cs.horzsplit(row) for row in cs.vertsplit(symbol)]

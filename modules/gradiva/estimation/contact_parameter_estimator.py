@@ -10,16 +10,16 @@ from gradiva.contacts import ViscoElasticParameters
 
 @dataclass(frozen=True, slots=True)
 class ContactParameterEstimatorConfig:
-    """What is known before, and how much a force tells.
+    """Prior of the ground parameters, noise of the forces, and limits.
 
     Attributes:
         stiffness_deviation: Standard deviation of k when a foot has just touched down, [N/m³].
         damping_deviation: The same of b, [N·s/m³].
         damping_drift: How far b may wander in a second of motion, standard deviation, [N·s/m³/√s]. A change of k
-            surprises, one of b hides in the noise and has to be looked for.
+            shows in the innovation at once, one of b hides in the noise.
         force_deviation: Standard deviation of a measured normal force, [N].
-        surprise: How many standard deviations off a measurement is not believed, [-].
-        patience: For how long; then the ground is taken to have changed, [s].
+        innovation_limit: A measurement whose innovation exceeds so many standard deviations is left out, [-].
+        innovation_timeout: After so long of that the ground is taken to have changed, [s].
         minimum_load: Normal force below which nothing is learned, [N].
         still_speed: Mean vertical speed of the sole's loaded points below which b is not learned, [m/s].
         minimum_stiffness: Least k, [N/m³].
@@ -30,19 +30,19 @@ class ContactParameterEstimatorConfig:
     damping_deviation: float
     damping_drift: float
     force_deviation: float
-    surprise: float
-    patience: float
+    innovation_limit: float
+    innovation_timeout: float
     minimum_load: float
     still_speed: float
     minimum_stiffness: float
     minimum_damping: float
 
     def __post_init__(self) -> None:
-        for name in ("damping_drift", "patience", "still_speed"):
+        for name in ("damping_drift", "innovation_timeout", "still_speed"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
         positive = ("stiffness_deviation", "damping_deviation", "force_deviation")
-        for name in (*positive, "surprise", "minimum_load", "minimum_stiffness", "minimum_damping"):
+        for name in (*positive, "innovation_limit", "minimum_load", "minimum_stiffness", "minimum_damping"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
@@ -58,14 +58,14 @@ class ContactParameterEstimator:
     =================  =================================================================================================
     :math:`f`          measured normal force
     :math:`Y`          its regressor: the forces of k = 1 and of b = 1
-    :math:`P`          covariance of k and b; reset at each touch-down, and when measurements surprise for too long
+    :math:`P`          covariance of k and b; reset at each touch-down, and when outliers last
     :math:`\gamma`     variance of the measurement
     =================  =================================================================================================
 
-    Of a wrench the normal force is asked alone. What is tangential tells of where exactly the foot touched, and of
+    Of a wrench only the normal force is used. Its tangential part depends on where exactly the foot touched, and on
     sliding; a foot that moved on by 3 mm while it touched has so wrong moments that b is lost.
-    The update of P is Joseph's: right for any L. While the foot is still, b has no part in L: what damping does is then
-    less than what the model misses. A measurement that is off by more than P and γ explain is left out; when that
+    The update of P is Joseph's: right for any L. While the foot is still, b has no part in L: the effect of damping
+    is then below the model error. A measurement that is off by more than P and γ explain is left out; when that
     lasts, the ground below the foot has changed.
     """
 
@@ -77,13 +77,13 @@ class ContactParameterEstimator:
         self.reset_covariance()
 
     def reset_covariance(self) -> None:
-        """A foot has touched down: the ground may be another one."""
+        """Reset P at a touch-down: the ground may be another one."""
         self._kk, self._kb, self._bb = self._config.stiffness_deviation**2, 0.0, self._config.damping_deviation**2
-        self._surprised_for = 0.0
+        self._outlier_time = 0.0
 
     @property
     def parameters(self) -> ViscoElasticParameters:
-        """What k and b are taken to be."""
+        """Estimated k and b."""
         return ViscoElasticParameters(self._stiffness, self._damping)
 
     @property
@@ -101,7 +101,7 @@ class ContactParameterEstimator:
             speed: Mean vertical speed of the loaded points of the sole, of any sign, [m/s].
             period: Since the last call, [s].
         """
-        if force < self._config.minimum_load or self._is_surprised(force, of_k, of_b, period):
+        if force < self._config.minimum_load or self._is_outlier(force, of_k, of_b, period):
             return self.parameters
         is_moving = abs(speed) > self._config.still_speed
         if is_moving:
@@ -112,15 +112,15 @@ class ContactParameterEstimator:
         self._damping = max(self._damping, self._config.minimum_damping)
         return self.parameters
 
-    def _is_surprised(self, force: float, of_k: float, of_b: float, period: float) -> bool:
+    def _is_outlier(self, force: float, of_k: float, of_b: float, period: float) -> bool:
         """Tell whether a measurement is to be left out; when that lasted too long, it is not, and P is reset."""
         innovation = force - of_k * self._stiffness - of_b * self._damping
         explained = self._variance + self._kk * of_k * of_k + 2.0 * self._kb * of_k * of_b + self._bb * of_b * of_b
-        if innovation * innovation <= self._config.surprise**2 * explained:
-            self._surprised_for = 0.0
+        if innovation * innovation <= self._config.innovation_limit**2 * explained:
+            self._outlier_time = 0.0
             return False
-        self._surprised_for += period
-        if self._surprised_for <= self._config.patience:
+        self._outlier_time += period
+        if self._outlier_time <= self._config.innovation_timeout:
             return True
         self.reset_covariance()
         return False

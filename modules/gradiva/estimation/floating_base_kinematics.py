@@ -1,4 +1,4 @@
-r"""The whole estimated state as one function of the sensors and of the pose of the stance sole.
+r"""The estimated state (base, CoM, DCM, ZMP, feet) is one function of the sensors and of the pose of the stance sole.
 
 With :math:`{}^B p_S, {}^B R_S, {}^B v_S, {}^B \omega_S` the stance sole relative to the base (from the encoders) and
 its pose :math:`p_S, R_S` in world known and constant:
@@ -8,10 +8,14 @@ its pose :math:`p_S, R_S` in world known and constant:
     p_B &= p_S - R_B {}^B p_S, & \dot p_B &= -R_B {}^B v_S - \omega_B \times R_B {}^B p_S.
 
 With an IMU on a frame :math:`M` of the robot, roll, pitch and :math:`\omega_B` come from the IMU and only the
-heading from the stance sole. What the IMU's own heading tells beyond that is how the sole turned on the ground.
+heading from the stance sole. The IMU's own heading beyond that is how far the sole turned on the ground.
 Where pose and twist of the base are measured, none of this is needed. Feet, CoM, DCM
-:math:`\xi = x + \dot x / \zeta` and foot wrenches follow; the ZMP stands in ``measured_zmp``. Velocities that are
-measured, of joints and base alike, pass one low pass, that of the CoM another one.
+:math:`\xi = x + \dot x / \zeta` and foot wrenches follow, and the ZMP (thesis equation 7.2.21) of both feet,
+
+.. math:: z = \frac{\sum_k f_{z,k} p_k + [-\mu_{y,k}, \mu_{x,k}]}{\sum_k f_{z,k}},
+
+without what the sensor of a swinging foot measures of its own inertia: a sensor above the foot feels some newtons, far
+from the stance foot. Measured velocities, of joints and base alike, pass one low pass, that of the CoM another one.
 """
 
 from __future__ import annotations
@@ -21,10 +25,7 @@ from dataclasses import dataclass
 import casadi as cs
 
 from gradiva.common import Side
-from gradiva.estimation.attitude_filter import attitude_inputs, filtered_attitude
-from gradiva.estimation.base_source import BaseSource
-from gradiva.estimation.measured_zmp import measured_zmp
-from gradiva.estimation.memory import Memory, low_passed, symbolic_low_pass_share
+from gradiva.estimation.base_estimate import BaseSource, attitude_inputs, filtered_attitude
 from gradiva.robot_model.flat_function import Compiler, FlatFunction
 from gradiva.robot_model.idyntree_model import IdynTreeModel
 from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
@@ -67,12 +68,12 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
     """Return the function; its inputs and outputs are named as in ``StateEstimator`` and ``BaseEstimate``."""
     robot, memory = SymbolicDynamics(model, floating=False), Memory()
     inputs = _inputs(model)
-    share = symbolic_low_pass_share(inputs["velocity_time_constant"], inputs["period"])
-    velocities = _filtered(memory, "joint_velocities", inputs["joint_velocities"], share)
+    gain = symbolic_low_pass_gain(inputs["velocity_time_constant"], inputs["period"])
+    velocities = _filtered(memory, "joint_velocities", inputs["joint_velocities"], gain)
     if source is BaseSource.MEASURED:
-        base, of_base = _measured_base(memory, share)
+        base, of_base = _measured_base(memory, gain)
     else:
-        base, of_base = _base_by_stance(robot, memory, share)
+        base, of_base = _base_by_stance(robot, memory, gain)
     outputs = {"joint_velocities": velocities, **_motion(robot, base, inputs["contact_wrenches"])}
     outputs |= _centre_of_mass(robot, base, inputs, memory)
     outputs["zmp_position"] = measured_zmp(inputs, outputs, memory)
@@ -112,31 +113,31 @@ def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, 
 
 def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
     """Return CoM and DCM."""
-    share = symbolic_low_pass_share(inputs["com_velocity_time_constant"], inputs["period"])
+    gain = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
     position = base.point(robot.com_position)
     velocity = base.point_velocity(robot.com_position, robot.com_velocity)
-    velocity = _filtered(memory, "com_velocity", velocity, share)
+    velocity = _filtered(memory, "com_velocity", velocity, gain)
     dcm = position[:2] + velocity[:2] / inputs["natural_frequency"]
     return {"com_position": position, "com_velocity": velocity, "dcm_position": dcm}
 
 
-def _filtered(memory: Memory, name: str, sample: cs.SX, share: cs.SX) -> cs.SX:
+def _filtered(memory: Memory, name: str, sample: cs.SX, gain: cs.SX) -> cs.SX:
     """Return the output of a low pass that remembers its last one."""
-    value = low_passed(memory.last(name, sample.numel()), sample, share)
+    value = low_passed(memory.last(name, sample.numel()), sample, gain)
     memory.keep(value)
     return value
 
 
-def _measured_base(memory: Memory, share: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
+def _measured_base(memory: Memory, gain: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
     """Return the base and the inputs that place it; a twist of another age than the joints' would move the feet."""
     position, rotation = cs.SX.sym("measured_position", 3), cs.SX.sym("measured_rotation", 3, 3)
     measured = cs.SX.sym("measured_twist", 6)
-    twist = _filtered(memory, "twist", measured, share)
+    twist = _filtered(memory, "twist", measured, gain)
     base = _Base(position, rotation, twist[:3], twist[3:], heading_over_imu=cs.SX(1, 1), attitude=cs.SX(3, 3))
     return base, {"measured_position": position, "measured_rotation": rotation, "measured_twist": measured}
 
 
-def _base_by_stance(robot: SymbolicDynamics, memory: Memory, share: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
+def _base_by_stance(robot: SymbolicDynamics, memory: Memory, gain: cs.SX) -> tuple[_Base, dict[str, cs.SX]]:
     """Return the base and the inputs that place it."""
     description = robot.model.description
     feet = {side: robot.frame(description.foot_frame(side)) for side in Side}
@@ -147,21 +148,21 @@ def _base_by_stance(robot: SymbolicDynamics, memory: Memory, share: cs.SX) -> tu
         "use_imu": cs.SX.sym("use_imu"),
         **attitude_inputs(),
     }
-    rate = _imu_rate(inputs, memory, share)
-    return _hanging_on_stance(inputs, rate, feet, robot.frame(description.imu_frame)), inputs
+    rate = _imu_rate(inputs, memory, gain)
+    return _base_on_stance_sole(inputs, rate, feet, robot.frame(description.imu_frame)), inputs
 
 
-def _imu_rate(inputs: dict[str, cs.SX], memory: Memory, share: cs.SX) -> cs.SX:
+def _imu_rate(inputs: dict[str, cs.SX], memory: Memory, gain: cs.SX) -> cs.SX:
     """Return the low-passed angular velocity of the IMU in its own axes; its first one passes."""
     last, use_imu = memory.last("imu_rate", 3), inputs["use_imu"]
     was_used = memory.last("imu_was_used")
-    rate = low_passed(last, inputs["imu_rate"], cs.if_else(was_used > 0.5, share, 1.0))
+    rate = low_passed(last, inputs["imu_rate"], cs.if_else(was_used > 0.5, gain, 1.0))
     memory.keep(cs.if_else(use_imu > 0.5, rate, last))
     memory.keep(cs.fmax(was_used, use_imu))
     return rate
 
 
-def _hanging_on_stance(
+def _base_on_stance_sole(
     inputs: dict[str, cs.SX], imu_rate: cs.SX, feet: dict[Side, SymbolicFrame], imu: SymbolicFrame
 ) -> _Base:
     left = inputs["left_is_stance"]
@@ -190,20 +191,20 @@ def _hanging_on_stance(
 
 
 def _heading_between(source: cs.SX, target: cs.SX) -> cs.SX:
-    """The rotation about the vertical that brings ``source`` as near to ``target`` as one can."""
+    """Return the rotation about the vertical that brings ``source`` as near to ``target`` as one can."""
     angle = _heading_angle(source, target)
     cosine, sine = cs.cos(angle), cs.sin(angle)
     return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
 
 
 def _heading_angle(source: cs.SX, target: cs.SX) -> cs.SX:
-    """The angle of that rotation, [rad]."""
+    """Return the angle of that rotation, [rad]."""
     difference = target @ source.T
     return cs.atan2(difference[1, 0] - difference[0, 1], difference[0, 0] + difference[1, 1])
 
 
 def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Side, foot: SymbolicFrame) -> cs.SX:
-    """Sum of the sensors of one foot: world axes, about the sole origin."""
+    """Return the sum of the sensors of one foot: world axes, about the sole origin."""
     description = robot.model.description
     total = cs.SX(6, 1)
     for row in description.sensors_of(side):
@@ -213,3 +214,74 @@ def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Si
         lever = base.rotation @ (sensor.position - foot.position)
         total += cs.vertcat(force, moment + cs.cross(lever, force))
     return total
+
+
+def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> cs.SX:
+    """Return the low-passed ZMP (world, (2, 1)); without load the last one.
+
+    A robot that never stood has none: the point below its CoM is as good as any.
+    """
+    load, moment = _load_and_moment(inputs, feet)
+    last, was_loaded = memory.last("zmp", 2), memory.last("was_loaded")
+    is_loaded = load >= inputs["minimum_load"]
+    gain = symbolic_low_pass_gain(inputs["zmp_time_constant"], inputs["period"])
+    now = moment / cs.if_else(is_loaded, load, 1.0)
+    filtered = low_passed(last, now, cs.if_else(was_loaded > 0.5, gain, 1.0))
+    kept = cs.if_else(is_loaded, filtered, last)
+    memory.keep(kept)
+    memory.keep(cs.fmax(was_loaded, is_loaded))
+    return cs.if_else(cs.logic_or(is_loaded, was_loaded > 0.5), kept, feet["com_position"][:2])
+
+
+def _load_and_moment(inputs: dict[str, cs.SX], feet: dict[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+    """Return the normal force [N] and the moments of the ZMP [N·m], (2, 1), without the inertia of a swinging foot."""
+    load, moment = cs.SX(1, 1), cs.SX(2, 1)
+    for side in Side:
+        wrench, position = feet[f"{side}_foot_wrench"], feet[f"{side}_foot_position"]
+        force, in_contact = wrench[2], inputs[f"{side}_in_contact"]
+        own = cs.fmin(cs.fmax(2.0 - force / inputs["swing_force"], 0.0), 1.0)  # all up to it, nothing from twice of it
+        gain = 1.0 - (1.0 - in_contact) * own
+        load += gain * force
+        moment += gain * (force * position[:2] + cs.vertcat(-wrench[4], wrench[3]))
+    return load, moment
+
+
+class Memory:
+    """Quantities that are results of one call and inputs of the next; all zero before the first.
+
+    They are one input and one output, both called ``memory``.
+    """
+
+    def __init__(self) -> None:
+        self._last: list[cs.SX] = []
+        self._next: list[cs.SX] = []
+
+    def last(self, name: str, rows: int = 1) -> cs.SX:
+        """Return the symbol of the last value of a quantity."""
+        self._last.append(cs.SX.sym(f"last_{name}", rows))
+        return self._last[-1]
+
+    def keep(self, value: cs.SX) -> None:
+        """Remember the new value of a quantity, in the order of `last`."""
+        self._next.append(value)
+        assert value.shape == self._last[len(self._next) - 1].shape
+
+    @property
+    def input(self) -> cs.SX:
+        """All symbols, (n, 1)."""
+        return cs.vertcat(*self._last)
+
+    @property
+    def output(self) -> cs.SX:
+        """All results, (n, 1)."""
+        return cs.vertcat(*self._next)
+
+
+def symbolic_low_pass_gain(time_constant: cs.SX, period: cs.SX) -> cs.SX:
+    """Return ``low_pass_gain`` as an expression; before the first sample the period is infinite and the gain 1."""
+    return cs.if_else(time_constant > 0.0, 1.0 - cs.exp(-period / time_constant), 1.0)
+
+
+def low_passed(last: cs.SX, sample: cs.SX, gain: cs.SX) -> cs.SX:
+    """Return the output of a first-order low pass; with a gain of 1 the sample to the last digit."""
+    return cs.if_else(gain < 1.0, last + gain * (sample - last), sample)

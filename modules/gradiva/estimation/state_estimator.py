@@ -19,7 +19,7 @@ from gradiva.common import (
     WalkingReference,
     unchecked,
 )
-from gradiva.estimation.base_source import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
+from gradiva.estimation.base_estimate import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, state_function
 from gradiva.robot_model.flat_function import Compiler, interpreted

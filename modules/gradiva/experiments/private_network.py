@@ -1,4 +1,4 @@
-"""A network of its own for a measurement: a name server on a free port, and processes that find no other."""
+"""A YARP network of its own for a measurement, and what the middleware carries on it between two processes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import ConfigError
-from gradiva.middleware import MiddlewareError, NameServerUnreachable, yarp
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.name_client import NameClient
+import numpy as np
+
+from gradiva.middleware import NameServerUnreachable, NetworkError, SettingsError, yarp
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
 
 _LOOK = 0.02  # [s]
 _PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed
@@ -34,7 +34,7 @@ class Peer:
         """Start it and wait until its port is open.
 
         Raises:
-            MiddlewareError: It ended before.
+            NetworkError: It ended before.
         """
         command = [sys.executable, "-m", "gradiva.middleware.measured_peer", role, *map(str, options)]
         self._process = subprocess.Popen(
@@ -42,7 +42,7 @@ class Peer:
         )
         self._role = role
         if not self._says_ready():
-            raise MiddlewareError(self._complaint())
+            raise NetworkError(self._complaint())
 
     def _says_ready(self) -> bool:
         """Wait for the word; a process that hangs before it is killed."""
@@ -70,15 +70,15 @@ class Peer:
         """Wait for the end of the process; return what it found.
 
         Raises:
-            MiddlewareError: It failed or took longer than ``timeout`` [s].
+            NetworkError: It failed or took longer than ``timeout`` [s].
         """
         try:
             output, errors = self._process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             self.kill()
-            raise MiddlewareError(f"peer '{self._role}' did not end within {timeout:g} s") from None
+            raise NetworkError(f"peer '{self._role}' did not end within {timeout:g} s") from None
         if self._process.returncode != 0:
-            raise MiddlewareError(f"peer '{self._role}': {errors.strip()}")
+            raise NetworkError(f"peer '{self._role}': {errors.strip()}")
         return json.loads(output)
 
     def kill(self) -> None:
@@ -126,7 +126,7 @@ class NameServerProcess:
         """Start it, and wait until it serves.
 
         Raises:
-            MiddlewareError: It does not.
+            NetworkError: It does not.
         """
         command = [sys.executable, "-m", "gradiva.cli", "yarpserver", "--host", "127.0.0.1", "--write"]
         self._process = subprocess.Popen(
@@ -139,7 +139,7 @@ class NameServerProcess:
         deadline = time.monotonic() + _PATIENCE
         while not self._serves():
             if time.monotonic() > deadline or self._process.poll() is not None:
-                raise MiddlewareError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")
+                raise NetworkError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")
             time.sleep(_LOOK)
 
     def kill(self) -> None:
@@ -155,7 +155,7 @@ class NameServerProcess:
             if settings.name_server_port != self._port:
                 return False
             NameClient(settings).list_names()
-        except (ConfigError, NameServerUnreachable):  # a file that is half written, or nobody there
+        except (SettingsError, NameServerUnreachable):  # a file that is half written, or no server yet
             return False
         return True
 
@@ -165,11 +165,11 @@ def joined(network: Mapping[str, str]) -> Iterator[None]:
     """Let this process take part in a private network, given by its environment; it never serves names itself.
 
     Raises:
-        MiddlewareError: The environment names no network: at the default address there may be a robot.
+        NetworkError: The environment names no network: at the default address there may be a robot.
     """
     settings = load_settings(network)
     if not settings.found_in:
-        raise MiddlewareError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
+        raise NetworkError(f"no file names the private network in {network.get('YARP_CONFIG_HOME')}")
     former = current_settings()
     use_settings(replace(settings, may_serve_names=False))
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)
@@ -182,3 +182,86 @@ def joined(network: Mapping[str, str]) -> Iterator[None]:
 
 def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("YARP_")}
+
+
+_MEASUREMENT_PATIENCE = 60.0  # [s] beyond what a measurement lasts
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """Remote procedure calls with 100 doubles each way.
+
+    Attributes:
+        durations_us: Of each call.
+        failures: Calls without the right answer.
+    """
+
+    durations_us: list[float]
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class StrictStream:
+    """Messages of 100 doubles, written strictly and read strictly, as fast as they go.
+
+    Attributes:
+        messages: Written.
+        lost: Of them, not read.
+        in_order: Whether they came in the order in which they were written.
+        intervals_us: Between one message read and the next.
+    """
+
+    messages: int
+    lost: int
+    in_order: bool
+    intervals_us: list[float]
+
+    @property
+    def rate(self) -> float:
+        """Messages read in a second."""
+        return 1e6 * len(self.intervals_us) / sum(self.intervals_us)
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodicStream:
+    """Messages of 100 doubles at a fixed rate.
+
+    Attributes:
+        ages_us: Of each message when its reader had it.
+        missing: Numbers that no read message carried.
+    """
+
+    ages_us: list[float]
+    missing: int
+
+    def age_us(self, percentile: float) -> float:
+        """Return the age that ``percentile`` per cent of the messages stayed below, [µs]."""
+        return float(np.percentile(self.ages_us, percentile))
+
+
+def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int) -> RoundTrips:
+    """Call an echo in another process ``calls`` times."""
+    name = f"/round_trips/{carrier}"
+    with Peer(network, "echo", name) as server, Peer(network, "call", name, carrier, calls) as caller:
+        found = caller.findings(_MEASUREMENT_PATIENCE)
+        server.findings(_MEASUREMENT_PATIENCE)
+    return RoundTrips(found["durations_us"], found["failures"])
+
+
+def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: int) -> StrictStream:
+    """Send ``messages`` from one process to another."""
+    name = f"/strict_stream/{carrier}"
+    with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
+        writer.findings(_MEASUREMENT_PATIENCE)
+        found = reader.findings(_MEASUREMENT_PATIENCE)
+    return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
+
+
+def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: float, duration: float) -> PeriodicStream:
+    """Send at ``rate`` [Hz] for ``duration`` [s] from one process to another."""
+    name = f"/periodic_stream/{carrier}"
+    listener = Peer(network, "listen", name, rate, duration)
+    with listener as reader, Peer(network, "stream", name, carrier, rate, duration) as writer:
+        writer.findings(duration + _MEASUREMENT_PATIENCE)
+        found = reader.findings(duration + _MEASUREMENT_PATIENCE)
+    return PeriodicStream(found["ages_us"], found["missing"])

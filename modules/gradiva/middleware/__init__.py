@@ -3,12 +3,26 @@
 Importing this room chooses no bindings yet: that is what the import of ``yarp``, and of what uses it, does.
 """
 
+from gradiva.common import WalkingError
 from pureyarp.errors import (
     FrameTooLarge,
     MalformedMessage,
-    MiddlewareError,
     NameServerUnreachable,
+    NetworkError,
     PeerUnreachable,
+    SettingsError,
+    YarpError,
 )
 
-__all__ = ["FrameTooLarge", "MalformedMessage", "MiddlewareError", "NameServerUnreachable", "PeerUnreachable"]
+NAMED_ERRORS = (WalkingError, YarpError)  # what Gradiva and what YARP report by name, without a traceback
+
+__all__ = [
+    "NAMED_ERRORS",
+    "FrameTooLarge",
+    "MalformedMessage",
+    "NameServerUnreachable",
+    "NetworkError",
+    "PeerUnreachable",
+    "SettingsError",
+    "YarpError",
+]

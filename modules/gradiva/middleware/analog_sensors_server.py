@@ -18,9 +18,8 @@ from gradiva.middleware.message_readers import RequestReader
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessage
-from pureyarp.errors import MiddlewareError
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.errors import NetworkError
+from pureyarp.wire.elements import Element, encode_vocab
 
 _log = logging.getLogger("gradiva.yarp")
 
@@ -69,12 +68,12 @@ class AnalogSensorsServer:
         """Open both ports and begin to publish; a server that was closed cannot be opened again.
 
         Raises:
-            MiddlewareError: A port cannot be opened; none stays open.
+            NetworkError: A port cannot be opened; none stays open.
         """
         self._rpc.setReader(self._requests)
         if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:o")):
             self._close_ports()
-            raise MiddlewareError(f"the ports of {self._name} could not be opened")
+            raise NetworkError(f"the ports of {self._name} could not be opened")
         self._publisher.start()
 
     def close(self) -> None:
@@ -131,9 +130,9 @@ class AnalogSensorsServer:
         for kind, sensors in self._sensors.items():
             measured = measurements.get(kind, ())
             if len(measured) != len(sensors):
-                raise MiddlewareError(f"{len(sensors)} sensors of {kind.name}, but {len(measured)} measurements")
+                raise NetworkError(f"{len(sensors)} sensors of {kind.name}, but {len(measured)} measurements")
             if any(kind.size not in (None, len(one.values)) for one in measured):
-                raise MiddlewareError(f"a measurement of {kind.name} must have {kind.size} numbers")
+                raise NetworkError(f"a measurement of {kind.name} must have {kind.size} numbers")
 
     def _answer(self, question: list[Element]) -> list[Element]:
         if question == ["getMetadata"]:

@@ -45,7 +45,7 @@ def chosen_bindings(environment: Mapping[str, str]) -> ModuleType:
 
 def is_real(bindings: ModuleType) -> bool:
     """Return whether bindings are YARP's own."""
-    return not bindings.__name__.startswith("gradiva.")
+    return bindings.__name__.partition(".")[0] != "pureyarp"
 
 
 def _embedded() -> ModuleType:

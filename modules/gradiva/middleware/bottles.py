@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from gradiva.middleware import yarp
-from pureyarp.data.bottle import Bottle as EmbeddedBottle
+from pureyarp.data.values import Bottle as EmbeddedBottle
 from pureyarp.wire.elements import (
     Dictionary,
     Element,

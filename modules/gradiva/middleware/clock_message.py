@@ -7,9 +7,8 @@ import time
 
 from gradiva.middleware import yarp
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 
 _NANO = 1_000_000_000
 _LOOK = 0.01  # [s]

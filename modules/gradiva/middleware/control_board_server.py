@@ -17,11 +17,10 @@ from gradiva.middleware.message_readers import CommandReader, RequestReader
 from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
-from pureyarp.errors import MalformedMessage, MiddlewareError
-from pureyarp.network.current_settings import current_settings
+from pureyarp.errors import MalformedMessage, NetworkError
+from pureyarp.network.settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element, TypedList
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, TypedList, WireFamily
 
 _LARGEST_COUNT = 2**31 - 1
 _logger = logging.getLogger("gradiva.yarp")
@@ -83,13 +82,13 @@ class ControlBoardServer:
         """Open the ports and begin to publish; a server that was closed cannot be opened again.
 
         Raises:
-            MiddlewareError: A port cannot be opened; none stays open.
+            NetworkError: A port cannot be opened; none stays open.
         """
         ports = {**{name: port for name, (port, _) in self._inputs.items()}, **self._outputs}
         for ending, port in ports.items():
             if not port.open(self._name + ending):
                 self.close()
-                raise MiddlewareError(f"control board {self._name}: the port {self._name}{ending} cannot be opened")
+                raise NetworkError(f"control board {self._name}: the port {self._name}{ending} cannot be opened")
         self._publisher.start()
 
     def close(self) -> None:
@@ -143,7 +142,7 @@ class ControlBoardServer:
             with self._device_lock:
                 self._check(command)
                 self._device.stream(command)
-        except MiddlewareError as error:
+        except NetworkError as error:
             self._complaint.warning("control board %s: a command is refused: %s", self._name, error)
         except Exception as error:
             self._complaint.warning("control board %s: the device failed: %r", self._name, error, trace=True)

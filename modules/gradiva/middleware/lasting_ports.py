@@ -16,12 +16,11 @@ import socket
 from types import ModuleType
 from typing import Any
 
-from pureyarp.errors import MiddlewareError
-from pureyarp.network import registration_keeper
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.open_socket import open_socket
+from pureyarp.errors import NetworkError
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import registration_keeper
+from pureyarp.network.settings import Contact, current_settings
 
 KINDS = ("Port", "RpcServer", "RpcClient", "BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
 _ANONYMOUS = ("", "...")
@@ -84,7 +83,7 @@ def _is_alive(name: str) -> bool:
         contact = NameClient(settings).query(name)
         if contact.isValid():
             open_socket(contact.getHost(), contact.getPort(), settings, _ANSWER_TIMEOUT).close()
-    except MiddlewareError:
+    except NetworkError:
         return False
     return bool(contact.isValid())
 
@@ -98,6 +97,6 @@ def _free_contact(name: str) -> Contact | None:
         with socket.socket() as probe:
             probe.bind((host, 0))
             return Contact(name, "tcp", host, int(probe.getsockname()[1]))
-    except (MiddlewareError, OSError) as error:
+    except (NetworkError, OSError) as error:
         _LOGGER.info("%s finds no place: %s", name, error)
         return None

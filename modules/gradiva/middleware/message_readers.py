@@ -8,8 +8,7 @@ from collections.abc import Callable
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 _logger = logging.getLogger("gradiva.yarp")
 

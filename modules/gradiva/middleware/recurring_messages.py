@@ -8,9 +8,8 @@ from itertools import accumulate
 
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 
 _MARK = b"\xf9\xfa\xfb\xfc\xfd\xfe\xf9\xc1"  # a float64 whose bytes stand in no UTF-8 text
 _MARKED: float = struct.unpack("<d", _MARK)[0]

@@ -1,4 +1,4 @@
-"""Keep the divergent component of motion on its reference, looking at this instant only."""
+"""Instantaneous law of layer 2: keep the divergent component of motion (DCM) on its reference."""
 
 from __future__ import annotations
 
@@ -98,15 +98,15 @@ class DcmController:
         error = x - x_r, y - y_r
         allowed, last = self._shrunk(polygon), self._integral
         integral = self._bounded(last[0] + error[0] * dt, last[1] + error[1] * dt)
-        wanted = self._wanted(reference, error, integral)
-        if math.hypot(*integral) > math.hypot(*last) and not allowed.contains(wanted):
+        desired = self._unbounded(reference, error, integral)
+        if math.hypot(*integral) > math.hypot(*last) and not allowed.contains(desired):
             integral = last
-            wanted = self._wanted(reference, error, integral)
-        zmp = allowed.project(wanted)
+            desired = self._unbounded(reference, error, integral)
+        zmp = allowed.project(desired)
         self._integral = integral
         return zmp
 
-    def _wanted(self, reference: DcmReference, error: _Pair, integral: _Pair) -> _Pair:
+    def _unbounded(self, reference: DcmReference, error: _Pair, integral: _Pair) -> _Pair:
         """Return the ZMP that is held by no polygon, [m]."""
         (x, y), k_p, k_i = reference.zmp_position.tolist(), self._config.proportional_gain, self._config.integral_gain
         return x + k_p * error[0] + k_i * integral[0], y + k_p * error[1] + k_i * integral[1]

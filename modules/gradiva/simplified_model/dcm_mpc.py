@@ -1,16 +1,17 @@
-"""Keep the divergent component of motion on its reference, looking two seconds ahead."""
+"""Predictive law of layer 2: the DCM MPC looks two seconds ahead."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, SoleRectangle
-from gradiva.contacts import SupportPolygon
+from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, Side, SoleRectangle
+from gradiva.contacts import SupportPolygon, support_polygon
 from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, PROBLEM, DcmQuadraticProgram
-from gradiva.simplified_model.phase_polygons import PhasePolygon, phase_polygons
 
 _CAPTURE_WEIGHT = 1e3  # [-] over the DCM weight: a capturable error counts up to 1 %; at 1e4 falling takes 2000 steps
 _LOST = 0.2  # [m] of a DCM error, about what polygons capture at most: beyond it the ZMP is at their edge anyhow
@@ -153,7 +154,7 @@ class DcmMpc:
             _bounded(dcm_position - preview.dcm_positions[0]),
         )
         planned = self._inside(reference_zmp[0] + deviations[0], phases[0].polygon)
-        self._previous_zmp = phases[0].polygon.project(previous + self._share(dt) * (planned - previous))
+        self._previous_zmp = phases[0].polygon.project(previous + self._ratio(dt) * (planned - previous))
         return self._previous_zmp
 
     def _check(self, preview: DcmPreview) -> None:
@@ -196,7 +197,7 @@ class DcmMpc:
             raise NoSolutionFound(PROBLEM, "solved, but the ZMP is outside the support polygon")
         return polygon.project(zmp)
 
-    def _share(self, dt: float | None) -> float:
+    def _ratio(self, dt: float | None) -> float:
         """Return how far to go from the last ZMP, which holds until now, to the one at half the period."""
         if dt is None or dt >= self._config.period:
             return 1.0
@@ -204,7 +205,7 @@ class DcmMpc:
 
 
 def _bounded(error: NDArray) -> NDArray:
-    """Return a DCM error, or one in its direction that is as large as matters, [m], shape (2,)."""
+    """Return a DCM error, or one in its direction that is within the bound, [m], shape (2,)."""
     size = math.hypot(*error.tolist())
     return error if size <= _LOST else error * (_LOST / size)
 
@@ -213,3 +214,51 @@ def _mean_zmp(dcm_positions: NDArray, growth: NDArray) -> NDArray:
     """Return the constant ZMP of each sample that moves the reference DCM from its start to its end."""
     F = growth[:, None]
     return (dcm_positions[1:] - F * dcm_positions[:-1]) / (1.0 - F)
+
+
+class PhasePolygon(NamedTuple):
+    """Consecutive samples of a preview with the same feet on the ground, at the same places.
+
+    Attributes:
+        start: First sample.
+        end: One past the last sample.
+        polygon: Where the ZMP may be.
+    """
+
+    start: int
+    end: int
+    polygon: SupportPolygon
+
+
+def phase_polygons(preview: DcmPreview, sole: SoleRectangle, margin: float) -> list[PhasePolygon]:
+    """Return the contact phases of a preview, in order; a foot in the air may move within one.
+
+    Args:
+        preview: N samples.
+        sole: Rectangle of the left sole.
+        margin: By how much its edges are moved inwards, [m].
+
+    Raises:
+        ValueError: A phase without a foot on the ground, or a pose that is not finite.
+    """
+    bounds = _phase_bounds(preview)
+    return [PhasePolygon(start, end, _polygon(preview, start, sole, margin)) for start, end in pairwise(bounds)]
+
+
+def _phase_bounds(preview: DcmPreview) -> list[int]:
+    left, right = preview.left_in_contact[:, None], preview.right_in_contact[:, None]
+    grounded = np.hstack((left, right, preview.left_foot_poses * left, preview.right_foot_poses * right))
+    changes = np.flatnonzero((grounded[1:] != grounded[:-1]).any(axis=1)) + 1
+    return [0, *changes.tolist(), len(grounded)]
+
+
+def _polygon(preview: DcmPreview, sample: int, sole: SoleRectangle, margin: float) -> SupportPolygon:
+    poses: list[NDArray] = []
+    sides: list[Side] = []
+    if preview.left_in_contact[sample]:
+        poses.append(preview.left_foot_poses[sample])
+        sides.append(Side.LEFT)
+    if preview.right_in_contact[sample]:
+        poses.append(preview.right_foot_poses[sample])
+        sides.append(Side.RIGHT)
+    return support_polygon(poses, sides, sole, margin)

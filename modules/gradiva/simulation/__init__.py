@@ -1,31 +1,27 @@
 """Simulated robots: a MuJoCo plant behind the interface of the real ones, and films of what they did."""
 
-from gradiva.simulation.body_probes import BodyProbes, InertialReading
-from gradiva.simulation.fall_detector import Fall, FallConfig
-from gradiva.simulation.fault import Fault, FaultKind
+from gradiva.simulation.body_probes import BodyProbes, Cut, InertialReading
+from gradiva.simulation.falls import Fall, FallConfig, SlipConfig
+from gradiva.simulation.faults import Fault, FaultKind
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.ground_config import GroundConfig, GroundKind, slope_components
-from gradiva.simulation.inner_cuts import Cut
-from gradiva.simulation.joint_ranges import JointRanges, joint_ranges
-from gradiva.simulation.loose_body import LooseBody, PenaltyWorld
-from gradiva.simulation.mixed_command import MixedCommand
 from gradiva.simulation.mujoco_robot import MujocoRobot
-from gradiva.simulation.penalty_ground import PenaltyGround
+from gradiva.simulation.penalty_ground import LooseBody, PenaltyGround, PenaltyWorld
 from gradiva.simulation.plant import PlantConfig
-from gradiva.simulation.push import Push
+from gradiva.simulation.pushes import Push
 from gradiva.simulation.rigid_ground import RigidGround
 from gradiva.simulation.sensors import SensorConfig, VelocitySource
-from gradiva.simulation.servo import ServoConfig
-from gradiva.simulation.simulated_state import SimulatedState
+from gradiva.simulation.servos import MixedCommand, ServoConfig
 from gradiva.simulation.simulation_config import SimulationConfig
-from gradiva.simulation.slip_meter import SlipConfig
-from gradiva.simulation.viscoelastic_config import (
+from gradiva.simulation.state_reader import SimulatedState
+from gradiva.simulation.urdf import JointRanges, joint_ranges
+from gradiva.simulation.viscoelastic_ground import (
     GroundPatch,
     NoiseTarget,
+    ViscoElasticGround,
     ViscoElasticGroundConfig,
     WrenchNoiseConfig,
 )
-from gradiva.simulation.viscoelastic_ground import ViscoElasticGround
 
 __all__ = [
     "BodyProbes",

@@ -8,11 +8,11 @@ from typing import Protocol
 import mujoco
 
 from gradiva.common import NDArray
-from gradiva.simulation.sole_box import SoleBox
+from gradiva.simulation.soles import SoleBox
 
 
 class Ground(Protocol):
-    """Builds its part of the engine's model, steps the physics with its forces, tells the contact wrenches.
+    """Builds its part of the engine's model, steps the physics with its forces, returns the contact wrenches.
 
     A ground that is no contact of the engine applies its forces in ``step``, between ``mj_step1`` and
     ``mj_step2``, through ``data.xfrc_applied``, to which it adds: pushes are in it already.

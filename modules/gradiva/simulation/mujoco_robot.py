@@ -1,8 +1,10 @@
-"""A robot simulated in this process."""
+"""MujocoRobot: a robot simulated in this process by MuJoCo."""
 
 from __future__ import annotations
 
 import math
+from collections import deque
+from typing import Generic, TypeVar
 
 import mujoco
 import numpy as np
@@ -21,27 +23,18 @@ from gradiva.common import (
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.choose_ground import choose_ground
-from gradiva.simulation.delay_line import DelayLine
-from gradiva.simulation.engine_warnings import silence_engine
-from gradiva.simulation.fall_detector import Fall, FallDetector
-from gradiva.simulation.fault import Fault, FaultKind
+from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
+from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground
-from gradiva.simulation.mixed_command import MixedCommand
-from gradiva.simulation.motor_faults import MotorFaults
-from gradiva.simulation.plant import build_plant, load_tree
-from gradiva.simulation.push import Push
-from gradiva.simulation.pusher import Pusher
-from gradiva.simulation.sensor_faults import SensorFaults
+from gradiva.simulation.plant import build_plant, load_tree, sink_to_weight, standing_torques, weight_of
+from gradiva.simulation.pushes import Push, Pusher
+from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.sensors import Sensors
-from gradiva.simulation.servo_bank import ServoBank
-from gradiva.simulation.simulated_state import SimulatedState
+from gradiva.simulation.servos import MixedCommand, ServoBank
 from gradiva.simulation.simulation_config import SimulationConfig
-from gradiva.simulation.slip_meter import SlipMeter
-from gradiva.simulation.snapshot import Snapshot
-from gradiva.simulation.spec_tools import quaternion
-from gradiva.simulation.state_reader import StateReader
-from gradiva.simulation.static_equilibrium import sink_to_weight, standing_torques, weight_of
+from gradiva.simulation.state_reader import SimulatedState, Snapshot, StateReader
 
+T = TypeVar("T")
 _WATCH_PERIOD = 0.01  # [s] falls and slips are looked for this often
 _DEEPEST_START = 0.005  # [m] a sole that starts deeper in a floor that is not soft would be shot out of it
 
@@ -287,3 +280,34 @@ class MujocoRobot:
             base=base,
             motor_temperatures=None,
         )
+
+
+class DelayLine(Generic[T]):
+    """Hands on what was put in, a number of physics steps later; keeps no more than it needs."""
+
+    def __init__(self, delay: int) -> None:
+        self._delay = delay
+        self._waiting: deque[tuple[int, T]] = deque()
+
+    def put(self, step: int, item: T) -> None:
+        """Put an item in at a step; steps must not decrease."""
+        self._waiting.append((step, item))
+
+    def take(self, step: int) -> T | None:
+        """Return the newest item that has arrived by now and forget it and all before, or None."""
+        arrived = None
+        while self._waiting and self._waiting[0][0] + self._delay <= step:
+            arrived = self._waiting.popleft()[1]
+        return arrived
+
+
+def silence_engine() -> None:
+    """Keep MuJoCo's warnings off the terminal, and from a log file of its own in the working folder.
+
+    They report that a simulation diverges; ``MujocoRobot.read`` reports that by name.
+    """
+    mujoco.set_mju_user_warning(_ignore)
+
+
+def _ignore(warning: str) -> None:
+    pass

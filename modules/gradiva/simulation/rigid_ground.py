@@ -8,9 +8,8 @@ import mujoco
 
 from gradiva.common import NDArray
 from gradiva.simulation.ground_config import GroundConfig
-from gradiva.simulation.sole_body import add_sole_body
-from gradiva.simulation.sole_box import SoleBox
-from gradiva.simulation.spec_tools import quaternion
+from gradiva.simulation.rigid_tree import quaternion
+from gradiva.simulation.soles import SoleBox, add_sole_body
 
 _SOLE, _FLOOR = 1, 1  # collision bits: soles meet the floor, and nothing else
 _DEEPEST = 0.001  # [m] more than any robot here sinks in
@@ -20,7 +19,7 @@ class RigidGround:
     """A plane; contacts by the engine: elliptic friction cones at the corners of the soles.
 
     Each sole is a body without mass, at the frame of its sensor: the interaction force with its foot is
-    then exactly the contact wrench (the engine tells it as exerted by the sole on the foot's inside,
+    then exactly the contact wrench (the engine reports it as exerted by the sole on the foot's inside,
     hence the sign).
     """
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, low_pass_share, so3
+from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, low_pass_gain, so3
 
 
 class VelocitySource(StrEnum):
@@ -135,7 +135,7 @@ class Sensors:
     def _tilt(self, time: float) -> NDArray:
         """First-order Gauss-Markov: what is left of the last error, and as much that is new as keeps the deviation."""
         period = math.inf if self._tilt_time is None else time - self._tilt_time
-        share = low_pass_share(self._config.tilt_correlation_time, period)
+        share = low_pass_gain(self._config.tilt_correlation_time, period)
         new = math.sqrt(share * (2.0 - share)) * self._noise(self._config.tilt_noise, (2,))
         self._tilt_error = (1.0 - share) * self._tilt_error + new
         self._tilt_time = time

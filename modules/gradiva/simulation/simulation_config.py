@@ -6,15 +6,14 @@ from dataclasses import dataclass
 
 from gradiva.common import ConfigError
 from gradiva.contacts import PenaltyConfig
-from gradiva.simulation.fall_detector import FallConfig
-from gradiva.simulation.fault import Fault
+from gradiva.simulation.falls import FallConfig, SlipConfig
+from gradiva.simulation.faults import Fault
 from gradiva.simulation.ground_config import GroundConfig
 from gradiva.simulation.plant import PlantConfig
-from gradiva.simulation.push import Push
+from gradiva.simulation.pushes import Push
 from gradiva.simulation.sensors import SensorConfig
-from gradiva.simulation.servo import ServoConfig
-from gradiva.simulation.slip_meter import SlipConfig
-from gradiva.simulation.viscoelastic_config import ViscoElasticGroundConfig
+from gradiva.simulation.servos import ServoConfig
+from gradiva.simulation.viscoelastic_ground import ViscoElasticGroundConfig
 
 _WHOLE = 1e-6  # [-] how far a delay may be from a whole number of steps
 

@@ -1,18 +1,101 @@
-"""From the engine's generalised coordinates to frames, centre of mass and wrenches."""
+"""Reads kinematics of a simulated state, for the sensors and for scoring."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, so3, unchecked
+from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, TwoFeet, freeze_arrays, so3, unchecked
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.simulated_state import SimulatedState
-from gradiva.simulation.slip_meter import SlipMeter
-from gradiva.simulation.snapshot import Snapshot
+from gradiva.simulation.falls import SlipMeter
 
 _BASE = 1  # first body after the world
 _SITE = mujoco.mjtObj.mjOBJ_SITE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SimulatedState(TwoFeet):
+    """State of the plant without noise or delay; world (its xy plane is the floor), mixed representation.
+
+    Attributes:
+        time: [s].
+        base_position: [m], shape (3,).
+        base_rotation: Shape (3, 3).
+        base_twist: Linear then angular velocity, [m/s, rad/s], shape (6,).
+        joint_positions: [rad], shape (n,).
+        joint_velocities: [rad/s], shape (n,).
+        joint_torques: Of the servos during the last physics step, [N·m], shape (n,).
+        com_position: [m], shape (3,).
+        com_velocity: [m/s], shape (3,).
+        left_foot_position: Left sole frame, [m], shape (3,).
+        left_foot_rotation: Shape (3, 3).
+        right_foot_position: Right sole frame, [m], shape (3,).
+        right_foot_rotation: Shape (3, 3).
+        left_foot_wrench: Ground on foot during the last physics step, about the sole origin, shape (6,).
+        right_foot_wrench: The same of the right foot.
+        foot_slip_m: Largest horizontal slip of a sole in one stance phase so far, [m].
+        foot_turn_rad: Largest turn of a sole about the vertical in one stance phase so far, [rad].
+    """
+
+    time: float
+    base_position: NDArray
+    base_rotation: NDArray
+    base_twist: NDArray
+    joint_positions: NDArray
+    joint_velocities: NDArray
+    joint_torques: NDArray
+    com_position: NDArray
+    com_velocity: NDArray
+    left_foot_position: NDArray
+    left_foot_rotation: NDArray
+    right_foot_position: NDArray
+    right_foot_rotation: NDArray
+    left_foot_wrench: NDArray
+    right_foot_wrench: NDArray
+    foot_slip_m: float
+    foot_turn_rad: float
+
+    def __post_init__(self) -> None:
+        freeze_arrays(
+            self,
+            base_position=(3,),
+            base_rotation=(3, 3),
+            base_twist=(6,),
+            joint_positions=(None,),
+            joint_velocities=(None,),
+            joint_torques=(None,),
+            com_position=(3,),
+            com_velocity=(3,),
+            left_foot_position=(3,),
+            left_foot_rotation=(3, 3),
+            right_foot_position=(3,),
+            right_foot_rotation=(3, 3),
+            left_foot_wrench=(6,),
+            right_foot_wrench=(6,),
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """Positions and velocities after a physics step, forces of this step; read-only.
+
+    Attributes:
+        step: Number of the step.
+        positions: Generalised positions of the engine.
+        velocities: Generalised velocities of the engine.
+        torques: Of the servos, [N·m], shape (n,).
+        wrenches: Of the sensors, [N, N·m], shape (sensors, 6).
+        wrench_sum: The wrenches of all steps so far, summed, shape (sensors, 6).
+    """
+
+    step: int
+    positions: NDArray
+    velocities: NDArray
+    torques: NDArray
+    wrenches: NDArray
+    wrench_sum: NDArray
 
 
 class StateReader:

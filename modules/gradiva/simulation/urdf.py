@@ -1,17 +1,90 @@
-"""Links and joints as a URDF file tells them."""
+"""Reads a URDF: links, joints, shapes, and the ranges of joints."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from gradiva.common import ModelError, NDArray, so3
+from gradiva.common import ModelError, NDArray, freeze_arrays, nearest_name, so3
+from gradiva.robot_model import RobotDescription
 
 _DEFAULT_COLOUR = (0.8, 0.8, 0.8, 1.0)
+_SPEED = 1.745  # [rad/s] 100°/s, of joints that the description does not mention
+_TORQUE = 10.0  # [N·m] of joints that the description does not mention
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Urdf:
+    """All links and joints of a file, by name.
+
+    Attributes:
+        links: By name.
+        joints: By name.
+        force_torque_joints: Name of each force-torque sensor to the name of the joint that it measures.
+    """
+
+    links: dict[str, UrdfLink]
+    joints: dict[str, UrdfJoint]
+    force_torque_joints: dict[str, str]
+
+    @property
+    def roots(self) -> list[str]:
+        """Links without a parent: one, in a model that is a tree.
+
+        A root without mass that is fixed to a single link is a mere name for this one, as it is to iDynTree.
+        """
+        children = {joint.child for joint in self.joints.values()}
+        return [self._first_with_mass(name) for name in self.links if name not in children]
+
+    def _first_with_mass(self, root: str) -> str:
+        below = [joint for joint in self.joints.values() if joint.parent == root]
+        own = self.links[root].inertial
+        is_name = (own is None or own.mass == 0.0) and [joint.kind for joint in below] == ["fixed"]
+        return self._first_with_mass(below[0].child) if is_name else root
+
+    @property
+    def mass(self) -> float:
+        """Of all links, [kg]."""
+        return sum(link.inertial.mass for link in self.links.values() if link.inertial is not None)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UrdfLink:
+    """A link; ``inertial`` is None where the file gives no mass."""
+
+    name: str
+    inertial: Inertial | None
+    visuals: tuple[Visual, ...]
+    collisions: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UrdfJoint:
+    """A joint between two links.
+
+    Attributes:
+        name: Of the joint.
+        kind: The URDF's type.
+        parent: Link.
+        child: Link; its frame is the frame of the joint.
+        pose: Of the child in the parent at zero, homogeneous, shape (4, 4).
+        axis: In the axes of the child, unit length, shape (3,).
+        limits: Lower and upper, [rad]; infinite for a continuous joint.
+        effort: Largest torque, [N·m].
+    """
+
+    name: str
+    kind: str
+    parent: str
+    child: str
+    pose: NDArray
+    axis: NDArray
+    limits: tuple[float, float]
+    effort: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,76 +128,6 @@ class Visual(Shape):
     """
 
     colour: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UrdfLink:
-    """A link; ``inertial`` is None where the file gives no mass."""
-
-    name: str
-    inertial: Inertial | None
-    visuals: tuple[Visual, ...]
-    collisions: tuple[Shape, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class UrdfJoint:
-    """A joint between two links.
-
-    Attributes:
-        name: Of the joint.
-        kind: The URDF's type.
-        parent: Link.
-        child: Link; its frame is the frame of the joint.
-        pose: Of the child in the parent at zero, homogeneous, shape (4, 4).
-        axis: In the axes of the child, unit length, shape (3,).
-        limits: Lower and upper, [rad]; infinite for a continuous joint.
-        effort: Largest torque, [N·m].
-    """
-
-    name: str
-    kind: str
-    parent: str
-    child: str
-    pose: NDArray
-    axis: NDArray
-    limits: tuple[float, float]
-    effort: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Urdf:
-    """All links and joints of a file, by name.
-
-    Attributes:
-        links: By name.
-        joints: By name.
-        force_torque_joints: Name of each force-torque sensor to the name of the joint that it measures.
-    """
-
-    links: dict[str, UrdfLink]
-    joints: dict[str, UrdfJoint]
-    force_torque_joints: dict[str, str]
-
-    @property
-    def roots(self) -> list[str]:
-        """Links without a parent: one, in a model that is a tree.
-
-        A root without mass that is fixed to a single link is a mere name for this one, as it is to iDynTree.
-        """
-        children = {joint.child for joint in self.joints.values()}
-        return [self._first_with_mass(name) for name in self.links if name not in children]
-
-    def _first_with_mass(self, root: str) -> str:
-        below = [joint for joint in self.joints.values() if joint.parent == root]
-        own = self.links[root].inertial
-        is_name = (own is None or own.mass == 0.0) and [joint.kind for joint in below] == ["fixed"]
-        return self._first_with_mass(below[0].child) if is_name else root
-
-    @property
-    def mass(self) -> float:
-        """Of all links, [kg]."""
-        return sum(link.inertial.mass for link in self.links.values() if link.inertial is not None)
 
 
 def read_urdf(path: Path) -> Urdf:
@@ -264,3 +267,45 @@ def _child(element: ElementTree.Element, tag: str) -> ElementTree.Element:
     if child is None:
         raise ModelError(f"<{element.tag} name='{element.get('name', '')}'> has no <{tag}>")
     return child
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointRanges:
+    """Limits of joints, in the order in which they were asked for.
+
+    Attributes:
+        lower: [rad], shape (N,).
+        upper: [rad], shape (N,).
+        velocity: Largest, [rad/s], shape (N,).
+        torque: Largest, [N·m], shape (N,).
+    """
+
+    lower: NDArray
+    upper: NDArray
+    velocity: NDArray
+    torque: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, lower=(None,), upper=(None,), velocity=(None,), torque=(None,))
+
+
+def joint_ranges(description: RobotDescription, joints: Sequence[str]) -> JointRanges:
+    """Return the limits of any joints of a robot's model: the URDF's and, of walking joints, the description's.
+
+    Raises:
+        ModelError: The model has no such joint.
+    """
+    urdf = read_urdf(description.model_path)
+    for joint in joints:
+        if joint not in urdf.joints:
+            raise ModelError(f"the model has no joint '{joint}'{nearest_name(joint, urdf.joints)}")
+    speeds = dict(zip(description.joints, description.per_joint("velocity_limit"), strict=True))
+    torques = dict(zip(description.joints, description.per_joint("torque_limit"), strict=True))
+    bounds = np.array([urdf.joints[joint].limits for joint in joints])
+    efforts = [urdf.joints[joint].effort or np.inf for joint in joints]
+    return JointRanges(
+        lower=bounds[:, 0],
+        upper=bounds[:, 1],
+        velocity=np.array([speeds.get(joint, _SPEED) for joint in joints]),
+        torque=np.minimum(efforts, [torques.get(joint, _TORQUE) for joint in joints]),
+    )

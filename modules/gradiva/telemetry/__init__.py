@@ -1,28 +1,50 @@
-"""Logs, run folders, reports, and the robot in the browser."""
+"""Keep logs and run folders, write reports, show the robot in the browser."""
 
-from gradiva.telemetry.export import ExportFormat, export_log
-from gradiva.telemetry.footprint import Footprint, footprints
-from gradiva.telemetry.mat_file import MatLog, read_mat, write_mat
-from gradiva.telemetry.replay import replay, save_replay_page
-from gradiva.telemetry.report import write_report
+from gradiva.telemetry.log_files import ExportFormat, MatLog, export_log, plain, read_mat, without_none, write_mat
+from gradiva.telemetry.plot_style import COM, DCM, FOOT, MUTED, REFERENCE, STYLE, WARNING, ZMP
+from gradiva.telemetry.replay import Motion, Replay, replay, save_replay_page
+from gradiva.telemetry.report import ERRORS, KEY_FIGURES, number, write_report
 from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder
-from gradiva.telemetry.signal_log import LogError, SignalInfo, SignalLog
+from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
+from gradiva.telemetry.time_plots import contact_figure
+from gradiva.telemetry.walk_record import BoolArray, Footprint, WalkRecord, footprints
 
 __all__ = [
+    "COM",
+    "DCM",
+    "ERRORS",
+    "FOOT",
+    "JOURNAL_NAME",
+    "KEY_FIGURES",
+    "MUTED",
+    "REFERENCE",
+    "STYLE",
+    "WARNING",
+    "ZMP",
+    "BoolArray",
     "ExportFormat",
     "Footprint",
+    "JournalReader",
     "LogError",
     "MatLog",
+    "Motion",
+    "Replay",
     "RobotView",
     "RunFolder",
     "SignalInfo",
+    "SignalJournal",
     "SignalLog",
+    "WalkRecord",
+    "contact_figure",
     "export_log",
     "footprints",
+    "number",
+    "plain",
     "read_mat",
     "replay",
     "save_replay_page",
+    "without_none",
     "write_mat",
     "write_report",
 ]

@@ -1,4 +1,4 @@
-"""How the plots of a report look: colours by quantity, panels, thinning, SVG."""
+"""Style the plots of a report: colours by quantity, panels over time, thinned lines, SVG."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ def legend(figure: Figure, axis: Axes) -> None:
 
 
 def line(axis: Axes, times: NDArray, samples: NDArray, colour: str, label: str = "", width: float = 1.3) -> None:
-    """Draw what was measured."""
+    """Draw a measured signal as a solid line."""
     axis.plot(*thin(times, samples), color=colour, label=label or None, linewidth=width)
 
 
 def reference(axis: Axes, times: NDArray, samples: NDArray, label: str = "") -> None:
-    """Draw what was wanted."""
+    """Draw a reference as a dashed line."""
     axis.plot(
         *thin(times, samples),
         color=REFERENCE,

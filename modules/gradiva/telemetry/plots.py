@@ -1,31 +1,180 @@
-"""The plots of a report, and the signals that each needs."""
+"""List the plots of a report with the signals that each needs; draw the walk from above and the joints."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
-from gradiva.telemetry.contact_plot import CONTACT_SIGNALS, plot_contacts
-from gradiva.telemetry.ground_plot import plot_ground
-from gradiva.telemetry.joint_plot import plot_joints
-from gradiva.telemetry.plot_style import STYLE, svg
-from gradiva.telemetry.sole_plot import SOLE_SIGNALS, plot_soles
-from gradiva.telemetry.tick_plot import plot_ticks
+from gradiva.common import NDArray, Side
+from gradiva.telemetry.plot_style import COM, DCM, FOOT, FULL_WIDTH, MUTED, STYLE, WARNING, ZMP, svg
 from gradiva.telemetry.time_plots import (
+    CONTACT_SIGNALS,
+    SOLE_SIGNALS,
+    TORQUE_SIGNALS,
     plot_attitude,
     plot_com,
     plot_com_velocity,
+    plot_contacts,
     plot_dcm,
     plot_drift,
     plot_feet,
     plot_forces,
+    plot_leg_torques,
+    plot_soles,
+    plot_ticks,
     plot_zmp,
 )
-from gradiva.telemetry.torque_plot import TORQUE_SIGNALS, plot_leg_torques
-from gradiva.telemetry.walk_record import WalkRecord
+from gradiva.telemetry.walk_record import WalkRecord, footprints
+
+_HEIGHT = (2.6, 7.0)  # inch, of the figure: least and greatest
+_MARGIN = 0.08  # m, around the footprints
+_PATHS = (
+    ("zmp::measured", ZMP, "ZMP", 0.7),
+    ("dcm::position::measured", DCM, "DCM", 0.9),
+    ("com::position::measured", COM, "CoM", 1.5),
+)
+_TIGHT_MARGIN = 3.0  # deg, less is worth a look
+_BAR, _PALE_BAR = "#5f8fb4", "#c9d9e6"
+_ROW, _LEFT, _GAP, _TOP, _BOTTOM = 0.19, 1.3, 0.35, 0.28, 0.05  # inch
+
+
+def plot_ground(record: WalkRecord) -> Figure:
+    """Draw the footsteps with their soles, and the paths of CoM, DCM and ZMP on the ground."""
+    prints = {
+        side: [footprint.corners(record.sole) for footprint in footprints(record.log) if footprint.side is side]
+        for side in Side
+    }
+    low, high = _extent(record, [corner for corners in prints.values() for corner in corners])
+    aspect = (high[1] - low[1]) / (high[0] - low[0])
+    height = float(np.clip(0.75 + (FULL_WIDTH - 0.7) * aspect, *_HEIGHT))
+    figure = Figure(figsize=(FULL_WIDTH, height))
+    axis = figure.add_axes((0.5 / FULL_WIDTH, 0.4 / height, 1.0 - 0.6 / FULL_WIDTH, 1.0 - 0.75 / height))
+    for side in Side:
+        soles = PolyCollection(prints[side], facecolor=FOOT[side] + "22", edgecolor=FOOT[side], linewidth=0.9)
+        soles.set_label(f"{side} sole")
+        axis.add_collection(soles)
+    for name, colour, label, width in _PATHS:
+        if name in record.log:
+            x, y = _thin_path(record.log[name][:, :2])
+            axis.plot(x, y, color=colour, linewidth=width, label=label)
+    x_range, y_range = _equal_ranges(low, high, axis.bbox.width / axis.bbox.height)
+    axis.set_xlim(*x_range)
+    axis.set_ylim(*y_range)
+    axis.set_title("y [m]")
+    axis.set_xlabel("x [m]", loc="right", labelpad=1.0)
+    figure.legend(loc="upper right", ncols=5, bbox_to_anchor=(1.0 - 0.1 / FULL_WIDTH, 1.0), borderaxespad=0.1)
+    return figure
+
+
+def _extent(record: WalkRecord, soles: list[NDArray]) -> tuple[NDArray, NDArray]:
+    points = np.vstack([record.log["com::position::measured"][:, :2], *soles])
+    return np.nanmin(points, axis=0) - _MARGIN, np.nanmax(points, axis=0) + _MARGIN
+
+
+def _equal_ranges(low: NDArray, high: NDArray, shape: float) -> NDArray:
+    """Return the ranges of x and y, shape (2, 2), in which a metre is as long on both axes.
+
+    Args:
+        low: Least x and y to show.
+        high: Greatest x and y to show.
+        shape: Width of the axes over their height.
+    """
+    half_height = 0.5 * max((high[0] - low[0]) / shape, high[1] - low[1])
+    half = half_height * np.array([shape, 1.0])
+    middle = 0.5 * (low + high)
+    return np.column_stack([middle - half, middle + half])
+
+
+def _thin_path(path: NDArray, spacing: float = 2e-3) -> tuple[NDArray, NDArray]:
+    """Return the points of a path that lie ``spacing`` [m] or more along it from each other."""
+    along = np.concatenate([[0.0], np.cumsum(np.nan_to_num(np.hypot(*np.diff(path, axis=0).T)))])
+    _, kept = np.unique((along / spacing).astype(int), return_index=True)
+    return path[kept, 0], path[kept, 1]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Column:
+    """One number a joint, drawn as bars.
+
+    Attributes:
+        title: What and in which unit.
+        values: Length of the bars, shape (n,).
+        dark: Length of a darker bar inside, shape (n,), or None.
+        warning: Bars shorter than this are red, which the title says where there are any.
+    """
+
+    title: str
+    values: NDArray
+    dark: NDArray | None = None
+    warning: float = -np.inf
+
+    def draw(self, axis: Axes, names: Sequence[str]) -> None:
+        rows = range(len(self.values))
+        lengths = np.maximum(np.nan_to_num(self.values), 0.0)
+        plain = _PALE_BAR if self.dark is not None else _BAR
+        colours = [WARNING if value < self.warning else plain for value in self.values]
+        axis.barh(rows, lengths, color=colours, height=0.66)
+        if self.dark is not None:
+            axis.barh(rows, np.nan_to_num(self.dark), color=_BAR, height=0.66)
+        for row, (length, value) in enumerate(zip(lengths, self.values, strict=True)):
+            text = f"{value:.2f}" if abs(value) < 10.0 else f"{value:.0f}"
+            end = (float(length), row)
+            axis.annotate(text, end, (4, 0), textcoords="offset points", color=MUTED, va="center_baseline")
+        axis.set_title(self.title, pad=6.0)
+        if any(value < self.warning for value in self.values):
+            note = f"red: less than {self.warning:g}°"
+            axis.set_title(note, loc="right", color=WARNING, pad=6.0)
+        axis.set_yticks(rows, names)
+        axis.set_ylim(len(rows) - 0.4, -0.6)
+        axis.set_xlim(0.0, 1.15 * max(float(lengths.max(initial=0.0)), 1e-6))
+        axis.tick_params(labelbottom=False)
+        axis.grid(False)
+        axis.spines["bottom"].set_visible(False)
+
+
+def plot_joints(record: WalkRecord) -> Figure:
+    """Draw one row a joint: margin to the limits, tracking error, and the largest torque, where they are known."""
+    columns = [column for column in (_margins(record), _errors(record), _torques(record)) if column]
+    joints = len(columns[0].values)
+    names = record.joints if len(record.joints) == joints else [f"joint {index}" for index in range(joints)]
+    height = _TOP + _BOTTOM + _ROW * joints
+    width = (FULL_WIDTH - _LEFT - 0.15 - _GAP * (len(columns) - 1)) / len(columns)
+    figure = Figure(figsize=(FULL_WIDTH, height))
+    for index, column in enumerate(columns):
+        left = (_LEFT + index * (width + _GAP)) / FULL_WIDTH
+        axis = figure.add_axes((left, _BOTTOM / height, width / FULL_WIDTH, 1.0 - (_BOTTOM + _TOP) / height))
+        column.draw(axis, names if index == 0 else [""] * joints)
+    return figure
+
+
+def _margins(record: WalkRecord) -> _Column | None:
+    if record.joint_limits is None:
+        return None
+    lower, upper = record.joint_limits
+    positions = record.log["joints_state::positions::measured"]
+    margin = np.degrees(np.nanmin(np.minimum(positions - lower, upper - positions), axis=0))
+    return _Column("least margin to a position limit [deg]", margin, warning=_TIGHT_MARGIN)
+
+
+def _errors(record: WalkRecord) -> _Column:
+    measured = record.log["joints_state::positions::measured"]
+    error = np.degrees(np.abs(measured - record.log["joints_state::positions::desired"]))
+    root_mean_square = np.sqrt(np.nanmean(error**2, axis=0))
+    return _Column("tracking error, rms (dark) and max [deg]", np.nanmax(error, axis=0), root_mean_square)
+
+
+def _torques(record: WalkRecord) -> _Column | None:
+    if "joints_state::torques::measured" not in record.log:
+        return None
+    torques = np.abs(record.log["joints_state::torques::measured"])
+    root_mean_square = np.sqrt(np.nanmean(torques**2, axis=0))
+    return _Column("torque, rms (dark) and max [N·m]", np.nanmax(torques, axis=0), root_mean_square)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +187,7 @@ class Plot:
         signals: What it cannot do without.
         draw: Makes the figure.
         is_wide: Whether it takes both columns of the page.
-        is_special: Whether most runs have no such signals, so that nobody misses it.
+        is_special: Whether most runs have no such signals, so that its absence is not reported.
         figures: Keys of the result that it cannot do without either.
     """
 

@@ -1,20 +1,31 @@
-"""The page that tells how a run went."""
+"""Write the page of a run: its key figures, tables, safety events and plots."""
 
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from gradiva.telemetry.plots import PLOTS, Plot
-from gradiva.telemetry.report_page import events, folded, heading, tables, tiles
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.walk_record import WalkRecord
 
+SOFT_GROUND = "soft"
+"""Name of soft ground in results; some figures exist on it only."""
+ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM"), ("foot_error_m", "foot"))
+"""Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
+_GOOD, _BAD = ("walked",), ("fell", "failed")
+_SETTINGS = ("control", "model", "ground", "seed")
+_LAYERS = ("estimation", "model_control", "whole_body", "total")
+
 
 def write_report(run: RunFolder) -> Path:
-    """Write ``report.html``: outcome, key figures, plots, configuration; one file that asks nothing of a network.
+    """Write ``report.html``: outcome, key figures, plots, configuration; one file that loads nothing over a network.
 
     Plots whose signals are not in the log are left out, and the page says so, unless most runs have none.
 
@@ -47,11 +58,132 @@ def _page(title: str, body: str) -> str:
     )
 
 
+def heading(result: Mapping[str, Any], run_name: str) -> str:
+    """Return the robot, the outcome with its reason and advice, the command, the pushes and what was run."""
+    outcome = str(result.get("outcome", "no result"))
+    kind = "good" if outcome in _GOOD else "bad" if outcome in _BAD else "open"
+    settings = [f"{key} {result[key]}" for key in _SETTINGS if result.get(key) is not None]
+    reason, robot = result.get("reason") or "", result.get("title") or result.get("robot") or "Walk"
+    command = f"gradiva walk {result['command']}" if result.get("command") else ""
+    advice = (result.get("diagnosis") or {}).get("advice")
+    pushes = [str(push) for push in result.get("pushes") or []]
+    return (
+        f'<header><div class="line"><h1>{escape(str(robot))}</h1>'
+        f'<span class="outcome {kind}">{escape(outcome)}</span></div>'
+        f'<p class="reason">{escape(str(reason))}</p>'
+        + "".join(
+            f'<p class="run">{escape(line)}</p>'
+            for line in (advice and f"next: {advice}", command, " · ".join(pushes))
+            if line
+        )
+        + f'<p class="run">{escape(" · ".join([*settings, run_name]))}</p></header>'
+    )
+
+
+def tiles(result: Mapping[str, Any]) -> str:
+    """Return the key figures; those that the result lacks are left out."""
+    cells = [
+        f'<div class="tile"><div class="label">{figure.label}</div>'
+        f'<div class="value">{figure.number(result)} <span class="unit">{figure.unit}</span></div></div>'
+        for figure in KEY_FIGURES
+        if figure.is_shown(result)
+    ]
+    return f'<div class="tiles">{"".join(cells)}</div>' if cells else ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigure:
+    """A number of a result as terminal and report show it.
+
+    Attributes:
+        key: In ``result.json``.
+        label: The same words as the key.
+        unit: Behind the number; empty for a pure number.
+        factor: From the value in SI units to ``unit``.
+        digits: Behind the decimal point.
+        ground: The only ground on which it is shown; any when empty.
+    """
+
+    key: str
+    label: str
+    unit: str = ""
+    factor: float = 1.0
+    digits: int = 0
+    ground: str = ""
+
+    def is_shown(self, result: Mapping[str, Any]) -> bool:
+        """Tell whether a result has this figure."""
+        return result.get(self.key) is not None and self.ground in ("", result.get("ground"))
+
+    def number(self, result: Mapping[str, Any]) -> str:
+        """Return the value without its unit."""
+        return number(result.get(self.key), self.factor, self.digits)
+
+
+def number(value: Any, factor: float, digits: int) -> str:
+    """Return a number for reading, zero without a sign; a dash for what is not a number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "–"
+    rounded = round(value * factor, digits) + 0.0  # -0.0 + 0.0 is 0.0
+    return f"{rounded:,.{digits}f}".replace(",", "\u202f").replace("-", "−")
+
+
+def tables(result: Mapping[str, Any]) -> str:
+    """Return the tracking errors and the tick times side by side."""
+    errors = [
+        (label, [number(result[key].get(column), 1e3, 1) for column in ("rms", "max")])
+        for key, label in ERRORS
+        if isinstance(result.get(key), Mapping)
+    ]
+    ticks = result.get("tick_us") or {}
+    times = [
+        (layer.replace("_", " "), [number(ticks[layer].get(column), 1.0, 0) for column in ("median", "p99", "max")])
+        for layer in _LAYERS
+        if isinstance(ticks.get(layer), Mapping)
+    ]
+    shown = [
+        _table("tracking error [mm]", ["rms", "max"], errors),
+        _table("tick time [µs]", ["median", "p99", "max"], times),
+    ]
+    return f'<div class="columns" style="margin-top:18px">{"".join(shown)}</div>' if errors or times else ""
+
+
+def _table(title: str, columns: list[str], rows: list[tuple[str, list[str]]]) -> str:
+    if not rows:
+        return ""
+    head = "".join(f"<th>{escape(column)}</th>" for column in columns)
+    body = "".join(
+        f"<tr><th>{escape(label)}</th>{''.join(f'<td>{value}</td>' for value in values)}</tr>" for label, values in rows
+    )
+    return (
+        f'<div class="card"><table><thead><tr><th>{escape(title)}</th>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def events(result: Mapping[str, Any]) -> str:
+    """Return the safety events as a list, nothing if there were none."""
+    found = result.get("safety_events") or []
+    items = "".join(f"<li>{escape(_event(event))}</li>" for event in found)
+    return f'<h2>Safety events</h2><div class="card"><ul>{items}</ul></div>' if found else ""
+
+
+def _event(event: Any) -> str:
+    if not isinstance(event, Mapping):
+        return str(event)
+    return f"{event['time_s']:.2f} s, {event['kind']}: {event['text']} ({event['response']})"
+
+
+def folded(title: str, text: str) -> str:
+    """Return a text that opens at a click."""
+    return f'<details class="card"><summary>{escape(title)}</summary><pre>{escape(text)}</pre></details>'
+
+
 def _plots(record: WalkRecord) -> str:
     drawn = [plot for plot in PLOTS if len(record.log) > 1 and not plot.missing(record)]
-    left_out = [_excuse(plot, record) for plot in PLOTS if plot not in drawn and not plot.is_special]
-    excuses = f'<div class="wide left-out">{"".join(left_out)}</div>' if left_out else ""
-    return f'<div class="columns">{"".join(_figure(plot, record) for plot in drawn)}{excuses}</div>'
+    left_out = [_reason_left_out(plot, record) for plot in PLOTS if plot not in drawn and not plot.is_special]
+    left_out_text = f'<div class="wide left-out">{"".join(left_out)}</div>' if left_out else ""
+    return f'<div class="columns">{"".join(_figure(plot, record) for plot in drawn)}{left_out_text}</div>'
 
 
 def _figure(plot: Plot, record: WalkRecord) -> str:
@@ -62,7 +194,28 @@ def _figure(plot: Plot, record: WalkRecord) -> str:
     )
 
 
-def _excuse(plot: Plot, record: WalkRecord) -> str:
+def _reason_left_out(plot: Plot, record: WalkRecord) -> str:
     missing = plot.missing(record)
     why = f"the log has no {', '.join(missing)}" if missing else "the log has less than two ticks"
     return f"<p>“{escape(plot.title)}” is left out: {escape(why)}.</p>"
+
+
+KEY_FIGURES = (
+    KeyFigure("distance_m", "distance", "m", 1.0, 2),
+    KeyFigure("duration_s", "duration", "s", 1.0, 1),
+    KeyFigure("commanded_speed_mps", "commanded speed", "m/s", 1.0, 3),
+    KeyFigure("walking_speed_mps", "walking speed", "m/s", 1.0, 3),
+    KeyFigure("mean_speed_mps", "mean speed", "m/s", 1.0, 3),
+    KeyFigure("peak_speed_mps", "peak speed", "m/s", 1.0, 3),
+    KeyFigure("goal_error_m", "goal error", "mm", 1e3, 0),
+    KeyFigure("max_tilt_rad", "max tilt", "°", math.degrees(1.0), 1),
+    KeyFigure("foot_slip_m", "foot slip", "mm", 1e3, 1),
+    KeyFigure("foot_tilt_rad", "max foot tilt", "°", math.degrees(1.0), 1, SOFT_GROUND),
+    KeyFigure("sinkage_m", "max sinkage", "mm", 1e3, 1, SOFT_GROUND),
+    KeyFigure("odometry_drift_m", "odometry drift", "mm", 1e3, 0),
+    KeyFigure("specific_energetic_cost", "specific energetic cost", "J/(kg·m)", 1.0, 2),
+    KeyFigure("real_time_factor", "real-time factor", "", 1.0, 1),
+    KeyFigure("qp_failures", "QP failures"),
+    KeyFigure("held_ticks", "held ticks"),
+    KeyFigure("deadline_misses", "deadline misses"),
+)

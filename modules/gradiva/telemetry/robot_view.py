@@ -1,4 +1,4 @@
-"""Shows the robot in the browser."""
+"""Show the robot in the browser: links, footprints, CoM, DCM, ZMP, ground forces."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ import viser.transforms
 
 from gradiva.common import NDArray, Side
 from gradiva.robot_model import RobotDescription
-from gradiva.telemetry.footprint import Footprint
-from gradiva.telemetry.link_poses import LinkPoses
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, ZMP
-from gradiva.telemetry.robot_meshes import load_meshes
+from gradiva.telemetry.robot_meshes import LinkPoses, load_meshes
+from gradiva.telemetry.walk_record import Footprint
 
 DEFAULT_PORT = 8080
 
@@ -33,7 +32,7 @@ _WEIGHT_LENGTH = 0.6  # [CoM heights] length of the arrow of a force as large as
 _SHAFT_RADIUS, _HEAD_RADIUS, _HEAD_LENGTH = 0.006, 0.014, 0.035  # [m] of an arrow
 _CLOCK_HEIGHT = 2.1  # [CoM heights] above the ground: over the head
 _LIFT = 0.004  # m, footprints lie above the floor, not in it
-_FOLLOW_SHARE = 0.06  # of the way to the robot that the scene moves at each picture: smooths the sway away
+_FOLLOW_GAIN = 0.06  # [-] fraction of the way to the robot that the scene moves at each frame: a low-pass against sway
 _FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
 
 
@@ -60,7 +59,7 @@ class RobotView:
         meshes = self._body_meshes()
         self._wanted_port = port
         logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # browsers open connections that they drop
-        with redirect_stdout(io.StringIO()):  # viser greets, whatever one asks of it
+        with redirect_stdout(io.StringIO()):  # viser prints a greeting even with verbose=False
             self.server = viser.ViserServer(host=host, port=port, label=description.title, verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, dark_mode=False)
         self.server.gui.add_html(_LEGEND)
@@ -243,7 +242,7 @@ class RobotView:
         if not self._follows.value:
             return
         way = base - self._middle
-        self._middle = self._middle + way * (1.0 if np.hypot(*way) > _FOLLOW_JUMP else _FOLLOW_SHARE)
+        self._middle = self._middle + way * (1.0 if np.hypot(*way) > _FOLLOW_JUMP else _FOLLOW_GAIN)
         self._world.position = (-self._middle[0], -self._middle[1], 0.0)
 
 

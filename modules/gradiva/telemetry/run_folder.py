@@ -1,4 +1,4 @@
-"""The folder of one run."""
+"""The folder of one run: its configuration, result, log and report."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from typing import Any
 import tomli_w
 
 from gradiva.common import ConfigError
-from gradiva.telemetry.mat_file import MatLog, SignalSource, read_mat, write_mat
-from gradiva.telemetry.plain_values import plain, without_none
+from gradiva.telemetry.log_files import MatLog, SignalSource, plain, read_mat, without_none, write_mat
 from gradiva.telemetry.signal_log import LogError
 
 
@@ -80,7 +79,7 @@ class RunFolder:
 
     @property
     def report_path(self) -> Path:
-        """The page for people."""
+        """The report, HTML."""
         return self.path / "report.html"
 
     def read_config(self) -> dict[str, Any]:
@@ -121,7 +120,7 @@ class RunFolder:
         robot_name: str,
         metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        """Write all signals, see ``mat_file.write_mat``."""
+        """Write all signals, see ``log_files.write_mat``."""
         write_mat(self.log_path, log, joints, robot_name, metadata)
 
     def read_log(self) -> MatLog:

@@ -1,9 +1,15 @@
-"""What happened, tick by tick."""
+"""Keep the signals of each tick: in memory (`SignalLog`), or row by row in a file (`SignalJournal`)."""
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,19 +17,21 @@ import numpy.typing as npt
 from gradiva.common import NDArray, WalkingError, nearest_name
 
 _BLOCK_LENGTH = 1024  # ticks; a new block costs no copy, so that no tick of a long walk is late
+JOURNAL_NAME = "log.journal"
+_BLOCK = 1024  # rows that are read at once
 
 
 class LogError(WalkingError):
-    """A signal or a log file is not what it should be."""
+    """A signal is unknown or has another size, or a log file is malformed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignalInfo:
-    """What the columns of a signal are.
+    """Name the columns of a signal and their unit.
 
     Attributes:
-        elements: One name a column; empty where nobody said.
-        unit: Of all columns; "-" for a pure number, or where nobody said.
+        elements: One name a column; empty where none was given.
+        unit: Of all columns; "-" for a pure number, or where none was given.
     """
 
     elements: tuple[str, ...] = ()
@@ -31,10 +39,10 @@ class SignalInfo:
 
 
 class SignalLog:
-    """Signals over time, one row a tick.
+    """Keep signals over time, one row a tick.
 
     Names nest by ``::``, as in ``dcm::position::measured``. The first tick fixes the signals and their sizes.
-    Ticks are rows of blocks, joined when somebody reads: a tick costs a few microseconds, late as early.
+    Ticks are rows of blocks, joined at the first read: appending costs a few microseconds however long the log is.
     """
 
     def __init__(self) -> None:
@@ -71,11 +79,11 @@ class SignalLog:
         self._row += 1
 
     def describe(self, name: str, elements: Sequence[str] = (), unit: str = "-") -> None:
-        """Say what the columns of a signal are; may come before the first tick."""
+        """Set the names and the unit of a signal's columns; may come before the first tick."""
         self._info[name] = SignalInfo(tuple(elements), unit)
 
     def info(self, name: str) -> SignalInfo:
-        """Return what was said of a signal; column numbers stand in for names that nobody gave."""
+        """Return the names and the unit of a signal; column numbers stand in for names that were not given."""
         size = self[name].shape[1]
         known = self._info.get(name, SignalInfo())
         if len(known.elements) == size:
@@ -184,3 +192,136 @@ class SignalLog:
             if np.shape(signals[name]) not in ((size,), *([()] if size == 1 else [])):
                 return LogError(f"'{name}' has shape {np.shape(signals[name])}, before it had {size} numbers")
         return LogError("a signal is not made of numbers")
+
+
+class SignalJournal:
+    """Write signals row by row into a file, so that a crash loses a second at most.
+
+    A row is the time and then all signals, as doubles. The first line, JSON, holds the names of the signals and the
+    metadata of the log file. A lock marks the file as in use while it is open.
+
+    Attributes:
+        path: Of the file.
+        signals: Elements by signal, in the order of the columns.
+        rows: Written so far.
+    """
+
+    def __init__(self, path: Path, signals: Mapping[str, Sequence[str]], metadata: Mapping[str, Any]) -> None:
+        """Begin a new file.
+
+        Raises:
+            LogError: It cannot be written.
+        """
+        self.path = path
+        self.signals = {name: tuple(elements) for name, elements in signals.items()}
+        self.rows = 0
+        self._sizes = [(name, len(elements)) for name, elements in self.signals.items()]
+        try:
+            self._file = path.open("xb")
+            fcntl.flock(self._file, fcntl.LOCK_EX)
+            header = {"signals": self.signals, "metadata": dict(metadata)}
+            self._file.write(json.dumps(header).encode() + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise LogError(f"cannot write {path}: {error.strerror}") from None
+
+    def append(self, time: float, values: Mapping[str, Sequence[float]]) -> None:
+        """Write one row; signals that are missing in it become NaN.
+
+        Args:
+            time: [s].
+            values: By signal; each as long as it has elements.
+
+        Raises:
+            LogError: The disk does not take it.
+        """
+        row = [time]
+        for name, size in self._sizes:
+            row += values.get(name) or [float("nan")] * size
+        try:
+            self._file.write(np.array(row).tobytes())
+        except OSError as error:
+            raise LogError(f"cannot write {self.path}: {error.strerror}") from None
+        self.rows += 1
+
+    def flush(self) -> None:
+        """Write the rows that are still in memory to the file.
+
+        Raises:
+            LogError: The disk does not take it.
+        """
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise LogError(f"cannot write {self.path}: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Close the file and release its lock."""
+        self._file.close()
+
+
+class JournalReader:
+    """Read a journal block by block, so that a run of hours needs no more memory than one of seconds.
+
+    A row that was not ended is left out. As long as it is open, no other process reads or writes the journal.
+
+    Attributes:
+        metadata: What goes beside the signals.
+        columns: Where each signal stands in a row.
+        duration: From the first row to the last, [s].
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a journal.
+
+        Raises:
+            LogError: It is none, or is being written.
+        """
+        try:
+            self._file = path.open("rb")
+        except OSError as error:
+            raise LogError(f"{path} is no journal: {error}") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._read_header(json.loads(self._file.readline()))
+        except BlockingIOError:
+            self._file.close()
+            raise LogError(f"{path} is being written") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            self._file.close()
+            raise LogError(f"{path} is no journal: {error}") from None
+
+    def __enter__(self) -> JournalReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
+    def info(self, name: str) -> SignalInfo:
+        """Return what the columns of a signal are called."""
+        return SignalInfo(self._signals[name])
+
+    def blocks(self) -> Iterator[NDArray]:
+        """Yield all rows: time [s], then the columns of all signals, shape (rows, width)."""
+        for begin in range(0, self._rows, _BLOCK):
+            yield self._read(begin, min(_BLOCK, self._rows - begin))
+
+    def _read_header(self, header: Mapping[str, Any]) -> None:
+        self._signals = {str(name): tuple(map(str, elements)) for name, elements in header["signals"].items()}
+        self.metadata = dict(header["metadata"])
+        ends = list(accumulate(map(len, self._signals.values()), initial=1))
+        self.columns = {name: slice(*ends[place : place + 2]) for place, name in enumerate(self._signals)}
+        self._begin, self._width = self._file.tell(), ends[-1]
+        self._rows = (os.fstat(self._file.fileno()).st_size - self._begin) // (8 * self._width)
+        times = [self._read(row, 1)[0, 0] for row in (0, self._rows - 1)] if self._rows else [0.0, 0.0]
+        self.duration = float(times[1] - times[0])
+
+    def _read(self, row: int, count: int) -> NDArray:
+        self._file.seek(self._begin + 8 * self._width * row)
+        return np.frombuffer(self._file.read(8 * self._width * count)).reshape(count, self._width)

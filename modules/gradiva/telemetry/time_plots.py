@@ -1,17 +1,46 @@
-"""Plots over time: DCM, ZMP, CoM, feet, forces, estimate against truth."""
+"""Draw the plots over time: DCM, ZMP, CoM, feet, forces, soft ground, torques, tick times, estimate against truth."""
 
 from __future__ import annotations
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from gradiva.common import NDArray, Side
-from gradiva.telemetry.plot_style import COM, DCM, FOOT, INK, SUPPORT, ZMP, legend, line, panels, reference, shade
+from gradiva.telemetry.plot_style import (
+    COM,
+    DCM,
+    FOOT,
+    FULL_WIDTH,
+    INK,
+    STYLE,
+    SUPPORT,
+    WARNING,
+    ZMP,
+    legend,
+    line,
+    panels,
+    reference,
+    shade,
+)
 from gradiva.telemetry.signal_log import SignalLog
 from gradiva.telemetry.walk_record import WalkRecord
 
 _AXES = {"roll": ZMP, "pitch": COM, "yaw": DCM}
+CONTACT_SIGNALS = tuple(f"{side}_foot::contact::{what}" for side in Side for what in ("is_active", "stiffness"))
+_PARAMETERS = (("stiffness", "stiffness [10⁶ N/m³]", 1e-6), ("damping", "damping [10³ N·s/m³]", 1e-3))
+_PANELS = (("sinkage", "depth of the middle [mm]", 1e3), ("tilt", "tilt [deg]", np.degrees(1.0)))
+SOLE_SIGNALS = tuple(
+    f"simulation::{side}_foot::{quantity}" for side in Side for quantity in ("contact::stiffness", "sinkage", "tilt")
+)
+"""The true stiffness is known of soft ground alone."""
+TORQUE_SIGNALS = ("joints_state::torques::command",)
+_COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
+_HEIGHT = 2.6  # inch
+_BINS = 60
 
 
 def plot_dcm(record: WalkRecord) -> Figure:
@@ -136,10 +165,10 @@ def _odometry(record: WalkRecord) -> NDArray:
     return position
 
 
-def _finish(figure: Figure, axes: list[Axes], record: WalkRecord, told: Axes | None = None) -> Figure:
+def _finish(figure: Figure, axes: list[Axes], record: WalkRecord, legend_axis: Axes | None = None) -> Figure:
     for axis in axes:
         shade(axis, record.log.times, record.in_double_support())
-    legend(figure, told or axes[0])
+    legend(figure, legend_axis or axes[0])
     return figure
 
 
@@ -179,3 +208,125 @@ def _corners(record: WalkRecord, side: Side) -> NDArray:
     x, y = record.sole.corners(side).T
     turned = np.stack([c * x - s * y, s * x + c * y], axis=-1)
     return log[f"{side}_foot::position::measured"][:, None, :2] + turned
+
+
+def plot_contacts(record: WalkRecord) -> Figure:
+    """Draw what is estimated of the ground while a foot carries load, and the truth where it was simulated."""
+    times = record.log.times
+    figure, axes = panels([*(title for _, title, _ in _PARAMETERS), "foot carries load"], times)
+    for axis, (parameter, _, scale) in zip(axes, _PARAMETERS, strict=False):
+        for side in Side:
+            _draw_parameter(axis, record, side, parameter, scale)
+        axis.set_ylim(bottom=0.0)
+        shade(axis, times, record.in_double_support())
+    for side in Side:
+        line(axes[-1], times, record.log[f"{side}_foot::contact::is_active"][:, 0], FOOT[side])
+    legend(figure, axes[0])
+    return figure
+
+
+def contact_figure(record: WalkRecord, title: str) -> Figure:
+    """Return the plot as a figure of its own."""
+    with matplotlib.rc_context(STYLE):
+        figure = plot_contacts(record)
+        figure.text(0.01, 0.99, title, va="top")
+        return figure
+
+
+def _draw_parameter(axis: Axes, record: WalkRecord, side: Side, parameter: str, scale: float) -> None:
+    log, name = record.log, f"{side}_foot::contact::{parameter}"
+    line(axis, log.times, scale * _where_loaded(record, side, log[name][:, 0]), FOOT[side], str(side))
+    if f"simulation::{name}" in log:
+        truth = scale * _where_loaded(record, side, log[f"simulation::{name}"][:, 0])
+        reference(axis, log.times, truth, "truth" if side is Side.LEFT else "")
+
+
+def _where_loaded(record: WalkRecord, side: Side, values: NDArray) -> NDArray:
+    """Return the values with gaps where the foot carries nothing: what is kept from before is no estimate."""
+    return np.where(record.log[f"{side}_foot::contact::is_active"][:, 0] > 0.5, values, np.nan)
+
+
+def plot_soles(record: WalkRecord) -> Figure:
+    """Draw how deep and how tilted the soles are, with gaps where a foot carries nothing."""
+    times = record.log.times
+    figure, axes = panels([title for _, title, _ in _PANELS], times, height=1.7)
+    for axis, (quantity, _, scale) in zip(axes, _PANELS, strict=True):
+        for side in Side:
+            samples = record.log[f"simulation::{side}_foot::{quantity}"][:, 0]
+            line(axis, times, scale * samples, FOOT[side], str(side), width=1.0)
+        axis.set_ylim(bottom=0.0)
+        shade(axis, times, record.in_double_support())
+    legend(figure, axes[0])
+    return figure
+
+
+def plot_leg_torques(record: WalkRecord) -> Figure:
+    """Draw the commanded torques of the legs' joints, a panel for each pair, and their limits where they are near.
+
+    The result has to tell ``legs``, names by side, and ``torque_limits``, [N·m].
+    """
+    pairs = _pairs(record)
+    times, torques = record.log.times, record.log[TORQUE_SIGNALS[0]]
+    limits = np.array(record.result["torque_limits"])
+    titles = [f"{record.joints[left].removeprefix('l_')} [N·m], limit ±{limits[left]:g}" for left, _ in pairs]
+    figure, axes = panels(titles, times)
+    for axis, pair in zip(axes, pairs, strict=True):
+        for side, joint in zip(Side, pair, strict=True):
+            line(axis, times, torques[:, joint], FOOT[side], str(side), width=1.0)
+        _draw_limit(axis, torques[:, list(pair)], limits[pair[0]])
+        shade(axis, times, record.in_double_support())
+    legend(figure, axes[0])
+    return figure
+
+
+def _pairs(record: WalkRecord) -> list[tuple[int, int]]:
+    """Return the columns of each joint of the left leg and of the same joint of the right one."""
+    names = [record.result["legs"][str(side)] for side in Side]
+    return [(record.joints.index(left), record.joints.index(right)) for left, right in zip(*names, strict=True)]
+
+
+def _draw_limit(axis: Axes, torques: NDArray, limit: float) -> None:
+    """Draw a limit that lies near the range of the torques; a far one would flatten the curves."""
+    low, high = float(np.nanmin(torques)), float(np.nanmax(torques))
+    margin = 0.15 * (high - low)
+    for bound in (-limit, limit):
+        if low - margin < bound < high + margin:
+            axis.axhline(bound, color=WARNING, linewidth=0.9, dashes=(3.0, 1.6))
+
+
+def plot_ticks(record: WalkRecord) -> Figure:
+    """Draw the computation time of each layer over time, and its distribution, on one scale of microseconds."""
+    log = record.log
+    layers = {name: log[f"tick::{name}"][:, 0] for name in _COLOURS if f"tick::{name}" in log}
+    figure = Figure(figsize=(FULL_WIDTH, _HEIGHT))
+    bottom, height = 0.42 / _HEIGHT, 1.0 - 0.84 / _HEIGHT
+    over_time = figure.add_axes((0.55 / FULL_WIDTH, bottom, 0.55, height))
+    counts = figure.add_axes((0.66, bottom, 0.335, height))
+    positive = np.concatenate([samples[samples > 0.0] for samples in layers.values()])
+    ends = (positive.min(), positive.max()) if len(positive) else (1.0, 10.0)
+    bins = np.geomspace(ends[0], 1.05 * ends[1], _BINS)
+    for name, samples in layers.items():
+        colour = _COLOURS[name]
+        line(over_time, log.times, samples, colour, name.replace("_", " "), width=0.8)
+        counts.hist(samples, bins=bins.tolist(), histtype="stepfilled", color=colour, alpha=0.55, linewidth=0)
+    over_time.set_yscale("log")
+    _plain_numbers(over_time.yaxis)
+    over_time.set_xlim(log.times[0], max(log.times[-1], log.times[0] + 1e-3))
+    over_time.set_title("tick time [µs]")
+    over_time.set_xlabel("time [s]", loc="right", labelpad=1.0)
+    counts.set_xscale("log")
+    _plain_numbers(counts.xaxis)
+    counts.set_yscale("log")
+    _plain_numbers(counts.yaxis)
+    counts.set_ylim(bottom=0.7)
+    counts.set_title("number of ticks")
+    counts.set_xlabel("tick time [µs]", loc="right", labelpad=1.0)
+    figure.legend(loc="upper right", ncols=4, bbox_to_anchor=(0.995, 1.0), borderaxespad=0.1)
+    return figure
+
+
+def _plain_numbers(axis: Axis) -> None:
+    """Write 1, 2, 5, 10, 20 … at a logarithmic axis."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())

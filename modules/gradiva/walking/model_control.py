@@ -9,10 +9,10 @@ import numpy as np
 
 from gradiva.common import NDArray, RobotState, WalkingReference, sealed
 from gradiva.contacts import SupportPolygon
+from gradiva.safety import Finding
 from gradiva.simplified_model import GainSchedule, ZmpComController, ZmpComGains
 from gradiva.walking.dcm_law import DcmLaw, DcmSituation, Preview
 from gradiva.walking.pendulum_memory import PendulumMemory
-from gradiva.walking.safety import Finding
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 import casadi as cs
 
-from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_share
+from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
 from gradiva.whole_body.limits import (
@@ -465,7 +465,7 @@ class CompliantTorqueController(TorqueController):
         measured, last = state.foot_wrench(side), self._wrenches.get(side)
         if last is None:  # the foot did not stand: nothing is known of a change, and no last wrench counts
             return dict(zip(_WRENCH[side], (measured, 0.0, 1.0, 0.0, 0.0), strict=True))
-        share = low_pass_share(self._wrench_time_constant, period)
+        share = low_pass_gain(self._wrench_time_constant, period)
         known = measured, self._wrench_age / period, share, self._regressors[side], last
         return dict(zip(_WRENCH[side], known, strict=True))
 

@@ -7,8 +7,8 @@ sections 7.2.1 and 7.2.2).
 
 A task from outside of the package is a subclass of `Task` that states ``velocity`` (position and velocity control),
 ``acceleration`` (torque control) or both. A table ``[tasks.NAME]`` of the configuration names it, as an entry point of
-the group ``gradiva.tasks`` or by ``class = "package.module:Class"``; or it is given as an object, ``SimulatedWalk(setup,
-tasks=[...])``.
+the group ``gradiva.tasks`` or by ``class = "package.module:Class"``; or it is given as an object:
+``SimulatedWalk(setup, tasks=[...])``.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class Task:
         raise ConfigError(f"task '{self.name}' states no velocity, which control by kinematics needs")
 
     def acceleration(self, body: Any) -> cs.SX:
-        """Return the residual of torque control, affine in ``body.acceleration``, ``wrenches`` and ``torques``, (m, 1)."""
+        """Return the residual of torque control, affine in ``acceleration``, ``wrenches`` and ``torques``, (m, 1)."""
         raise ConfigError(f"task '{self.name}' states no acceleration, which torque control needs")
 
     def activity(self, body: Any) -> cs.SX | float:
@@ -174,7 +174,7 @@ def own_tasks(tables: Mapping[str, Mapping[str, Any]]) -> list[Task]:
     return tasks
 
 
-# -- configuration ------------------------------------------------------------------------------------------------------
+# -- configuration -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +372,7 @@ class PoseGains:
     angular_gain: float
 
 
-# -- the tasks of the thesis --------------------------------------------------------------------------------------------
+# -- the tasks of the thesis -------------------------------------------------------------------------------------------
 
 
 class FootTask(Task):
@@ -584,7 +584,7 @@ def _actuated(body: Body) -> list[int]:
     return list(body.dynamics.model.description.actuated)
 
 
-# -- equations ----------------------------------------------------------------------------------------------------------
+# -- equations ---------------------------------------------------------------------------------------------------------
 
 
 def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:

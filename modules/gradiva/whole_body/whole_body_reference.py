@@ -1,8 +1,8 @@
 """Declare what the body should do in one tick: each quantity once, and from that its value, symbol and checks.
 
-A quantity is one field of `WholeBodyReference`, or a `Quantity` of a task from outside of the package. A problem has an input
-for every quantity that one of its tasks uses, and no other; one that is used and has neither a value nor a default is a
-`ConfigError` in the first tick, which names the quantity and the tasks.
+A quantity is one field of `WholeBodyReference`, or a `Quantity` of a task from outside of the package. A problem has an
+input for every quantity that one of its tasks uses, and no other; one that is used and has neither a value nor a
+default is a `ConfigError` in the first tick, which names the quantity and the tasks.
 """
 
 from __future__ import annotations

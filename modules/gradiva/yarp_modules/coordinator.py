@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gradiva.common import NDArray, PlanarPose, StateError, WalkingError
+from gradiva.common import NDArray, PlanarPose, StateError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
 from gradiva.walking import WalkingController, WalkingState
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, FreeSpace, GoalStream, Word
@@ -114,7 +115,7 @@ class Coordinator:
         """Do what ``command`` says and hand the reply to ``answer``: ``[ok]`` or ``[fail] "reason"``."""
         try:
             self._obey(command)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             answer(fail(str(error)))
             return
         self._settle(fail(f"given up: {command.word} came before the plan was there"))
@@ -147,7 +148,7 @@ class Coordinator:
         try:
             self._controller.walk(news.command)
             self.notice = f"{news.because}: closing the feet" if news.because else ""
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             self.notice = f"goal:i: {error}"
 
     def _may_follow(self, command: Command) -> bool:
@@ -202,7 +203,7 @@ class Coordinator:
         if not self._controller.is_planning:
             refusal = self._controller.plan_refusal
             self._settle(fail(refusal) if refusal else ok())
-        elif time > self._unplanned.since + self._config.reply_patience:
+        elif time > self._unplanned.since + self._config.reply_timeout:
             self._settle(fail("the plan is still being made; getReason has the result"))
 
     def _settle(self, reply: list[Element]) -> None:

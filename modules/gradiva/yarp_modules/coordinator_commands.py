@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, PlanningError, WalkingError, nearest_name
-from gradiva.middleware import MalformedMessage
+from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
 from gradiva.yarp_modules.rpc_commands import is_called, word
 from pureyarp.wire.elements import Element, Vocab32
@@ -39,29 +39,29 @@ class CoordinatorConfig:
         goal_timeout: Without a message at ``goal:i`` while it drives the walk, [s].
         goal_period: Between two plans for ``goal:i``, [s].
         goal_change: Of full deflection, below which nothing is planned anew.
-        forward_share: Of the robot's top speed, at full deflection.
-        lateral_share: Of the planner's highest lateral speed, at full deflection.
-        turn_share: Of the planner's highest turning speed, at full deflection.
-        reply_patience: Until an RPC client is told that nothing came of its command, [s].
+        forward_fraction: Of the robot's top speed, at full deflection.
+        lateral_fraction: Of the planner's highest lateral speed, at full deflection.
+        turn_fraction: Of the planner's highest turning speed, at full deflection.
+        reply_timeout: Until an RPC client is told that nothing came of its command, [s].
         planning_lead: Until a plan that is made beside the tick may begin, [s].
-        planning_patience: After which an unanswered planner is asked again, [s].
+        planning_timeout: After which an unanswered planner is asked again, [s].
     """
 
     goal_timeout: float
     goal_period: float
     goal_change: float
-    forward_share: float
-    lateral_share: float
-    turn_share: float
-    reply_patience: float
+    forward_fraction: float
+    lateral_fraction: float
+    turn_fraction: float
+    reply_timeout: float
     planning_lead: float
-    planning_patience: float
+    planning_timeout: float
 
     def __post_init__(self) -> None:
         for field in fields(self):
             if not getattr(self, field.name) > 0.0:
                 raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
-        for name in ("forward_share", "lateral_share", "turn_share", "goal_change"):
+        for name in ("forward_fraction", "lateral_fraction", "turn_fraction", "goal_change"):
             if getattr(self, name) > 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, is a share, at most 1")
 
@@ -136,7 +136,7 @@ def parse_goal(arguments: Sequence[Element]) -> Command:
             return _path(items[1:])
     except MalformedMessage:
         raise
-    except WalkingError as error:  # not finite
+    except NAMED_ERRORS as error:  # not finite
         raise MalformedMessage(f"setGoal: {error}") from None
     raise MalformedMessage(f"setGoal: no goal is called '{kind:.20}'{nearest_name(kind, ('velocity', 'path'))}")
 
@@ -197,7 +197,7 @@ class FreeSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class GoalNews:
+class GoalChange:
     """What a stream of goals now asks for.
 
     Attributes:
@@ -223,12 +223,12 @@ class GoalStream:
             limits: Highest speeds.
         """
         self._config = config
-        self._backward = min(limits.max_backward_speed, config.forward_share * limits.max_speed)
+        self._backward = min(limits.max_backward_speed, config.forward_fraction * limits.max_speed)
         self._scale = np.array(
             [
-                config.forward_share * limits.max_speed,
-                config.turn_share * limits.max_angular_speed,
-                config.lateral_share * limits.max_lateral_speed,
+                config.forward_fraction * limits.max_speed,
+                config.turn_fraction * limits.max_angular_speed,
+                config.lateral_fraction * limits.max_lateral_speed,
             ]
         )
         self._wanted = np.zeros(3)
@@ -257,19 +257,19 @@ class GoalStream:
         self._wanted[np.abs(self._wanted) < self._config.goal_change] = 0.0
         self._arrival = time
 
-    def news(self, time: float) -> GoalNews | None:
+    def news(self, time: float) -> GoalChange | None:
         """Return the command that the walk should change to at ``time`` [s], or None."""
         silence = time - self._arrival
         if self.is_driving and silence > self._config.goal_timeout:
             self.release()
-            return GoalNews(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
+            return GoalChange(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
         is_other = bool(np.abs(self._wanted - self._obeyed).max() >= self._config.goal_change)
         is_stop = not self._wanted.any()
         is_due = is_stop or time >= self._last_change + self._config.goal_period
         if not (is_other and is_due):
             return None
         self._obeyed, self._last_change = self._wanted, time
-        return GoalNews(StopCommand() if is_stop else self._velocity(self._wanted))
+        return GoalChange(StopCommand() if is_stop else self._velocity(self._wanted))
 
     def release(self) -> None:
         """Leave the walk to others until a new message comes."""

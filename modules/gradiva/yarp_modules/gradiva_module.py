@@ -6,8 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
-from gradiva.common import WalkingError
-from gradiva.middleware import MiddlewareError, yarp
+from gradiva.middleware import NAMED_ERRORS, NetworkError, yarp
 from gradiva.middleware.asking import is_there
 from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
 from gradiva.yarp_modules.module_options import Environment, ModuleOption, ModuleOptions
@@ -130,7 +129,7 @@ class GradivaModule(yarp.RFModule):
             self.attach_rpc_server(self._rpc)
             self._open(self._rpc, "rpc")  # the last one: whoever finds it finds the module ready
         except Exception as error:
-            _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, WalkingError))
+            _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, NAMED_ERRORS))
             self.close()  # YARP's own RFModule does not, after configure has failed
             return False
         self._begin_real_time()
@@ -164,7 +163,7 @@ class GradivaModule(yarp.RFModule):
             if items and word(items[0]) in FAREWELLS:
                 return bool(super().respond(command, reply))
             fill_bottle(reply, self._reply_to(items))
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             fill_bottle(reply, fail(str(error)))
         except Exception as error:
             text = command.toString()
@@ -189,15 +188,15 @@ class GradivaModule(yarp.RFModule):
     # ----------------------------------------------------------------------------------------------------------
 
     def _refuse_a_twin(self) -> None:
-        """Raise MiddlewareError where our name answers already: a twin's ports could be free, its motors are not."""
+        """Raise NetworkError where our name answers already: a twin's ports could be free, its motors are not."""
         name = self.port_name("rpc")
         if is_there(name):
-            raise MiddlewareError(f"port {name} answers already: is this module running?")
+            raise NetworkError(f"port {name} answers already: is this module running?")
 
     def _open(self, port: yarp.Port | yarp.RpcServer | yarp.BufferedPortBottle, suffix: str) -> None:
         name = self.port_name(suffix)
         if not port.open(name):
-            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
     def _begin_real_time(self) -> None:
         share_turns_often()
@@ -211,7 +210,7 @@ class GradivaModule(yarp.RFModule):
             return action()
         except Exception as error:
             self.health.errors += 1
-            is_known = isinstance(error, WalkingError)
+            is_known = isinstance(error, NAMED_ERRORS)
             name = getattr(action, "__name__", "an action").strip("_")
             self._failures.warning("%s: %s failed: %s", self.TITLE, name, error, trace=not is_known)
             return otherwise

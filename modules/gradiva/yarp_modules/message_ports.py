@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
+from gradiva.middleware import MalformedMessage, NetworkError, yarp
 from gradiva.middleware.bottles import fill_bottle
 from gradiva.middleware.message_readers import CommandReader
 from gradiva.yarp_modules.message_codec import MessageCodec
@@ -143,10 +143,10 @@ class MessageWriter(Generic[M]):
         """Open the port.
 
         Raises:
-            MiddlewareError: It could not be opened.
+            NetworkError: It could not be opened.
         """
         if not self._port.open(name):
-            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
     def write(self, message: M) -> None:
         """Send ``message``; number and time go along as the envelope, for tools that record ports."""
@@ -198,15 +198,15 @@ class MessageReader(Generic[M]):
         """Open the port.
 
         Raises:
-            MiddlewareError: It could not be opened.
+            NetworkError: It could not be opened.
         """
         self._port.setReader(self._reader)
         if not self._port.open(name):
-            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
-    def take(self, patience: float = 0.0) -> M | None:
-        """Return the newest message that was not taken yet; None if none comes within ``patience`` [s]."""
-        end = time.monotonic() + patience
+    def take(self, timeout: float = 0.0) -> M | None:
+        """Return the newest message that was not taken yet; None if none comes within ``timeout`` [s]."""
+        end = time.monotonic() + timeout
         with self._arrival:
             while self._newest is None and not self._is_interrupted and (left := end - time.monotonic()) > 0.0:
                 self._arrival.wait(left)

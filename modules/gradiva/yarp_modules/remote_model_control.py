@@ -9,14 +9,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingError, WalkingReference, freeze_arrays
+from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingReference, freeze_arrays
 from gradiva.contacts import SupportPolygon
+from gradiva.middleware import NAMED_ERRORS
+from gradiva.safety import Finding, failed_tick
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
 from gradiva.walking.dcm_law import InstantaneousLaw, Preview
 from gradiva.walking.model_control import DesiredPendulum, ModelControl
 from gradiva.walking.pendulum_memory import PendulumMemory
-from gradiva.walking.safety import Finding, failed_tick
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
@@ -103,7 +104,7 @@ class ModelControlService:
         """Return what layer 2 decides, or why it does not."""
         try:
             reply = self._decide(request)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(request.header, str(error))
         except Exception as error:  # answered at once, so that the law of the other side stands in
             what = f"layer 2 failed: {failed_tick(error).text}"
@@ -157,7 +158,7 @@ class RemoteModelControl:
     Attributes:
         findings: What is wrong at present.
         failures: How often the DCM law of the other process had no solution of its own.
-        stand_ins: Ticks without an answer in time.
+        fallback_ticks: Ticks without an answer in time.
         record: Of the exchange.
     """
 
@@ -166,7 +167,7 @@ class RemoteModelControl:
         config: WalkingConfig,
         configuration: str,
         ports: tuple[MessageWriter[PendulumRequest], MessageReader[PendulumReply]],
-        patience: float,
+        timeout: float,
         max_silent_ticks: int,
     ) -> None:
         """Take the ports.
@@ -175,7 +176,7 @@ class RemoteModelControl:
             config: Of all layers: that of the second one makes the stand-in and says which preview is wanted.
             configuration: Its fingerprint.
             ports: To ask and to listen.
-            patience: That a tick waits for the answer, [s].
+            timeout: That a tick waits for the answer, [s].
             max_silent_ticks: In a row without an answer that are borne.
         """
         self._preview = config.dcm_mpc if config.walking.model is SimplifiedModel.DCM_MPC else None
@@ -184,7 +185,7 @@ class RemoteModelControl:
         self._writer, self._reader = ports
         self._reader.on_malformed = self._hear_nonsense
         self._nonsense = ""  # why the last answer was none; empty after one that was
-        self._patience = patience
+        self._timeout = timeout
         self._max_silent_ticks = max_silent_ticks
         self._numbering = Numbering()
         self._memory: PendulumMemory | None = None
@@ -192,7 +193,7 @@ class RemoteModelControl:
         self._is_worth_waiting = True
         self.findings: tuple[Finding, ...] = ()
         self.failures = 0
-        self.stand_ins = 0
+        self.fallback_ticks = 0
         self.record = ExchangeRecord()
 
     @property
@@ -227,7 +228,7 @@ class RemoteModelControl:
 
     def report(self) -> list[Element]:
         """Return how the exchange goes as pairs (name value)."""
-        return [*self.record.items(), ["stand_ins", self.stand_ins], *self._reader.report()]
+        return [*self.record.items(), ["fallback_ticks", self.fallback_ticks], *self._reader.report()]
 
     def _request(
         self,
@@ -259,7 +260,7 @@ class RemoteModelControl:
         self._writer.write(request)
         self.record.asked += 1
         is_connected = self._writer.is_heard and self._reader.has_source
-        reply = self._reply_to(request, self._patience if is_connected and self._is_worth_waiting else 0.0)
+        reply = self._reply_to(request, self._timeout if is_connected and self._is_worth_waiting else 0.0)
         if reply is None:
             why = self._nonsense or "it did not answer in time"
             self._note_silence(why if is_connected else "it is not connected")
@@ -271,8 +272,8 @@ class RemoteModelControl:
             self._note_answer()
         return reply
 
-    def _reply_to(self, request: PendulumRequest, patience: float) -> PendulumReply | None:
-        end = time.monotonic() + patience
+    def _reply_to(self, request: PendulumRequest, timeout: float) -> PendulumReply | None:
+        end = time.monotonic() + timeout
         while (reply := self._reader.take(max(0.0, end - time.monotonic()))) is not None:
             if reply.header == request.header:
                 return reply
@@ -286,7 +287,7 @@ class RemoteModelControl:
 
     def _note_silence(self, why: str) -> None:
         self.record.missed += 1
-        self.stand_ins += 1
+        self.fallback_ticks += 1
         self._silent_ticks += 1
         if self._silent_ticks <= self._max_silent_ticks:
             return

@@ -7,14 +7,14 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
-from gradiva.common import ConfigError, WalkingError
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
-from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
+from gradiva.planner.dcm_trajectory import DcmTrajectory, PendulumTrajectory
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
-from gradiva.walking.safety import failed_tick
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter, Numbering
 from pureyarp.rate_limited_log import RateLimitedLog
@@ -101,7 +101,7 @@ class PlannerService:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
         try:
             plan = self._planned(question, continued)
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             return self.refuse(header, str(error))
         except Exception as error:
             what = f"the planner failed: {failed_tick(error).text}"
@@ -135,7 +135,7 @@ class RemotePlanner:
 
     Attributes:
         lead: See `PlanningService`.
-        patience: See `PlanningService`.
+        timeout: See `PlanningService`.
         asked: Questions.
         answered: Answers to the last question.
         late: Answers to earlier ones.
@@ -147,7 +147,7 @@ class RemotePlanner:
         configuration: str,
         ports: tuple[MessageWriter[PlanQuestion], MessageReader[PlanAnswer]],
         lead: float,
-        patience: float,
+        timeout: float,
         wait: float = 0.0,
     ) -> None:
         """Take the ports.
@@ -156,12 +156,12 @@ class RemotePlanner:
             configuration: Fingerprint of the configuration of layer 1.
             ports: To ask and to listen.
             lead: Until a plan may begin, [s].
-            patience: After which a question is asked again, [s].
+            timeout: After which a question is asked again, [s].
             wait: How long `submit` waits for the answer, [s]: in lockstep, where the simulation stands still
                 meanwhile, so that runs are alike.
         """
         self.lead = lead
-        self.patience = patience
+        self.timeout = timeout
         self._configuration = configuration
         self._writer, self._reader = ports
         self._reader.on_message = self._hear

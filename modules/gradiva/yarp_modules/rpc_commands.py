@@ -15,7 +15,7 @@ FAREWELLS = ("quit", "exit", "bye")
 Request = TypeVar("Request")
 _MOST_WAITING = 16  # requests; a flood of them is refused at the door
 _MOST_AT_ONCE = 4  # answered in one tick
-_GRACE = 1.0  # [s] beyond the patience for what is being carried out: who does so knows the better reason
+_GRACE = 1.0  # [s] beyond the timeout for what is being carried out: who does so knows the better reason
 
 
 def ok(*values: Element) -> list[Element]:
@@ -56,7 +56,7 @@ def _vocab(letters: str) -> Vocab32:
     return Vocab32(yarp.encode(letters))
 
 
-class Asked(Generic[Request]):
+class PendingRequest(Generic[Request]):
     """One request that waits for its reply.
 
     Attributes:
@@ -89,18 +89,18 @@ class Asked(Generic[Request]):
         self._reply = reply
         self._answered.set()
 
-    def wait(self, patience: float) -> list[Element] | None:
-        """Return the reply, or None if it does not come within ``patience`` [s]."""
-        return self._reply if self._answered.wait(patience) else None
+    def wait(self, timeout: float) -> list[Element] | None:
+        """Return the reply, or None if it does not come within ``timeout`` [s]."""
+        return self._reply if self._answered.wait(timeout) else None
 
 
 class RequestQueue(Generic[Request]):
     """Hands requests from any thread to the one that ticks; what is urgent overtakes the others."""
 
-    def __init__(self, patience: float) -> None:
+    def __init__(self, timeout: float) -> None:
         """Take how long a request waits for its reply, [s]."""
-        self._patience = patience
-        self._waiting: deque[Asked[Request]] = deque()
+        self._timeout = timeout
+        self._waiting: deque[PendingRequest[Request]] = deque()
         self._lock = threading.Lock()
 
     def ask(self, request: Request, is_urgent: bool = False) -> list[Element]:
@@ -109,7 +109,7 @@ class RequestQueue(Generic[Request]):
         Raises:
             StateError: Too many are waiting; or nothing ticks; or the tick has no reply yet.
         """
-        asked = Asked(request, is_urgent)
+        asked = PendingRequest(request, is_urgent)
         with self._lock:
             if len(self._waiting) >= _MOST_WAITING and not is_urgent:
                 raise StateError(f"too busy: {_MOST_WAITING} commands are waiting already")
@@ -117,15 +117,15 @@ class RequestQueue(Generic[Request]):
                 self._waiting.appendleft(asked)
             else:
                 self._waiting.append(asked)
-        reply = asked.wait(self._patience)
+        reply = asked.wait(self._timeout)
         if reply is None and asked.give_up():
             later = "; it is carried out as soon as it does" if is_urgent else ""
-            raise StateError(f"no answer within {self._patience:g} s: the control loop does not run{later}")
+            raise StateError(f"no answer within {self._timeout:g} s: the control loop does not run{later}")
         if reply is None and (reply := asked.wait(_GRACE)) is None:
             raise StateError("it is still being carried out; getReason has the result")
         return reply
 
-    def serve(self, handle: Callable[[Asked[Request]], None]) -> None:
+    def serve(self, handle: Callable[[PendingRequest[Request]], None]) -> None:
         """Let ``handle`` take up to four of the requests that wait; called by the thread that ticks."""
         for _ in range(_MOST_AT_ONCE):
             with self._lock:

@@ -93,8 +93,8 @@ def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
 
 
 def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
-    patience = time.monotonic() + _LONGEST_WAIT
-    while not is_stopping() and time.monotonic() < patience:
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while not is_stopping() and time.monotonic() < deadline:
         left = due - present_time()
         if left <= 0.0 and yarp.isValid():
             return True

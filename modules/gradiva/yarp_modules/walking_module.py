@@ -10,17 +10,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, Protocol
 
-from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError, WalkingError
+from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
-from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
+from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, setup_of
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
-from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture
+from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.rpc_commands import fail, ok
 from gradiva.yarp_modules.tick_timing import LapTimer, control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
@@ -70,9 +71,9 @@ class WalkingModule(GradivaModule):
         self._session: WalkingSession | None = None
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
-        self._awaited: RobotAwaited | None = None
+        self._awaited: RobotConnector | None = None
         self._dry_run: DryRunRobot | None = None
-        self._samples = SampleWatch()
+        self._samples = NewSampleCheck()
 
     # -- what whole_body does otherwise ------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class WalkingModule(GradivaModule):
         """Return who makes the plans: a thread; in lockstep the tick itself, so that runs are alike."""
         if self.options.lockstep:
             return SynchronousPlanning(layers.planner)
-        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_patience)
+        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_timeout)
 
     def open_layers(self) -> None:
         """Open the ports to layers in other processes."""
@@ -108,7 +109,7 @@ class WalkingModule(GradivaModule):
         self._robot = YarpRobot(
             self.setup.robot, options.environment, self._robot_io, self.port_name(""), options.lockstep
         )
-        self._awaited = RobotAwaited(self._robot, self._build_layers, self._take_robot)
+        self._awaited = RobotConnector(self._robot, self._build_layers, self._take_robot)
         self._awaited.start()
 
     def close_ports(self) -> None:
@@ -218,8 +219,8 @@ class WalkingModule(GradivaModule):
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"
-        patience = machine_time.monotonic() + _SAMPLE_TIMEOUT
-        while not self.isStopping() and machine_time.monotonic() < patience:
+        deadline = machine_time.monotonic() + _SAMPLE_TIMEOUT
+        while not self.isStopping() and machine_time.monotonic() < deadline:
             if self._samples.is_new(self._robot.sample_time()):
                 return True
             machine_time.sleep(_POLL)
@@ -251,7 +252,7 @@ class WalkingModule(GradivaModule):
                 session.tick(self._tick_time())
 
 
-class RobotAwaited:
+class RobotConnector:
     """Prepares the controller of a robot, then tries once a second to reach the robot.
 
     Both may take a minute (the first compilation of a controller does), in a thread of its own: the module answers
@@ -307,7 +308,7 @@ class RobotAwaited:
                 self._reach()
                 _LOGGER.info("the robot is there")
                 return
-            except WalkingError as error:
+            except NAMED_ERRORS as error:
                 self.missing = str(error)
             except Exception as error:  # the module goes on, and says so
                 _LOGGER.exception("the robot cannot be reached")
@@ -354,7 +355,7 @@ class ReachableRobot(RobotInterface, Protocol):
         ...
 
 
-class SampleWatch:
+class NewSampleCheck:
     """Knows the sample of the last tick.
 
     Attributes:

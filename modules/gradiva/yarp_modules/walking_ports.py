@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import Measurement, WalkingError
-from gradiva.middleware import MalformedMessage, MiddlewareError, yarp
+from gradiva.common import Measurement
+from gradiva.middleware import NAMED_ERRORS, MalformedMessage, NetworkError, yarp
 from gradiva.middleware.bottles import as_items
 from gradiva.middleware.vectors_collection import VectorsCollectionServer
 from gradiva.walking import WalkingLog, element_names, walking_signals
@@ -46,7 +46,7 @@ class WalkingPorts:
         """Open all.
 
         Raises:
-            MiddlewareError: One could not be opened.
+            NetworkError: One could not be opened.
         """
         for name, port in self._inputs.items():
             port.open(f"{self._prefix}/{name}")
@@ -74,7 +74,7 @@ class WalkingPorts:
                 take(numbers)
         except Exception as error:  # no message may keep the tick from serving the commands over RPC
             self.refused += 1
-            self._complaints.warning("refused a message: %s", error, trace=not isinstance(error, WalkingError))
+            self._complaints.warning("refused a message: %s", error, trace=not isinstance(error, NAMED_ERRORS))
 
     def _take_base(self, numbers: list[float]) -> None:
         self.robot_base = tuple(numbers[:_POSE])
@@ -92,10 +92,10 @@ class NumberPort:
         """Open the port.
 
         Raises:
-            MiddlewareError: It could not be opened.
+            NetworkError: It could not be opened.
         """
         if not self._port.open(name):
-            raise MiddlewareError(f"port {name} could not be opened: is this module running already?")
+            raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
     def take(self) -> list[float] | None:
         """Return the newest message since the last call, or None; does not wait.
@@ -126,7 +126,7 @@ class WalkingLoggerPort:
         """Open the ports.
 
         Raises:
-            MiddlewareError: They could not be opened.
+            NetworkError: They could not be opened.
         """
         self._server.open()
 

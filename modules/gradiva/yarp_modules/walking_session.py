@@ -14,16 +14,16 @@ from gradiva.common import (
     Measurement,
     PlanarPose,
     RobotInterface,
-    WalkingError,
     altered,
 )
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import WalkingPlanner
+from gradiva.safety import Finding, SafetyKind
 from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered, clock_finding
-from gradiva.walking.safety import Finding, SafetyKind
 from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
-from gradiva.yarp_modules.rpc_commands import Asked, RequestQueue, fail, ok
+from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue, fail, ok
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element
 
@@ -75,7 +75,7 @@ class WalkingSession:
         self.measurement: Measurement | None = None
         self.status = WalkingStatus("waiting", "no sample of the robot has come yet")
         self.refused_messages = 0
-        self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_patience)
+        self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_timeout)
         self._trouble = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
         self._told = ""
 
@@ -123,7 +123,7 @@ class WalkingSession:
         self._requests.serve(self._carry_out)
         self._take_motors(before=state)
 
-    def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
+    def _carry_out(self, asked: PendingRequest[CoordinatorCommand]) -> None:
         try:
             self.coordinator.carry_out(asked.request, self.time, asked.answer)
         except Exception as error:  # the commands behind it are carried out all the same, an emergency stop among them
@@ -172,7 +172,7 @@ class WalkingSession:
 
     def _report(self, what: str, error: Exception) -> None:
         """Log an exception that is being handled, rate limited, and keep it as the notice of the status."""
-        self._trouble.warning("cannot %s: %s", what, _text_of(error), trace=not isinstance(error, WalkingError))
+        self._trouble.warning("cannot %s: %s", what, _text_of(error), trace=not isinstance(error, NAMED_ERRORS))
         self.coordinator.notice = f"cannot {what}: {_text_of(error)}"
 
     def _present_status(self, log: WalkingLog | None) -> WalkingStatus:
@@ -206,13 +206,13 @@ class PlanningWorker:
 
     Attributes:
         lead: See `PlanningService`.
-        patience: See `PlanningService`.
+        timeout: See `PlanningService`.
     """
 
-    def __init__(self, planner: WalkingPlanner, lead: float, patience: float) -> None:
-        """Begin to wait for requests; ``lead`` and ``patience`` in [s]."""
+    def __init__(self, planner: WalkingPlanner, lead: float, timeout: float) -> None:
+        """Begin to wait for requests; ``lead`` and ``timeout`` in [s]."""
         self.lead = lead
-        self.patience = patience
+        self.timeout = timeout
         self._planner = planner
         self._requests: SimpleQueue[PlanRequest | None] = SimpleQueue()
         self._replies: SimpleQueue[PlanReply] = SimpleQueue()
@@ -249,7 +249,7 @@ class PlanningWorker:
 
 
 def _text_of(error: Exception) -> str:
-    return str(error) if isinstance(error, WalkingError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, NAMED_ERRORS) else f"{type(error).__name__}: {error}"
 
 
 def _pose(log: WalkingLog) -> PlanarPose | None:

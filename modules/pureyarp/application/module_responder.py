@@ -6,13 +6,11 @@ import threading
 import time
 from collections.abc import Callable
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter
-from pureyarp.data.ini_document import key_text
-from pureyarp.network.port_reader import PortReader
-from pureyarp.wire.elements import Vocab32
-from pureyarp.wire.vocab import decode_vocab
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter
+from pureyarp.data.values import Bottle
+from pureyarp.network.ports import PortReader
+from pureyarp.wire.elements import Vocab32, decode_vocab
+from pureyarp.wire.text import key_text
 
 _FAREWELLS = ("quit", "exit", "bye")
 _PATIENCE = 1.0  # [s] for replies that are on their way when the module stops

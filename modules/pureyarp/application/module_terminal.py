@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 from pureyarp.application.module_responder import lines_of
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.errors import MalformedMessage
 
 _READ_AT_ONCE = 4096  # [bytes]

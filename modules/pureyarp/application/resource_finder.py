@@ -9,15 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from pureyarp.application.resource_search import ResourceSearch
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.command_line import parse_command_line
-from pureyarp.data.ini import read_ini
-from pureyarp.data.ini_document import key_text
-from pureyarp.data.searchable import Searchable
-from pureyarp.data.value import Value
+from pureyarp.data.ini import parse_command_line, read_ini
+from pureyarp.data.values import Bottle, Searchable, Value
 from pureyarp.wire.elements import Element
+from pureyarp.wire.text import key_text
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _FROM, _CONTEXT = "from", "context"
 _singleton: ResourceFinder | None = None
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pureyarp.data.ini import read_ini
-from pureyarp.data.yarp_folders import YarpFolders
+from pureyarp.data.ini import YarpFolders, read_ini
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,12 @@ from pureyarp.application.module_terminal import ModuleTerminal
 from pureyarp.application.periodic_schedule import PeriodicSchedule
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.termination_signals import TerminationSignals
-from pureyarp.data.argument_checks import checked_bool
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.conversions import checked_bool
+from pureyarp.data.values import Bottle
 from pureyarp.network import clock
-from pureyarp.network.port import Port
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import Port, RpcServer
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _DEFAULT_PERIOD = 1.0  # [s]
 _MOST_KINDS = 100  # remembered; beyond that a module is broken in a way that its log cannot help
 

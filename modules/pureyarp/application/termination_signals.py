@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
-_LOGGER = logging.getLogger("gradiva.yarp")
+_LOGGER = logging.getLogger("pureyarp")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _LAST_PATIENT_SIGNAL = 3
 

@@ -1,15 +1,27 @@
-"""What an element counts as when another type is asked for: as YARP's Value converts."""
+"""Convert and check elements: what a Value answers for another type, and what the bindings accept as arguments."""
 
 from __future__ import annotations
 
 import math
 import struct
+from typing import TypeVar
 
-from pureyarp.wire.dictionaries import dictionary_items
-from pureyarp.wire.elements import Dictionary, Element, Vocab32, Vocab64
-from pureyarp.wire.text_printer import print_elements
-from pureyarp.wire.text_words import key_text
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import (
+    FALSE,
+    TRUE,
+    Dictionary,
+    Element,
+    Float32,
+    Int8,
+    Int16,
+    Int64,
+    TypedList,
+    Vocab32,
+    Vocab64,
+    decode_vocab,
+    encode_vocab,
+)
+from pureyarp.wire.text import dictionary_items, key_text, to_text
 
 _WORD = 32  # [bits]
 
@@ -54,9 +66,9 @@ def as_text(element: Element | None) -> str:
     if element is None:
         return ""
     if isinstance(element, Dictionary):
-        return print_elements(dictionary_items(element))
+        return to_text(dictionary_items(element))
     if isinstance(element, list):
-        return print_elements(element)
+        return to_text(element)
     if isinstance(element, bytes):
         return " ".join(map(str, element))
     return key_text(element)
@@ -80,3 +92,193 @@ def rounded_to_float32(value: float) -> float:
         return float(struct.unpack("<f", struct.pack("<f", value))[0])
     except OverflowError:
         return math.copysign(math.inf, value)
+
+
+def checked_integer(value: object, bits: int) -> int:
+    """Return an int that fits ``bits``, or raise TypeError or OverflowError."""
+    if not isinstance(value, int):
+        raise TypeError(f"an int of {bits} bits is expected, not {value!r}")
+    if not -(1 << (bits - 1)) <= value < 1 << (bits - 1):
+        raise OverflowError(f"{value} does not fit an int of {bits} bits")
+    return int(value)
+
+
+def checked_float(value: object) -> float:
+    """Return an int or float as float, or raise TypeError."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"a float is expected, not {value!r}")
+    return float(value)
+
+
+def checked_float32(value: object) -> float:
+    """Return the number nearest to ``value`` that 4 bytes hold; TypeError for no number, OverflowError if too large."""
+    number = checked_float(value)
+    rounded = rounded_to_float32(number)
+    if math.isinf(rounded) and math.isfinite(number):
+        raise OverflowError(f"{number} does not fit a float of 32 bits")
+    return rounded
+
+
+def checked_bool(value: object) -> bool:
+    """Return a bool, or raise TypeError."""
+    if not isinstance(value, bool):
+        raise TypeError(f"a bool is expected, not {value!r}")
+    return value
+
+
+def checked_string(value: object) -> str:
+    """Return a str; raise ValueError for None, TypeError for anything else."""
+    if value is None:
+        raise ValueError("a str is expected, not None")
+    if not isinstance(value, str):
+        raise TypeError(f"a str is expected, not {value!r}")
+    return str(value)
+
+
+_Copied = TypeVar("_Copied")
+
+
+def deep_copy(element: _Copied) -> _Copied:
+    """Return the element with copies of all lists and dictionaries in it; they keep their types."""
+    if isinstance(element, TypedList):
+        return TypedList(element.element_type, element)  # type: ignore[return-value]
+    if isinstance(element, list):
+        return type(element)([deep_copy(item) for item in element])
+    if isinstance(element, Dictionary):
+        return Dictionary({key: deep_copy(values) for key, values in element.items()})  # type: ignore[return-value]
+    return element
+
+
+def encode(str: str) -> int:
+    """Return the number of the vocab of a text's first four characters."""
+    return int(encode_vocab(checked_string(str)))
+
+
+def decode(code: int) -> str:
+    """Return the characters of a vocab, none of a negative number."""
+    checked = checked_integer(code, 32)
+    return decode_vocab(Vocab32(checked)) if checked >= 0 else ""
+
+
+def vocab_of(first: int | str, *characters: str) -> Vocab32:
+    """Return the vocab of a number, of single characters, or of a text; TypeError for anything else."""
+    if isinstance(first, int):
+        try:
+            return Vocab32(checked_integer(first, 32))
+        except OverflowError as error:  # the bindings then find no overload that takes it
+            raise TypeError(str(error)) from error
+    return encode_vocab(checked_string(first) + "".join(characters))
+
+
+class TypedElement:
+    """Classifies and converts the element of a Value.
+
+    ``is...`` asks for one type alone: an integer of 1 byte is none of 4 bytes, as in the real bindings. ``as...``
+    converts between numbers and gives 0, an empty text or None where nothing fits.
+
+    Attributes:
+        element: What it holds; None for nothing.
+    """
+
+    def __init__(self) -> None:
+        self.element: Element | None = None
+
+    def isNull(self) -> bool:
+        """Return whether this is nothing."""
+        return self.element is None
+
+    def isBool(self) -> bool:
+        """Return whether this is one of the vocabs printed as ``true`` and ``false``."""
+        return isinstance(self.element, Vocab32) and self.element in (TRUE, FALSE)
+
+    def isInt8(self) -> bool:
+        """Return whether this is an integer of 1 byte."""
+        return isinstance(self.element, Int8)
+
+    def isInt16(self) -> bool:
+        """Return whether this is an integer of 2 bytes."""
+        return isinstance(self.element, Int16)
+
+    def isInt32(self) -> bool:
+        """Return whether this is an integer of 4 bytes."""
+        return isinstance(self.element, int) and not isinstance(self.element, Int8 | Int16 | Int64 | Vocab32 | Vocab64)
+
+    def isInt64(self) -> bool:
+        """Return whether this is an integer of 8 bytes."""
+        return isinstance(self.element, Int64)
+
+    def isFloat32(self) -> bool:
+        """Return whether this is a floating-point number of 4 bytes."""
+        return isinstance(self.element, Float32)
+
+    def isFloat64(self) -> bool:
+        """Return whether this is a floating-point number of 8 bytes."""
+        return isinstance(self.element, float) and not isinstance(self.element, Float32)
+
+    def isString(self) -> bool:
+        """Return whether this is a string."""
+        return isinstance(self.element, str)
+
+    def isVocab32(self) -> bool:
+        """Return whether this is a vocab."""
+        return isinstance(self.element, Vocab32)
+
+    def isBlob(self) -> bool:
+        """Return whether these are bytes."""
+        return isinstance(self.element, bytes)
+
+    def isList(self) -> bool:
+        """Return whether this is a list."""
+        return isinstance(self.element, list)
+
+    def isDict(self) -> bool:
+        """Return whether this is a dictionary."""
+        return isinstance(self.element, Dictionary)
+
+    def isLeaf(self) -> bool:
+        """Return whether nothing is below this."""
+        return not isinstance(self.element, list | Dictionary)
+
+    def asBool(self) -> bool:
+        """Return whether an integer is not 0, a vocab not ``false``, or a string ``true``."""
+        return as_bool(self.element)
+
+    def asInt8(self) -> int:
+        """Return a number as an integer of 1 byte."""
+        return as_integer(self.element, 8)
+
+    def asInt16(self) -> int:
+        """Return a number as an integer of 2 bytes."""
+        return as_integer(self.element, 16)
+
+    def asInt32(self) -> int:
+        """Return a number as an integer of 4 bytes."""
+        return as_integer(self.element, 32)
+
+    def asInt64(self) -> int:
+        """Return a number as an integer of 8 bytes."""
+        return as_integer(self.element, 64)
+
+    def asFloat32(self) -> float:
+        """Return a number as 4 bytes hold it."""
+        return rounded_to_float32(as_float(self.element))
+
+    def asFloat64(self) -> float:
+        """Return a number."""
+        return as_float(self.element)
+
+    def asVocab32(self) -> int:
+        """Return a vocab, or that of a string's first four characters."""
+        return as_vocab(self.element)
+
+    def asString(self) -> str:
+        """Return a string, or the characters of a vocab."""
+        return as_string(self.element)
+
+    def asBlob(self) -> bytes | None:
+        """Return bytes."""
+        return self.element if isinstance(self.element, bytes) else None
+
+    def asBlobLength(self) -> int:
+        """Return how many bytes there are."""
+        return len(self.element) if isinstance(self.element, bytes) else 0

@@ -11,8 +11,7 @@ from gradiva.middleware.analog_sensors import (
     SensorMetadata,
     metadata_from_items,
 )
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Bottle, Searchable
 from pureyarp.devices.complaint import Complaint
 from pureyarp.devices.connection_keeper import ConnectionKeeper
 from pureyarp.devices.last_message import LastMessage, Received
@@ -24,10 +23,10 @@ from pureyarp.devices.mas_status import (
 )
 from pureyarp.devices.parameters import carrier, number, text
 from pureyarp.devices.question_port import QuestionPort
-from pureyarp.errors import MiddlewareError, PeerUnreachable
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.errors import NetworkError, PeerUnreachable
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
-from pureyarp.network.newest_message_port import NewestMessagePort
 from pureyarp.wire.elements import PlainList
 
 _TIMEOUT = 0.02  # [s]
@@ -79,12 +78,12 @@ class AnalogSensorsClient:
         self._keeper = ConnectionKeeper(options.remote, self._is_connected, self._reach_again)
 
     def open(self) -> None:
-        """Open ports, connect and ask for the sensors; raise MiddlewareError and leave nothing open if that fails."""
+        """Open ports, connect and ask for the sensors; raise NetworkError and leave nothing open if that fails."""
         try:
             self._open_ports()
             self._connect()
             self._metadata = self._ask_metadata()
-        except MiddlewareError:
+        except NetworkError:
             self._close_ports()
             raise
         self._keeper.start()
@@ -128,7 +127,7 @@ class AnalogSensorsClient:
     def _open_ports(self) -> None:
         local = self._options.local
         if not (self._rpc.open(f"{local}/rpc:i") and self._port.open(f"{local}/measures:i")):
-            raise MiddlewareError(f"the ports of {local} could not be opened")
+            raise NetworkError(f"the ports of {local} could not be opened")
 
     def _close_ports(self) -> None:
         for port in (self._rpc, self._port):
@@ -161,6 +160,6 @@ class AnalogSensorsClient:
         try:
             self._connect()
             self._metadata = self._ask_metadata()
-        except MiddlewareError:
+        except NetworkError:
             return False
         return True

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from pureyarp.data.standard_vectors import StandardVector
+from pureyarp.data.vectors import StandardVector
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 
 # One joint, all joints (None) or a group.

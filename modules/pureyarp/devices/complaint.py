@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 
 class Complaint:

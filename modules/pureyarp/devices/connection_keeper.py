@@ -6,7 +6,7 @@ import logging
 import threading
 from collections.abc import Callable
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 _PERIOD = 0.5  # [s] between two looks
 _BACK_OFF = 0.5  # [s] between two attempts

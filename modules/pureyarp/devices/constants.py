@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, JointType
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 
 VOCAB_CM_CALIBRATING = int(ControlMode.CALIBRATING)
 VOCAB_CM_CALIB_DONE = int(ControlMode.CALIBRATION_DONE)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.devices.joint_state_reader import JointStateReader
 from pureyarp.devices.question_port import QuestionPort
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
 from pureyarp.devices.reply_bytes import ReplyBytes
-from pureyarp.errors import MiddlewareError, PeerUnreachable
-from pureyarp.network.buffered_port import BufferedPortBottle, write_object
-from pureyarp.network.contactable import speak
+from pureyarp.errors import NetworkError, PeerUnreachable
+from pureyarp.network.buffered_ports import BufferedPortBottle, NewestMessagePort, write_object
+from pureyarp.network.channels import Sendable
 from pureyarp.network.network import Network
-from pureyarp.network.newest_message_port import NewestMessagePort
-from pureyarp.network.transferable import Sendable
+from pureyarp.network.ports import speak
 from pureyarp.wire.elements import Element
 
 
@@ -32,7 +31,7 @@ class ControlBoardPorts:
         self._sending = threading.Lock()
 
     def open(self) -> None:
-        """Open the ports, or raise MiddlewareError."""
+        """Open the ports, or raise NetworkError."""
         local = self._options.local
         for port in (self._rpc, self._command, self._state):
             speak(port, self._options.dialect.family)
@@ -42,7 +41,7 @@ class ControlBoardPorts:
             lambda: self._state.open(f"{local}/stateExt:i"),
         )
         if not opened:
-            raise MiddlewareError(f"the ports of {local} could not be opened")
+            raise NetworkError(f"the ports of {local} could not be opened")
 
     def board_is_there(self) -> bool:
         """Ask the board's port whether it lives, without a line in the log."""

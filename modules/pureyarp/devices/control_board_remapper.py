@@ -15,10 +15,10 @@ from pureyarp.devices.joint_rows import Row, answer_of_rows, row_of_one, rows_of
 from pureyarp.devices.measured import Measured
 from pureyarp.devices.remote_control_board import RemoteControlBoard
 from pureyarp.devices.request import Scope, Verb
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 _COUNTS = (Feature.AXES, Feature.MOTORS, Feature.MOTOR_ENCODERS)
 _WITHOUT_GROUP = (CommandKind.PWM,)
@@ -43,14 +43,14 @@ class ControlBoardRemapper(ControlBoard):
         return len(self._map.places)
 
     def open(self) -> None:
-        """Reach all boards and find all joints; raise MiddlewareError and leave nothing open if that fails."""
+        """Reach all boards and find all joints; raise NetworkError and leave nothing open if that fails."""
         opened: list[RemoteControlBoard] = []
         try:
             for board in self._boards:
                 board.open()
                 opened.append(board)
             self._map = self._joint_map()
-        except MiddlewareError:
+        except NetworkError:
             for board in opened:
                 board.close()
             raise
@@ -182,6 +182,6 @@ class ControlBoardRemapper(ControlBoard):
                 places.setdefault(board.axis_name(joint), (index, joint))
         missing = [name for name in self._options.axes if name not in places]
         if missing:
-            raise MiddlewareError(f"no board has the axes {', '.join(missing)}; there are {', '.join(places)}")
+            raise NetworkError(f"no board has the axes {', '.join(missing)}; there are {', '.join(places)}")
         sizes = tuple(board.axes for board in self._boards)
         return JointMap(tuple(places[name] for name in self._options.axes), sizes)

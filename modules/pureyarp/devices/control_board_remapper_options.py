@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pureyarp.data.property import Property
-from pureyarp.data.searchable import Searchable
-from pureyarp.data.value import Value
+from pureyarp.data.values import Property, Searchable, Value
 from pureyarp.devices.parameters import text, texts
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
 

@@ -14,7 +14,7 @@ from pureyarp.devices.control_board import ControlBoard
 from pureyarp.devices.request import Scope
 from pureyarp.wire.elements import Element
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 
 class ControlBoardView:

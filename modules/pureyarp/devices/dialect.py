@@ -6,16 +6,15 @@ from abc import ABC, abstractmethod
 from typing import Protocol
 
 from pureyarp.devices.request import Request
-from pureyarp.errors import MiddlewareError
-from pureyarp.wire.elements import Element
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.errors import NetworkError
+from pureyarp.wire.elements import Element, WireFamily
 
 
-class NotInDialect(MiddlewareError):  # noqa: N818 (it reads as the sentence it is)
+class NotInDialect(NetworkError):  # noqa: N818 (it reads as the sentence it is)
     """A control board of this family cannot be asked for this."""
 
 
-class RequestRefused(MiddlewareError):  # noqa: N818
+class RequestRefused(NetworkError):  # noqa: N818
     """A control board answers that it will not, or cannot; carries its answer."""
 
 

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from pureyarp.data import time_source
+from pureyarp.data import streams
 from pureyarp.devices.complaint import Complaint
 from pureyarp.errors import MalformedMessage
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.newest_message_port import ArrivedMessage, NewestMessagePort
+from pureyarp.network.buffered_ports import ArrivedMessage, NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ class Received(Generic[T]):
 
     def age(self) -> float:
         """Return how long ago it came, [s] of this process's clock."""
-        return time_source.now() - self.arrived_at
+        return streams.now() - self.arrived_at
 
     def silence(self) -> float:
         """Return how long ago it came, [s] of real time."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pureyarp.wire.elements import Element
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 _FIELDS = (
     "bemf",

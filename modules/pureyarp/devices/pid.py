@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 
-from pureyarp.data.standard_vectors import StandardVector
+from pureyarp.data.vectors import StandardVector
 from pureyarp.wire.elements import Element
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 # In the order in which they travel.
 _FIELDS = (

@@ -6,43 +6,39 @@ import logging
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradiva.common import WalkingError
-from pureyarp.data.property import Property
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Property, Searchable
 from pureyarp.devices.analog_sensors_client import AnalogSensorsClient, AnalogSensorsClientOptions
 from pureyarp.devices.control_board import ControlBoard
 from pureyarp.devices.control_board_remapper import ControlBoardRemapper
 from pureyarp.devices.control_board_remapper_options import ControlBoardRemapperOptions
 from pureyarp.devices.control_board_view import ControlBoardView
-from pureyarp.devices.interfaces import (
-    AnalogSensorView,
-    IAmplifierControl,
-    IAxisInfo,
-    IControlLimits,
-    IControlMode,
-    ICurrentControl,
-    IEncoders,
-    IEncodersTimed,
-    IInteractionMode,
-    IMotor,
-    IOrientationSensors,
-    IPidControl,
-    IPositionControl,
-    IPositionDirect,
-    IPWMControl,
-    IRemoteVariables,
-    ISixAxisForceTorqueSensors,
-    ITemperatureSensors,
-    IThreeAxisGyroscopes,
-    IThreeAxisLinearAccelerometers,
-    IThreeAxisMagnetometers,
-    ITorqueControl,
-    IVelocityControl,
-)
+from pureyarp.devices.interfaces.amplifier_control import IAmplifierControl
+from pureyarp.devices.interfaces.analog_sensor_view import AnalogSensorView
+from pureyarp.devices.interfaces.axis_info import IAxisInfo
+from pureyarp.devices.interfaces.control_limits import IControlLimits
+from pureyarp.devices.interfaces.control_mode import IControlMode
+from pureyarp.devices.interfaces.current_control import ICurrentControl
+from pureyarp.devices.interfaces.encoders import IEncoders, IEncodersTimed
+from pureyarp.devices.interfaces.interaction_mode import IInteractionMode
+from pureyarp.devices.interfaces.motor import IMotor
+from pureyarp.devices.interfaces.orientation_sensors import IOrientationSensors
+from pureyarp.devices.interfaces.pid_control import IPidControl
+from pureyarp.devices.interfaces.position_control import IPositionControl
+from pureyarp.devices.interfaces.position_direct import IPositionDirect
+from pureyarp.devices.interfaces.pwm_control import IPWMControl
+from pureyarp.devices.interfaces.remote_variables import IRemoteVariables
+from pureyarp.devices.interfaces.six_axis_force_torque_sensors import ISixAxisForceTorqueSensors
+from pureyarp.devices.interfaces.temperature_sensors import ITemperatureSensors
+from pureyarp.devices.interfaces.three_axis_gyroscopes import IThreeAxisGyroscopes
+from pureyarp.devices.interfaces.three_axis_linear_accelerometers import IThreeAxisLinearAccelerometers
+from pureyarp.devices.interfaces.three_axis_magnetometers import IThreeAxisMagnetometers
+from pureyarp.devices.interfaces.torque_control import ITorqueControl
+from pureyarp.devices.interfaces.velocity_control import IVelocityControl
 from pureyarp.devices.remote_control_board import RemoteControlBoard
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
+from pureyarp.errors import YarpError
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 Device = RemoteControlBoard | ControlBoardRemapper | AnalogSensorsClient
 _BoardView = TypeVar("_BoardView", bound=ControlBoardView)
@@ -94,7 +90,7 @@ class PolyDriver:
         try:
             device = _DEVICES[name](config)
             device.open()
-        except WalkingError as error:
+        except YarpError as error:
             _log.error("%s was not opened: %s", name, error)
             return False
         self._device = device

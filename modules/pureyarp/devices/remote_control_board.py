@@ -17,10 +17,10 @@ from pureyarp.devices.dialect import NotInDialect
 from pureyarp.devices.measured import Measured
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
 from pureyarp.devices.request import Request, Scope, Verb
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element
 
-_log = logging.getLogger("gradiva.yarp")
+_log = logging.getLogger("pureyarp")
 
 
 class RemoteControlBoard(ControlBoard):
@@ -41,12 +41,12 @@ class RemoteControlBoard(ControlBoard):
         return self._axes
 
     def open(self) -> None:
-        """Open ports, connect and ask who is there; raise MiddlewareError and leave nothing open if that fails."""
+        """Open ports, connect and ask who is there; raise NetworkError and leave nothing open if that fails."""
         try:
             self._ports.open()
             self._ports.connect()
             self._axes = self._introduction()
-        except MiddlewareError:
+        except NetworkError:
             self._ports.close()
             raise
         self._keeper.start()
@@ -61,7 +61,7 @@ class RemoteControlBoard(ControlBoard):
         """Return what the board answers; None, and a line, if it does not or will not."""
         try:
             return self._answer(Request(Verb.GET, feature, of, (), controller))
-        except MiddlewareError as error:
+        except NetworkError as error:
             _log.error("%s: %s", self._options.remote, error)
             return None
 
@@ -71,7 +71,7 @@ class RemoteControlBoard(ControlBoard):
         """Order something; False, and a line, if the board does not agree."""
         try:
             self._answer(Request(Verb.SET, feature, of, values, controller))
-        except MiddlewareError as error:
+        except NetworkError as error:
             _log.error("%s: %s", self._options.remote, error)
             return False
         return True
@@ -82,7 +82,7 @@ class RemoteControlBoard(ControlBoard):
         joints = (of,) if isinstance(of, int) else of
         try:
             message = StreamedCommand(kind, joints, tuple(values)).message(self._dialect.family)
-        except MiddlewareError as error:
+        except NetworkError as error:
             _log.error("%s: %s", self._options.remote, error)
             return False
         self._ports.send(message, strict)
@@ -107,7 +107,7 @@ class RemoteControlBoard(ControlBoard):
         return True
 
     def axis_name(self, joint: int) -> str:
-        """Return the name of a joint, or raise MiddlewareError."""
+        """Return the name of a joint, or raise NetworkError."""
         return str(self._answer(Request(Verb.GET, Feature.AXIS_NAME, joint))[0])
 
     def _chosen(self, values: list[float], of: Joints, time: float) -> Measured | None:
@@ -127,7 +127,7 @@ class RemoteControlBoard(ControlBoard):
             self._dialect.check_protocol(self._ports)
         axes = self._answer(Request(Verb.GET, Feature.AXES))[0]
         if not isinstance(axes, int) or axes <= 0:
-            raise MiddlewareError(f"{self._options.remote} says that it has {axes!r} axes")
+            raise NetworkError(f"{self._options.remote} says that it has {axes!r} axes")
         self._dialect.introduce(self._ports)
         return axes
 
@@ -137,7 +137,7 @@ class RemoteControlBoard(ControlBoard):
         try:
             self._ports.connect()
             axes = self._introduction()
-        except MiddlewareError:
+        except NetworkError:
             return False
         if axes != self._axes:
             _log.error("%s came back with %d axes instead of %d", self._options.remote, axes, self._axes)

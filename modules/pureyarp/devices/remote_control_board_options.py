@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradiva.common import ConfigError
-from pureyarp.data.searchable import Searchable
+from pureyarp.data.values import Searchable
 from pureyarp.devices.dialect import Dialect
 from pureyarp.devices.parameters import carrier, number, switch, text
 from pureyarp.devices.thrift_dialect import ThriftDialect
 from pureyarp.devices.vocab_dialect import VocabDialect
-from pureyarp.network.current_settings import current_settings
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.errors import SettingsError
+from pureyarp.network.settings import current_settings
+from pureyarp.wire.elements import WireFamily
 
 _DIALECTS: dict[WireFamily, type[Dialect]] = {WireFamily.YARP_3: VocabDialect, WireFamily.YARP_4: ThriftDialect}
 _TIMEOUT = 0.5  # [s]
@@ -70,4 +70,4 @@ def _dialect(config: Searchable) -> Dialect:
     try:
         return _DIALECTS[WireFamily(family)]()
     except ValueError as error:
-        raise ConfigError(f"family={family} is no family of YARP (valid: 3, 4)") from error
+        raise SettingsError(f"family={family} is no family of YARP (valid: 3, 4)") from error

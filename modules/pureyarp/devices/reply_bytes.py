@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pureyarp.data.connection_reader import ConnectionReader
+from pureyarp.data.streams import ConnectionReader
 
 
 class ReplyBytes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from gradiva.middleware.control_board.feature import Feature
-from pureyarp.data.argument_checks import checked_integer
+from pureyarp.data.conversions import checked_integer
 from pureyarp.wire.elements import Element
 
 # Whom a request concerns: one joint (or one named variable), all joints, or a group of joints.

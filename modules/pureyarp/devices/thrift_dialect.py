@@ -5,9 +5,7 @@ from __future__ import annotations
 from gradiva.middleware.control_board.thrift_forms import THRIFT_FORMS, ThriftForm
 from pureyarp.devices.dialect import Dialect, NotInDialect, RequestLine, RequestRefused
 from pureyarp.devices.request import Request, Scope, Verb
-from pureyarp.wire.elements import Element, Int16, PlainList, Vocab32
-from pureyarp.wire.vocab import decode_vocab, encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, Int16, PlainList, Vocab32, WireFamily, decode_vocab, encode_vocab
 
 _VERSION = 0
 _HEADER_SIZE = 8  # [bytes]

@@ -5,9 +5,7 @@ from __future__ import annotations
 from gradiva.middleware.control_board.vocab_forms import VOCAB_FORMS, VocabForm
 from pureyarp.devices.dialect import Dialect, NotInDialect, RequestLine, RequestRefused
 from pureyarp.devices.request import Request, Scope, Verb
-from pureyarp.wire.elements import Element, Vocab32
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, Vocab32, WireFamily, encode_vocab
 
 _FAIL = encode_vocab("fail")
 _VERSION = (1, 9)

@@ -1,8 +1,11 @@
-"""The values of a Bottle as Python values, one type for each tag of the wire."""
+"""Define the elements of a Bottle as Python types, their tags on the wire, and vocabs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
 
 
 class Int8(int):
@@ -80,3 +83,106 @@ class ElementKey(str):
 
 # A plain int is an int32, a float a float64, a str a string, bytes a blob, a list a list.
 Element = int | float | str | bytes | list["Element"] | Dictionary
+
+
+class WireFamily(Enum):
+    """Which tags floating-point numbers carry, and which control-board protocol is spoken."""
+
+    YARP_3 = "3"
+    YARP_4 = "4"
+
+    @property
+    def float64_tag(self) -> int:
+        """Return the tag of a number of 8 bytes."""
+        return 10 if self is WireFamily.YARP_3 else 20
+
+    @property
+    def float32_tag(self) -> int:
+        """Return the tag of a number of 4 bytes."""
+        return 128 if self is WireFamily.YARP_3 else 10
+
+    @property
+    def other(self) -> WireFamily:
+        """Return the family that this one is not."""
+        return WireFamily.YARP_4 if self is WireFamily.YARP_3 else WireFamily.YARP_3
+
+
+LIST_TAG = 0x100
+DICTIONARY_TAG = 0x200
+SCALAR_MASK = 0xFF
+DEEPEST_NESTING = 32
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarKind:
+    """How the elements of one scalar type travel.
+
+    Attributes:
+        tag: Written before a single element, and added to the list's tag before elements of this type alone.
+        python_type: Of the element.
+        code: Of ``struct``; empty for strings and blobs, which are preceded by their length.
+        size: Fewest bytes of one element after its tag.
+    """
+
+    tag: int
+    python_type: type
+    code: str
+    size: int
+
+
+@cache
+def scalar_kinds(family: WireFamily) -> tuple[ScalarKind, ...]:
+    """Return the scalar types that a family knows."""
+    kinds = (
+        ScalarKind(1, int, "i", 4),
+        ScalarKind(4, str, "", 4),
+        ScalarKind(9, Vocab32, "i", 4),
+        ScalarKind(12, bytes, "", 4),
+        ScalarKind(17, Int64, "q", 8),
+        ScalarKind(32, Int8, "b", 1),
+        ScalarKind(64, Int16, "h", 2),
+        ScalarKind(family.float64_tag, float, "d", 8),
+        ScalarKind(family.float32_tag, Float32, "f", 4),
+    )
+    return (*kinds, ScalarKind(18, Vocab64, "q", 8)) if family is WireFamily.YARP_4 else kinds
+
+
+@cache
+def kinds_by_tag(family: WireFamily) -> dict[int, ScalarKind]:
+    """Return the scalar types of a family by their tags."""
+    return {kind.tag: kind for kind in scalar_kinds(family)}
+
+
+@cache
+def kinds_by_type(family: WireFamily) -> dict[type, ScalarKind]:
+    """Return the scalar types of a family by their Python types."""
+    return {kind.python_type: kind for kind in scalar_kinds(family)}
+
+
+TRUE = Vocab32(ord("1"))
+FALSE = Vocab32(0)
+
+
+def encode_vocab(text: str) -> Vocab32:
+    """Return the vocab of the first four bytes of a text; ``""`` gives 0.
+
+    The bytes are added as signed numbers, as YARP does: one above 127 borrows from the byte behind it.
+    """
+    data = text.encode("utf-8", "surrogateescape")[:4]
+    if data.isascii():
+        return Vocab32(int.from_bytes(data.ljust(4, b"\0"), "little", signed=True))
+    total = sum((byte - 256 if byte > 127 else byte) << (8 * place) for place, byte in enumerate(data))
+    return Vocab32((total + 2**31) % 2**32 - 2**31)
+
+
+def encode_vocab64(text: str) -> Vocab64:
+    """Return the long vocab of the first eight bytes of a text."""
+    data = text.encode("utf-8", "surrogateescape")[:8]
+    return Vocab64(int.from_bytes(data.ljust(8, b"\0"), "little", signed=True))
+
+
+def decode_vocab(vocab: int) -> str:
+    """Return the characters of a vocab, up to its first NUL."""
+    size = 8 if isinstance(vocab, Vocab64) else 4
+    data = (int(vocab) & (256**size - 1)).to_bytes(size, "little")
+    return data.split(b"\0", 1)[0].decode("utf-8", "surrogateescape")

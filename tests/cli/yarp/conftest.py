@@ -9,13 +9,13 @@ import threading
 import pytest
 
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import TIMEOUT
 
-_FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "GRADIVA_YARP_LISTEN", "GRADIVA_YARP_FAMILY")
+_FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "PUREYARP_LISTEN", "PUREYARP_FAMILY")
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@ import re
 import pytest
 
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from tests.pureyarp.network.raw_sockets import free_port
 
 
@@ -134,3 +134,11 @@ def test_without_a_name_server_every_tool_says_so_and_starts_none(gradiva, confi
 def test_wrong_input_is_refused_in_one_line(gradiva, ports, arguments):
     status, out, err = gradiva("yarp", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("arguments", [["name", "list"], ["where"], ["clean"], ["exists", "/in"], ["read", "/in"]])
+def test_a_file_without_an_address_is_refused_in_one_line(gradiva, configured, arguments):
+    configured.write_text("somewhere\n")
+    status, out, err = gradiva("yarp", *arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "yarp.conf: it must hold address, port and mode of the name server" in err

@@ -14,7 +14,7 @@ from gradiva.middleware.analog_sensors import (
 )
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.recorded_messages import recorded_messages
 
 METADATA = recorded_messages("yarp_3_12", "mas", 0)[0].reply

@@ -20,8 +20,7 @@ from gradiva.middleware.control_board.vocab_answers import VocabAnswers
 from gradiva.middleware.control_board.vocab_words import NAMED
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily, encode_vocab
 from tests.middleware.fake_board import IntegratingBoard
 
 JOINTS = 3

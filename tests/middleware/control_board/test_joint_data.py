@@ -9,7 +9,7 @@ from gradiva.middleware.control_board import ControlMode, JointData
 from gradiva.middleware.control_board.joint_data import FIELDS
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.recorded_messages import recorded_messages
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4

@@ -12,8 +12,8 @@ from gradiva.middleware.control_board.joint_data import FIELDS
 from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_messages import recorded_messages
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4

@@ -9,8 +9,7 @@ import pytest
 from gradiva.middleware.control_board import CommandKind, StreamedCommand
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import WireFamily, encode_vocab
 from tests.middleware.recorded_messages import recorded_messages
 
 YARP_3, YARP_4 = WireFamily.YARP_3, WireFamily.YARP_4

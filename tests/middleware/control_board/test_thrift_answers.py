@@ -12,8 +12,8 @@ from gradiva.middleware.control_board.control_board_device import ControlBoardDe
 from gradiva.middleware.control_board.thrift_answers import VERSION_METHOD, ThriftAnswers
 from gradiva.middleware.control_board.thrift_methods import METHODS
 from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
 from tests.middleware.recorded_messages import recorded_messages
 

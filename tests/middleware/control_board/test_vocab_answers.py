@@ -11,9 +11,8 @@ from gradiva.middleware.control_board import CommandKind, ControlMode, Interacti
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.vocab_answers import VocabAnswers
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, encode_vocab
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.vocab import encode_vocab
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 

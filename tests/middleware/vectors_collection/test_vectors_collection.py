@@ -14,8 +14,8 @@ from gradiva.middleware.vectors_collection.vectors_message import (
     values_from_items,
     values_to_items,
 )
-from pureyarp.errors import MalformedMessage, MiddlewareError, PeerUnreachable
-from pureyarp.network.peer_request import request
+from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
+from pureyarp.network.peers import request
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.text import to_text
 from tests.waiting import TIMEOUT
@@ -102,9 +102,9 @@ def test_vectors_that_are_added_later_begin_a_new_version(server, client, names)
 
 
 def test_a_vector_without_names_or_of_another_length_is_refused(server):
-    with pytest.raises(MiddlewareError, match=r"vector zmp has no names \(known: dcm::position::measured, com\)"):
+    with pytest.raises(NetworkError, match=r"vector zmp has no names \(known: dcm::position::measured, com\)"):
         server.send({"zmp": [1.0]})
-    with pytest.raises(MiddlewareError, match="vector com has 2 elements, but 3 names"):
+    with pytest.raises(NetworkError, match="vector com has 2 elements, but 3 names"):
         server.send({"com": [1.0, 2.0]})
 
 

@@ -3,9 +3,8 @@ import threading
 import pytest
 
 from pureyarp.application.module_responder import ModuleResponder, is_farewell, lines_of
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter
+from pureyarp.data.values import Bottle
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.text import to_text
 

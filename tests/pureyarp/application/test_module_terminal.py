@@ -3,7 +3,7 @@ import os
 import pytest
 
 from pureyarp.application.module_terminal import ModuleTerminal
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from tests.waiting import wait_until
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from pureyarp.application.resource_finder import ResourceFinder
-from pureyarp.data.value import Value
+from pureyarp.data.values import Value
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_files_and_folders_are_told_apart(environment, tmp_path):
 
 
 def test_every_place_is_told_when_asked(environment, caplog):
-    caplog.set_level("INFO", "gradiva.yarp")
+    caplog.set_level("INFO", "pureyarp")
     search = ResourceSearch.of({**environment, "YARP_ROBOT_NAME": ""})
     search.file("quiet")
     assert caplog.text == ""

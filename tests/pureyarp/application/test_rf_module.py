@@ -9,10 +9,9 @@ import pytest
 
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.connection_reader import ConnectionReader
-from pureyarp.data.connection_writer import ConnectionWriter
-from pureyarp.network.port import Port
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter
+from pureyarp.data.values import Bottle
+from pureyarp.network.ports import Port
 from tests.waiting import TIMEOUT, wait_until
 
 RECORDINGS = Path(__file__).parents[2] / "middleware" / "recordings" / "yarp_3_12.json"

@@ -1,11 +1,13 @@
+"""Ini files and command lines."""
+
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pureyarp.data.ini import parse_ini, read_ini
-from pureyarp.wire.text import to_text
+from pureyarp.data.ini import parse_command_line, parse_ini, read_ini
+from pureyarp.wire.text import from_text, to_text
 
 
 def parsed(text, environment=None, **rest) -> str:
@@ -61,7 +63,7 @@ def test_a_comment_opens_nothing():
     assert parsed("# don't (open this\nkey 1 // nor \"that\nnext 2") == "(key 1) (next 2)"
 
 
-def test_a_parenthesis_that_is_never_closed_is_told_with_its_line(caplog):
+def test_a_parenthesis_that_is_never_closed_is_logged_with_its_line(caplog):
     assert parsed("key 1\n\nlist (1 2\nother 3").startswith("(key 1)")
     assert "line 3 is never closed" in caplog.text
 
@@ -110,7 +112,7 @@ def test_a_file_can_be_the_contents_of_a_group_and_be_listed(tmp_path):
     )
 
 
-def test_what_cannot_be_included_is_told_and_left_out(tmp_path, caplog):
+def test_what_cannot_be_included_is_logged_and_left_out(tmp_path, caplog):
     assert parsed('a 1\n[include "none.ini"]\nb 2', folder=tmp_path) == "(a 1) (b 2)"
     assert str(tmp_path / "none.ini") in caplog.text
 
@@ -185,6 +187,39 @@ def test_a_long_text_is_read_in_one_pass():
     assert len(parse_ini(text, {})) <= 1
 
 
-def test_a_name_that_no_file_can_have_is_told(caplog):
+def test_a_name_that_no_file_can_have_is_logged(caplog):
     assert parsed('[include "a\0b"]\nnext 1') == "(next 1)"
     assert "cannot read" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "entries"),
+    [
+        (["--name", "/me", "--from", "file.ini"], '(name "/me") (from file.ini)'),
+        (["--verbose"], "(verbose)"),
+        (["--goal", "1", "-2.5", "--other", "3"], "(goal 1 -2.5) (other 3)"),
+        (["--list", "(1 2 3)"], "(list (1 2 3))"),
+        (["--text", "two words"], '(text "two words")'),
+        (["--empty", ""], '(empty "")'),
+        (["--flag", "true"], "(flag true)"),
+        (["ignored", "--key", "1"], "(key 1)"),
+        (["--key", "1", "--key", "2"], "(key 2)"),
+        (["--group::key", "5", "--group::other", "6"], "(group (key 5) (other 6))"),
+        (["--a::b::c", "1"], "(a (b (c 1)))"),
+        ([], ""),
+    ],
+)
+def test_options_become_entries(arguments, entries):
+    assert to_text(parse_command_line(arguments)) == entries
+
+
+def test_the_command_line_replaces_single_keys_of_a_file_and_leaves_the_file_as_it_was():
+    of_the_file = from_text("(name walking) (group (key 1) (other 2)) (last 3)")
+    overlaid = parse_command_line(["--group::key", "9", "--name", "mine"], of_the_file)
+    assert to_text(overlaid) == "(name mine) (group (key 9) (other 2)) (last 3)"
+    assert to_text(of_the_file) == "(name walking) (group (key 1) (other 2)) (last 3)"
+
+
+def test_an_argument_that_cannot_be_read_is_a_string():
+    deep = "(" * 100 + ")" * 100
+    assert parse_command_line(["--deep", deep, "--open", "(1 2"]) == [["deep", deep], ["open", "(1 2"]]

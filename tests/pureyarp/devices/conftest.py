@@ -2,12 +2,12 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pureyarp.data.property import Property
+from pureyarp.data.values import Property
 from pureyarp.devices.poly_driver import PolyDriver
 
 
 @pytest.fixture(autouse=True)
-def undisturbed(folder_of_nobody) -> None:
+def undisturbed(isolated_config_home) -> None:
     """Keep all tests from the user's files and from each other's settings."""
 
 

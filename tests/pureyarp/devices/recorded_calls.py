@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from gradiva.middleware.control_board.feature import Feature
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
+from pureyarp.data.values import Bottle
+from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices import interfaces
 from pureyarp.devices.motor_torque_parameters import MotorTorqueParameters
 from pureyarp.devices.pid import Pid, PidVector

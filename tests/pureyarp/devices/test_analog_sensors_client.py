@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from pureyarp.data.vector import Vector
+from pureyarp.data.vectors import Vector
 from pureyarp.devices.mas_status import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
 from pureyarp.network.network import Network
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading

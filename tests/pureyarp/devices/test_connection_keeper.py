@@ -26,7 +26,7 @@ class Connection:
 def test_what_is_lost_is_tried_until_it_is_back_with_a_line_each_way(caplog):
     connection = Connection()
     keeper = ConnectionKeeper("/board", lambda: connection.is_there, connection.reconnect, 0.01, 0.01)
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         keeper.start()
         connection.is_there = False
         wait_until(lambda: "is back" in caplog.text)

@@ -8,13 +8,12 @@ import pytest
 
 from gradiva.middleware.control_board import CommandKind, ControlMode, StreamedCommand
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.property import Property
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
+from pureyarp.data.values import Bottle, Property
+from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.joint_map import JointMap
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import wait_until
 

@@ -10,10 +10,8 @@ from pureyarp.devices.request import Request, Verb
 from pureyarp.devices.thrift_dialect import ThriftDialect
 from pureyarp.devices.vocab_dialect import VocabDialect
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Element, Int16, Vocab32
+from pureyarp.wire.elements import Element, Int16, Vocab32, WireFamily, encode_vocab
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
 
 POSITION = int(encode_vocab("pos"))
 GET, SET = Verb.GET, Verb.SET

@@ -6,13 +6,13 @@ import logging
 
 import pytest
 
-from pureyarp.data import time_source
+from pureyarp.data import streams
 from pureyarp.devices.last_message import LastMessage
 from pureyarp.errors import MalformedMessage
-from pureyarp.network.contact import Contact
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.newest_message_port import NewestMessagePort
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.settings import Contact
+from pureyarp.wire.elements import WireFamily
 
 
 class Sender:
@@ -70,7 +70,7 @@ def test_only_what_is_read_is_decoded_and_only_once(reader):
 def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog):
     reader.receive("1")
     assert reader.value() == 1
-    with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, "pureyarp"):
         for _ in range(3):
             reader.receive("nonsense")
             assert reader.value() == 1
@@ -84,7 +84,7 @@ def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog
 
 def test_the_age_counts_from_the_arrival_not_from_the_reading(reader, monkeypatch):
     times = iter([10.0, 10.25])
-    monkeypatch.setattr(time_source, "now", lambda: next(times))
+    monkeypatch.setattr(streams, "now", lambda: next(times))
     reader.receive("1")
     received = reader.last.read()
     assert received is not None

@@ -7,16 +7,14 @@ from typing import Any
 
 import pytest
 
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
+from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.pid import PidVector, pid_to_items
 from pureyarp.devices.remote_control_board import RemoteControlBoard
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
 from pureyarp.devices.vocab_dialect import VocabDialect
-from pureyarp.network.transferable import Sendable
+from pureyarp.network.channels import Sendable
 from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.pureyarp.devices.recorded_calls import make_call
 

@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from pureyarp.data.standard_vectors import DVector, IVector
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.data.vectors import DVector, IVector
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.recorded_board import BOARD, RecordedBoard
 from tests.middleware.recorded_messages import recording
 from tests.waiting import wait_until
@@ -79,7 +79,7 @@ def test_a_session_with_the_4_family(names, opened):
 
 
 def test_a_board_that_is_not_there_is_refused_with_one_line(names, opened, caplog):
-    with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, "pureyarp"):
         driver = opened("remote_controlboard", local="/client", remote="/nowhere")
     assert not driver.isValid()
     assert driver.viewIEncoders() is None

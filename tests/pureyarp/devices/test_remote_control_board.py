@@ -13,14 +13,14 @@ import pytest
 
 from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, JointData, PidType
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.standard_vectors import BVector, DVector, IVector
+from pureyarp.data.values import Bottle
+from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.network import Network
-from pureyarp.network.peer_request import request
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.network.peers import request
+from pureyarp.network.settings import current_settings, use_settings
+from pureyarp.wire.elements import WireFamily
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import TIMEOUT, wait_until
 
@@ -203,7 +203,7 @@ def test_a_restarted_board_is_reached_again(serve, device, opened, caplog, carri
     driver = opened("remote_controlboard", local="/client", remote=NAME, carrier=carrier, timeout=0.3)
     encoders, direct, data = driver.viewIEncoders(), driver.viewIPositionDirect(), DVector(3)
     wait_until(lambda: encoders.getEncoders(data))
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         server.close()
         wait_until(lambda: not encoders.getEncoders(data))
         wait_until(lambda: "is gone" in caplog.text)

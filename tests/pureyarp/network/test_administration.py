@@ -5,13 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import NameClient, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.elements import Dictionary, Element
+from pureyarp.wire.elements import Dictionary, Element, WireFamily, encode_vocab
 from pureyarp.wire.text import from_text, to_text
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.pureyarp.network.local_ports import NOBODY, address_of, open_core, quiet
 from tests.pureyarp.network.raw_sockets import conversation

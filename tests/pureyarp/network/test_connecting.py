@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pureyarp.network.connecting import connect, disconnect, is_connected
+from pureyarp.network.peers import connect, disconnect, is_connected
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire.carriers import FAST_TCP
 from tests.middleware.recorded_messages import recording
@@ -74,14 +74,14 @@ def test_every_refusal_says_why(ports, name_client, caplog):
     ]
     for attempt, reason in cases:
         caplog.clear()
-        with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+        with caplog.at_level(logging.WARNING, "pureyarp"):
             assert not attempt()
         assert reason in caplog.text
     assert not out.has_outputs
 
 
 def test_quiet_refusals_are_for_debugging_alone(name_server, caplog):
-    with caplog.at_level(logging.INFO, "gradiva.yarp"):
+    with caplog.at_level(logging.INFO, "pureyarp"):
         assert not connect("/nobody", "/in", quiet=True)
         assert not is_connected("/nobody", "/in")
     assert not caplog.records

@@ -3,11 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from gradiva.common import ConfigError
-from pureyarp.network import current_settings as module
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.errors import SettingsError
+from pureyarp.network import settings as module
+from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
+from pureyarp.wire.elements import WireFamily
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +71,7 @@ def test_the_folder_is_that_of_xdg_unless_yarp_has_its_own(tmp_path, environment
 )
 def test_a_file_that_tells_no_address_is_named(environment, text, complaint):
     path = write(environment, "yarp.conf", text)
-    with pytest.raises(ConfigError, match=complaint) as raised:
+    with pytest.raises(SettingsError, match=complaint) as raised:
         load_settings(environment)
     assert str(path) in str(raised.value)
 
@@ -84,7 +83,7 @@ def test_the_key_of_the_authentication_is_found(environment):
 
 def test_a_key_that_cannot_be_read_is_no_reason_to_go_without(environment):
     write(environment, "auth.conf", "[AUTH]\nkex secret\n")
-    with pytest.raises(ConfigError, match=r"auth\.conf: it must have a group \[AUTH\]"):
+    with pytest.raises(SettingsError, match=r"auth\.conf: it must have a group \[AUTH\]"):
         load_settings(environment)
 
 
@@ -92,9 +91,9 @@ def test_the_variables_of_this_implementation_are_read(environment):
     settings = load_settings(
         {
             **environment,
-            "GRADIVA_YARP_LISTEN": "0.0.0.0",
-            "GRADIVA_YARP_FAMILY": "4",
-            "GRADIVA_YARP_LARGEST_FRAME": "65536",
+            "PUREYARP_LISTEN": "0.0.0.0",
+            "PUREYARP_FAMILY": "4",
+            "PUREYARP_LARGEST_FRAME": "65536",
             "YARP_PORT_PREFIX": "/robot",
         }
     )
@@ -107,7 +106,7 @@ def test_the_variables_of_this_implementation_are_read(environment):
 def test_ports_listen_where_yarp_ip_begins_an_address_of_this_machine(environment, monkeypatch):
     monkeypatch.setattr(module, "local_addresses", lambda: ["10.0.0.7", "127.0.0.1", "192.168.1.5"])
     assert load_settings({**environment, "YARP_IP": "192.168."}).listen_host == "192.168.1.5"
-    both = {**environment, "YARP_IP": "192.168.", "GRADIVA_YARP_LISTEN": "localhost"}
+    both = {**environment, "YARP_IP": "192.168.", "PUREYARP_LISTEN": "localhost"}
     assert load_settings(both).listen_host == "127.0.0.1"
 
 
@@ -116,19 +115,19 @@ def test_ports_listen_where_yarp_ip_begins_an_address_of_this_machine(environmen
     [
         ("YARP_IP", "300.", r"YARP_IP='300\.' begins no address of this machine \(valid: .*127\.0\.0\.1"),
         (
-            "GRADIVA_YARP_LISTEN",
+            "PUREYARP_LISTEN",
             "everywhere",
-            r"GRADIVA_YARP_LISTEN='everywhere' is no IPv4 address \(valid: 0\.0\.0\.0",
+            r"PUREYARP_LISTEN='everywhere' is no IPv4 address \(valid: 0\.0\.0\.0",
         ),
-        ("GRADIVA_YARP_FAMILY", "5", r"GRADIVA_YARP_FAMILY='5' is no family of YARP \(valid: 3, 4\)"),
-        ("GRADIVA_YARP_LARGEST_FRAME", "4MB", r"GRADIVA_YARP_LARGEST_FRAME='4MB' must be bytes, from 1024"),
-        ("GRADIVA_YARP_LARGEST_FRAME", "10", "from 1024 to 2147483647"),
+        ("PUREYARP_FAMILY", "5", r"PUREYARP_FAMILY='5' is no family of YARP \(valid: 3, 4\)"),
+        ("PUREYARP_LARGEST_FRAME", "4MB", r"PUREYARP_LARGEST_FRAME='4MB' must be bytes, from 1024"),
+        ("PUREYARP_LARGEST_FRAME", "10", "from 1024 to 2147483647"),
         ("YARP_PORT_PREFIX", "/my robot", "YARP_PORT_PREFIX='/my robot' must not have blanks"),
         ("YARP_NAMESPACE", "root", "YARP_NAMESPACE: namespace 'root' must begin with /"),
     ],
 )
 def test_a_bad_value_is_named_with_what_is_valid(environment, variable, value, complaint):
-    with pytest.raises(ConfigError, match=complaint):
+    with pytest.raises(SettingsError, match=complaint):
         load_settings({**environment, variable: value})
 
 
@@ -153,10 +152,10 @@ def test_ports_that_a_distant_name_server_cannot_hand_out_are_warned_of_once(env
     write(environment, "yarp.conf", "203.0.113.9 10000")
     use_settings(None)
     try:
-        with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+        with caplog.at_level(logging.WARNING, "pureyarp"):
             current_settings()
             current_settings()
     finally:
         use_settings(None)
     assert len(caplog.records) == 1
-    assert "set GRADIVA_YARP_LISTEN=0.0.0.0" in caplog.text
+    assert "set PUREYARP_LISTEN=0.0.0.0" in caplog.text

@@ -7,11 +7,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.errors import MiddlewareError
-from pureyarp.network.peer_request import request
+from pureyarp.errors import NetworkError
+from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
+from pureyarp.wire.binary import ACKNOWLEDGEMENT
 from pureyarp.wire.elements import Element
-from pureyarp.wire.framing import ACKNOWLEDGEMENT
 from pureyarp.wire.text import from_text
 from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, open_core
 from tests.waiting import TIMEOUT, wait_until
@@ -77,7 +77,7 @@ def test_a_client_whose_server_has_gone_may_have_another_one(stack, sender):
     sender.is_rpc = True
     peer = mortal_peer(stack, sender)
     server = open_core(stack, "/server", Inbox(lambda items: items))
-    with pytest.raises(MiddlewareError, match="RPC output already connected"):
+    with pytest.raises(NetworkError, match="RPC output already connected"):
         sender.connect(address_of(server))
     peer.close()
     wait_until(lambda: not sender.outputs.all()[0].is_alive())

@@ -10,9 +10,9 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from pureyarp.errors import PeerUnreachable
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.datagrams import encode_datagram
+from pureyarp.wire.carriers import encode_datagram
 from pureyarp.wire.elements import Element
 from tests.pureyarp.network.local_ports import (
     NOBODY,
@@ -203,7 +203,7 @@ def test_datagrams_that_are_no_message_do_not_end_a_connection(port):
 
 def test_a_flood_of_nonsense_does_not_fill_the_log(port, caplog):
     nonsense = b"\1\2\3\4\5\6\7\x08"
-    with caplog.at_level("WARNING", "gradiva.yarp"):
+    with caplog.at_level("WARNING", "pureyarp"):
         assert all(is_closed(port, nonsense) for _ in range(50))
     assert 1 <= len(caplog.records) <= 10
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.errors import FrameTooLarge, MiddlewareError, NameServerUnreachable
-from pureyarp.network.contact import Contact
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.errors import FrameTooLarge, NameServerUnreachable, NetworkError
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import ConnectionLimits, Contact, NetworkSettings
 from tests.middleware.recorded_questions import recorded_questions
 
 
@@ -101,7 +100,7 @@ def test_the_address_is_said_where_the_server_would_see_another_one():
 
 @pytest.mark.parametrize("name", ["/a b", "/a\nNAME_SERVER unregister /b", "/a\r"])
 def test_names_that_would_be_another_command_are_refused(name_client, name):
-    with pytest.raises(MiddlewareError, match="names have no blanks"):
+    with pytest.raises(NetworkError, match="names have no blanks"):
         name_client.query(name)
 
 

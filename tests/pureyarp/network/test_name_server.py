@@ -5,17 +5,19 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.errors import MiddlewareError, NameServerUnreachable
-from pureyarp.network.connecting import connect
-from pureyarp.network.contact import Contact
-from pureyarp.network.name_client import NameClient
+from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network.name_registry import RegistryLimits
 from pureyarp.network.name_server import NameServer, NameServerRunning
-from pureyarp.network.name_server_file import NameServerAddress, read_name_server_file
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import NameClient, connect, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.network.settings import (
+    ConnectionLimits,
+    Contact,
+    NameServerAddress,
+    NetworkSettings,
+    read_name_server_file,
+)
+from pureyarp.wire.elements import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
 from tests.pureyarp.network.raw_sockets import conversation
@@ -140,7 +142,7 @@ def test_an_address_that_somebody_else_has_is_refused():
 
 
 def test_an_address_of_another_machine_is_refused():
-    with pytest.raises(MiddlewareError, match=r"203\.0\.113\.9 .* is no address of this machine"):
+    with pytest.raises(NetworkError, match=r"203\.0\.113\.9 .* is no address of this machine"):
         NameServer(replace(ANYWHERE, name_server_host="203.0.113.9")).start()
 
 
@@ -175,7 +177,7 @@ def test_what_it_remembers_is_bounded():
     server.start()
     client = NameClient(server.settings)
     client.register("/a")
-    with pytest.raises(MiddlewareError, match="did not register '/b': refused: 3 names are registered"):
+    with pytest.raises(NetworkError, match="did not register '/b': refused: 3 names are registered"):
         client.register("/b")
     server.stop()
 

@@ -6,14 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.value import Value
-from pureyarp.network.contact import Contact
-from pureyarp.network.contact_style import ContactStyle
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.network import Network, NetworkBase
-from pureyarp.network.network_life import life
+from pureyarp.data.values import Bottle, Value
+from pureyarp.network.network import Network, NetworkBase, life
 from pureyarp.network.port_core import PortCore
+from pureyarp.network.settings import Contact, ContactStyle, use_settings
 from tests.waiting import wait_until
 
 
@@ -78,7 +74,7 @@ def test_properties_are_values(name_server):
 
 def test_without_a_name_server_questions_are_answered_by_nothing_and_a_line(name_server, caplog):
     name_server.stop()
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         assert not Network.queryName("/a").isValid()
         assert not Network.registerName("/a").isValid()
         assert not Network.setProperty("/a", "key", Value(5))
@@ -99,7 +95,7 @@ def test_a_port_exists_while_it_answers(echo, name_client):
 
 
 def test_a_missing_port_is_told_unless_quiet(name_server, caplog):
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         assert not Network.exists("/nobody", True)
         assert not caplog.records
         assert not Network.exists("/nobody", False)
@@ -133,7 +129,7 @@ def test_the_name_server_is_written_to(name_server):
 
 
 def test_messages_that_do_not_arrive_are_told(name_server, caplog):
-    with caplog.at_level(logging.WARNING, "gradiva.yarp"):
+    with caplog.at_level(logging.WARNING, "pureyarp"):
         assert not Network.write("/nobody", Bottle("hello"), Bottle())
         assert not Network.write(Contact("127.0.0.1", 1), Bottle("hello"), Bottle())
         assert not Network.write(name_server.contact, Bottle("list"), Bottle(), ContactStyle(carrier="pigeon"))
@@ -216,7 +212,7 @@ def test_files_are_in_the_folder_of_the_users_configuration():
 
 
 def test_verbosity_is_a_level_of_the_log():
-    logger = logging.getLogger("gradiva.yarp")
+    logger = logging.getLogger("pureyarp")
     former = logger.level
     for verbosity, level in ((-1, logging.ERROR), (0, logging.WARNING), (1, logging.INFO), (5, logging.DEBUG)):
         Network.setVerbosity(verbosity)

@@ -11,19 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.guest_name_server import serves_names
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.network_life import life, name_server_answers
+from pureyarp.network.network import life, name_server_answers
+from pureyarp.network.peers import NameClient
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.registrations import serves_names
+from pureyarp.network.settings import NetworkSettings, current_settings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import wait_until
 
 PARTICIPANT = """
 import sys
-from pureyarp.network.network_life import life
+from pureyarp.network.network import life
 from pureyarp.network.port_core import PortCore
 
 life.begin()
@@ -115,7 +114,7 @@ def test_of_processes_that_begin_at_once_one_serves_the_others(free_address):
 
 def test_one_that_does_not_answer_elsewhere_is_told_and_asked_again(caplog):
     use_settings(NetworkSettings(name_server_host="localhost.invalid", found_in="/some/yarp.conf"))
-    with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, "pureyarp"):
         life.begin()
     assert not serves_names()
     assert "no name server answers at localhost.invalid:10000 (/some/yarp.conf)" in caplog.text
@@ -132,7 +131,7 @@ def test_what_has_the_address_but_serves_no_names_is_told(free_address, caplog):
         other.close()
     with socket.socket() as other:
         other.bind(("127.0.0.1", free_address.name_server_port))  # bound, not listening: refused at once
-        with caplog.at_level(logging.ERROR, "gradiva.yarp"):
+        with caplog.at_level(logging.ERROR, "pureyarp"):
             life.begin()
     assert "something else has that address" in caplog.text
 

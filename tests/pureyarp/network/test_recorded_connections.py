@@ -6,14 +6,13 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.data.bottle import Bottle
-from pureyarp.data.vector import Vector
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.data.values import Bottle
+from pureyarp.data.vectors import Vector
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element
+from pureyarp.wire.elements import Element, encode_vocab
 from pureyarp.wire.text import from_text
-from pureyarp.wire.vocab import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.pureyarp.network.local_ports import Inbox, open_core
 from tests.waiting import TIMEOUT, wait_until

@@ -1,17 +1,103 @@
+"""Port commands and frames of binary connections."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage
-from pureyarp.wire.framing import (
-    decode_name,
+from pureyarp.wire.binary import (
+    ADMINISTRATION,
+    CALL,
+    DATA,
+    FAREWELL,
+    PortCommand,
+    decode_command,
+    encode_command,
     encode_message,
-    encode_name,
+    expected_number,
     is_acknowledgement,
     message_extent,
-    name_size,
+    number_in,
+    parse_command,
+    yarp_number,
 )
+from pureyarp.wire.carriers import decode_name, encode_name, name_size
 from tests.middleware.recorded_messages import recording
+
+
+@pytest.mark.parametrize(
+    ("command", "encoded"),
+    [
+        (CALL, "00 00 00 00 7E 64 00 01"),
+        (DATA, "00 00 00 00 7E 44 00 01"),
+        (FAREWELL, "02 00 00 00 7E 00 00 01 71 00"),
+        (ADMINISTRATION, "02 00 00 00 7E 00 00 01 61 00"),
+        (PortCommand("D", "5 1700000000.5"), "11 00 00 00 7E 00 00 01" + b"D 5 1700000000.5\0".hex()),
+        (PortCommand("/", "port"), "06 00 00 00 7E 00 00 01" + b"/port\0".hex()),
+    ],
+)
+def test_commands_have_the_recorded_bytes(command, encoded):
+    assert encode_command(command) == bytes.fromhex(encoded)
+    assert decode_command(bytes.fromhex(encoded) + b"object") == (command, len(bytes.fromhex(encoded)))
+
+
+def test_administration_also_comes_as_one_character():
+    assert decode_command(bytes.fromhex("00 00 00 00 7E 61 00 01")) == (ADMINISTRATION, 8)
+
+
+@pytest.mark.parametrize(
+    ("line", "command"),
+    [
+        ("d", CALL),
+        ("D 5 1.5", PortCommand("D", "5 1.5")),
+        ("d 5 1.5\x01hidden", PortCommand("d", "5 1.5")),
+        ("~/other", PortCommand("~", "/other")),
+        ("*", PortCommand("*")),
+        ("", PortCommand("")),
+    ],
+)
+def test_lines_are_commands(line, command):
+    assert parse_command(line) == command
+
+
+@pytest.mark.parametrize(
+    "payload", [b"", b"1234567", bytes.fromhex("ff ff ff ff 7E 00 00 01"), bytes.fromhex("09 00 00 00 7E 00 00 01 44")]
+)
+def test_what_is_no_command_is_refused(payload):
+    with pytest.raises(MalformedMessage):
+        decode_command(payload)
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_are_a_command_or_malformed(payload):
+    try:
+        _, size = decode_command(payload)
+    except MalformedMessage:
+        return
+    assert 8 <= size <= len(payload)
+
+
+@given(st.sampled_from("dD"), st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), max_size=30))
+def test_envelopes_survive(character, envelope):
+    command = PortCommand(character, envelope)
+    assert decode_command(encode_command(command))[0] == command
+
+
+def test_a_number_stands_between_letters():
+    assert yarp_number(10) == bytes.fromhex("5941 0a000000 5250")
+    assert yarp_number(-1) == bytes.fromhex("5941 ffffffff 5250")
+
+
+@pytest.mark.parametrize("value", [0, 1, -1, 7777 + 131, 2**31 - 1, -(2**31)])
+def test_a_number_is_read_back(value):
+    assert number_in(yarp_number(value)) == value
+
+
+def test_other_letters_carry_no_number():
+    assert number_in(b"YA\0\0\0\0RQ") is None
+    with pytest.raises(MalformedMessage, match="an acknowledgement should be a YARP number, got 4e 4f"):
+        expected_number(b"NO NUMBE", "an acknowledgement")
+
 
 LARGEST = 1 << 20
 

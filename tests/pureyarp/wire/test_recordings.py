@@ -3,10 +3,8 @@
 import pytest
 
 from pureyarp.wire.binary import decode_list, encode_list, encoded_size
-from pureyarp.wire.elements import Element, Int8, Int16, Int64, PlainList, TypedList, Vocab32
+from pureyarp.wire.elements import Element, Int8, Int16, Int64, PlainList, TypedList, Vocab32, WireFamily, encode_vocab
 from pureyarp.wire.text import from_text, is_complete, to_text
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
 from tests.middleware.recorded_payloads import RecordedPayload, as_printed, recorded_lines, recorded_payloads
 
 OK, FAIL = encode_vocab("ok"), encode_vocab("fail")

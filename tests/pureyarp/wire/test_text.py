@@ -1,3 +1,5 @@
+"""Text of lists, vocabs and replies."""
+
 import math
 
 import pytest
@@ -5,10 +7,70 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Dictionary, Float32, Int8, Int64, Vocab32, Vocab64
-from pureyarp.wire.text import from_text, is_complete, to_text
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import (
+    Dictionary,
+    Float32,
+    Int8,
+    Int64,
+    Vocab32,
+    Vocab64,
+    decode_vocab,
+    encode_vocab,
+    encode_vocab64,
+)
+from pureyarp.wire.text import TextProgress, from_text, is_complete, items_of_reply, scan, to_text
 from tests.pureyarp.wire.element_strategies import same, textual_items
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("", 0), ("1", 49), ("ok", 0x6B6F), ("set", 0x746573), ("posd", 0x64736F70), ("abcdefg", 0x64636261)],
+)
+def test_the_first_character_is_the_lowest_byte_and_the_fifth_is_left_out(text, number):
+    assert encode_vocab(text) == number
+    assert type(encode_vocab(text)) is Vocab32
+    assert decode_vocab(number) == text[:4]
+
+
+@given(st.text(st.characters(min_codepoint=1, max_codepoint=127), max_size=4))
+def test_any_four_characters_survive_as_a_number(text):
+    assert decode_vocab(encode_vocab(text)) == text
+
+
+def test_bytes_above_127_count_as_negative_numbers():
+    assert encode_vocab("ü") == -17469
+
+
+def test_long_vocabs_have_eight_characters():
+    assert decode_vocab(encode_vocab64("abcdefghij")) == "abcdefgh"
+    assert type(encode_vocab64("a")) is Vocab64
+
+
+@given(st.lists(st.text(alphabet='a1 "(){}\\,[]', max_size=8), min_size=1, max_size=6))
+def test_a_text_is_complete_by_lines_when_it_is_as_a_whole(lines):
+    progress, text = TextProgress(), ""
+    for index, line in enumerate(lines):
+        is_complete = progress.add(line)
+        text = f"{text}\n{line}" if index else line
+        assert is_complete == scan(text).is_complete
+        if progress.ends_in_backslash:
+            text = text[:-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_complete", "goes_on"),
+    [
+        ("1 2", True, False),
+        ("(1", False, False),
+        ("1 \\", False, True),
+        ('"a\\\\', False, False),
+        ("a\\\\", True, False),
+    ],
+)
+def test_only_a_backslash_of_its_own_asks_for_another_line(line, is_complete, goes_on):
+    progress = TextProgress()
+    assert (progress.add(line), progress.ends_in_backslash) == (is_complete, goes_on)
+
 
 LARGEST = 2**63 - 1
 
@@ -158,3 +220,16 @@ def test_lists_nest_to_a_depth_of_32_and_no_deeper():
 
 def test_a_long_line_is_read_to_its_end():
     assert from_text("((((1 2) a) {3}) 4.5) " * 5000) == [[[[[1, 2], "a"], b"\3"], 4.5]] * 5000
+
+
+@pytest.mark.parametrize(
+    ("text", "items"),
+    [
+        ("[ok] 1 2\r\n", [encode_vocab("ok"), 1, 2]),
+        ("\r\n", []),
+        ("one\r\ntwo words\r\n", [encode_vocab("many"), "one", "two words"]),
+        ("(1\r\n2)\r\n", [[1, 2]]),
+    ],
+)
+def test_replies_of_text_connections_are_elements(text, items):
+    assert items_of_reply(text) == items

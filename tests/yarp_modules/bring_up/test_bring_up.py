@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from gradiva.common.finding import Finding
+from gradiva.common.errors import Finding
 from gradiva.middleware.analog_sensors import SensorClass
 from gradiva.middleware.control_board import ControlMode as BoardMode
 from gradiva.middleware.control_board import PidType

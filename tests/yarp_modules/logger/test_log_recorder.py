@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.middleware.vectors_collection import VectorsSample
 from gradiva.telemetry import RunFolder
-from gradiva.telemetry.signal_journal import JOURNAL_NAME
+from gradiva.telemetry.signal_log import JOURNAL_NAME
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
 
 NAMES = {"joints_state::positions::measured": ["knee", "hip"], "zmp::measured": ["x", "y"]}

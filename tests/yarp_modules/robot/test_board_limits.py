@@ -10,7 +10,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.robot_model import IdynTreeModel
 from gradiva.setup import load_robot
-from gradiva.yarp_modules.robot.board_limits import check_start_posture, differences
+from gradiva.yarp_modules.robot.joint_boards import check_start_posture, differences
 
 JOINTS = ("hip", "knee")
 LOWER, UPPER = np.deg2rad([-40.0, -100.0]), np.deg2rad([40.0, 0.0])

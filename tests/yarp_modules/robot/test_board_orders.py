@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from gradiva.yarp_modules.robot.board_orders import BoardOrders
+from gradiva.yarp_modules.robot.joint_modes import BoardOrders
 from tests.waiting import wait_until
 
 BOARDS = {"/arm": (0, 2), "/leg": (1, 3)}

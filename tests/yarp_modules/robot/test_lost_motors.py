@@ -7,8 +7,8 @@ import threading
 import pytest
 
 from gradiva.common import JointCommand
+from gradiva.safety import SafetyKind
 from gradiva.walking import WalkingState
-from gradiva.walking.safety import SafetyKind
 from gradiva.yarp_modules.robot import ControlModeLost
 from tests.yarp_modules.walking_double import WalkingDouble
 

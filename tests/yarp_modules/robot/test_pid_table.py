@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradiva.yarp_modules.robot.pid_table import PidGains, objections, table_lines, twin_of
+from gradiva.yarp_modules.robot.joint_boards import PidGains, objections, table_lines, twin_of
 
 GAINS = PidGains(10.0, 0.5, 1.0)
 

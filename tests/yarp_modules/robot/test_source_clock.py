@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from gradiva.yarp_modules.robot.source_clock import SourceClock
+from gradiva.yarp_modules.robot.sensors import SourceClock
 
 
 def test_before_the_first_sample_a_source_has_not_spoken_and_is_late():

@@ -162,8 +162,8 @@ def test_joints_whose_board_has_not_answered_are_not_in_their_mode_whatever_it_r
 
 
 def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(fake, connect, monkeypatch, caplog):
-    monkeypatch.setattr("gradiva.yarp_modules.robot.release._TIMEOUT", 1.0)
-    monkeypatch.setattr("gradiva.yarp_modules.robot.board_orders._JOIN_TIMEOUT", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._TIMEOUT", 1.0)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._JOIN_TIMEOUT", 0.05)
     robot = connect()
     drive(robot, np.zeros(23), ControlMode.TORQUE)
     hung = fake.boards["left_leg"]
@@ -180,7 +180,7 @@ def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(f
 
 
 def test_boards_stay_open_while_one_of_them_is_asked_for_temperatures(connect, monkeypatch, caplog):
-    monkeypatch.setattr("gradiva.yarp_modules.robot.motor_temperatures._JOIN_PATIENCE", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_boards._JOIN_TIMEOUT", 0.05)
     robot, answers, asked = connect("temperature_period=0.01"), threading.Event(), threading.Event()
     monkeypatch.setattr(robot._temperatures, "_are_silent", lambda: asked.set() or not answers.wait(60.0))
     assert asked.wait(60.0)

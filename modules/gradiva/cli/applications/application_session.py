@@ -17,14 +17,17 @@ from rich.console import Console
 from gradiva.cli.applications.monitor import RunMonitor
 from gradiva.cli.applications.name_service import end_name_service, name_service, network
 from gradiva.cli.applications.stop_signals import StopRequest
-from gradiva.yarp_modules.application import Application
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.application_run import ApplicationRun, RunOptions, StartFailed
-from gradiva.yarp_modules.application.leftovers import end_marked, forget_ports
-from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.run_claim import RunClaim, RunOrigin, RunRecord, StartedProcess
-from gradiva.yarp_modules.application.running_module import RunningModule
-from pureyarp.network.current_settings import current_settings
+from gradiva.yarp_modules.application import Application, ApplicationNetwork, ApplicationRun, RunOptions, StartFailed
+from gradiva.yarp_modules.application.run_claim import (
+    RunClaim,
+    RunOrigin,
+    RunRecord,
+    StartedProcess,
+    end_marked,
+    forget_ports,
+)
+from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule
+from pureyarp.network.settings import current_settings
 
 
 class ApplicationSession:
@@ -95,7 +98,7 @@ class ApplicationSession:
 
     def _stop(self, hurry: threading.Event) -> None:
         self._run.stop(hurry)
-        end_marked(self._record.mark, Patience(), hurry)
+        end_marked(self._record.mark, EndTimeouts(), hurry)
         forget_ports(self._record.ports_before, ApplicationNetwork())
 
     @contextmanager
@@ -104,7 +107,7 @@ class ApplicationSession:
         try:
             yield
         finally:
-            end_marked(self._record.mark, Patience(), signals.hurry)
+            end_marked(self._record.mark, EndTimeouts(), signals.hurry)
             end_name_service(self._record.mark)
             self._claim.clear()
 

@@ -7,11 +7,17 @@ from pathlib import Path
 
 from gradiva.cli.applications.name_service import end_name_service, network
 from gradiva.cli.yarp.failures import say
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.leftovers import end_marked, end_modules, forget_ports
-from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.run_claim import RunClaim, claims_below, records_folder
-from pureyarp.network.current_settings import current_settings
+from gradiva.yarp_modules.application import ApplicationNetwork
+from gradiva.yarp_modules.application.run_claim import (
+    RunClaim,
+    claims_below,
+    end_marked,
+    end_modules,
+    forget_ports,
+    records_folder,
+)
+from gradiva.yarp_modules.application.running_module import EndTimeouts
+from pureyarp.network.settings import current_settings
 
 
 def claim_of(application: str) -> RunClaim:
@@ -39,7 +45,7 @@ def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:
     if not record.origin.is_here:
         say(f"error: {record.application} was left behind on {record.origin.host}: gradiva app stop there")
         return False
-    patience, asked = Patience(), ApplicationNetwork()
+    patience, asked = EndTimeouts(), ApplicationNetwork()
     with network():
         titles = end_modules(record, asked, patience, hurry)
         immortal = end_marked(record.mark, patience, hurry)

@@ -9,8 +9,7 @@ from rich.table import Table
 
 from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.common import ConfigError
-from gradiva.yarp_modules.application.application_files import application_files, find_application
-from gradiva.yarp_modules.application.application_reader import read_application
+from gradiva.yarp_modules.application.application_reader import application_files, find_application, read_application
 
 
 def list_all(json: str | None) -> int:

@@ -16,12 +16,10 @@ from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.cli.yarp.name_server_address import address_of, shared_address_text, unreachable_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
 from gradiva.middleware import yarp
-from gradiva.yarp_modules.application.leftovers import end_marked
-from gradiva.yarp_modules.application.marked_processes import MARK
-from gradiva.yarp_modules.application.process_end import Patience
+from gradiva.yarp_modules.application import MARK, end_marked
+from gradiva.yarp_modules.application.running_module import EndTimeouts
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.listening_host import is_loopback
+from pureyarp.network.settings import current_settings, is_loopback, use_settings
 
 _PATIENCE = 20.0  # [s] for a new process to serve names
 _LOOK = 0.05  # [s]
@@ -72,7 +70,7 @@ def name_service(mark: str, folder: Path) -> Iterator[None]:
 
 def end_name_service(mark: str) -> None:
     """End the name server that a run has started, if it has."""
-    end_marked(mark_of_names(mark), Patience(), threading.Event())
+    end_marked(mark_of_names(mark), EndTimeouts(), threading.Event())
 
 
 def _serve(mark: str, log_file: Path) -> None:

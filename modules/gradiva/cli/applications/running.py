@@ -17,7 +17,7 @@ from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
 from gradiva.yarp_modules.application import Application
-from gradiva.yarp_modules.application.application_files import load_application
+from gradiva.yarp_modules.application.application_reader import load_application
 from gradiva.yarp_modules.application.application_run import RunOptions
 from gradiva.yarp_modules.application.run_claim import AlreadyRunsError
 

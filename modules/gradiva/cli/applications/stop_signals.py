@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
 
-from gradiva.yarp_modules.application.signalled_event import SignalledEvent
+from gradiva.yarp_modules.application.running_module import SignalledEvent
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

@@ -11,7 +11,7 @@ from contextlib import suppress
 from gradiva.cli.applications.claims import all_claims, claim_of, remove_leftovers
 from gradiva.cli.yarp.failures import say
 from gradiva.common import ConfigError
-from gradiva.yarp_modules.application.application_files import load_application
+from gradiva.yarp_modules.application.application_reader import load_application
 from gradiva.yarp_modules.application.run_claim import AlreadyRunsError, RunClaim
 
 _DONE, _FAILED = 0, 1  # exit status

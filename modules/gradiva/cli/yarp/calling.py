@@ -11,8 +11,8 @@ from gradiva.cli.yarp.failures import ToolFailure, failure_text, say
 from gradiva.cli.yarp.message_text import is_refusal, message_of, reply_lines
 from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
-from gradiva.common import ConfigError, WalkingError
-from gradiva.middleware import yarp
+from gradiva.common import ConfigError
+from gradiva.middleware import NAMED_ERRORS, yarp
 from pureyarp.wire.text import is_complete
 
 _PROMPT, _CONTINUED = ">> ", ".. "
@@ -82,7 +82,7 @@ def call_repeatedly(caller: Caller) -> int:
 def _is_done(caller: Caller, line: str) -> bool:
     try:
         reply = caller.call(message_of([line]))
-    except WalkingError as error:
+    except NAMED_ERRORS as error:
         say(failure_text(error))
         return False
     _print_reply(reply)

@@ -10,14 +10,13 @@ from typing import NoReturn
 import typer
 
 from gradiva.cli.yarp.name_server_address import unreachable_text
-from gradiva.common import WalkingError
-from pureyarp.errors import MiddlewareError, NameServerUnreachable
-from pureyarp.network.current_settings import current_settings
+from pureyarp.errors import NameServerUnreachable, NetworkError
+from pureyarp.network.settings import current_settings
 
 _FAILED = 1  # exit status
 
 
-class ToolFailure(MiddlewareError):  # noqa: N818
+class ToolFailure(NetworkError):  # noqa: N818
     """A port does not do what was asked; carries which one, why, and what to do."""
 
 
@@ -26,12 +25,12 @@ def failing_with_one_line() -> Iterator[None]:
     """Turn what can go wrong between processes into one line on standard error and exit status 1."""
     try:
         yield
-    except MiddlewareError as error:
+    except NetworkError as error:
         _fail(failure_text(error))
 
 
-def failure_text(error: WalkingError) -> str:
-    """Return the line for people."""
+def failure_text(error: Exception) -> str:
+    """Return the line that the tools print."""
     text = unreachable_text(current_settings(), error) if isinstance(error, NameServerUnreachable) else str(error)
     return " ".join(text.split())
 

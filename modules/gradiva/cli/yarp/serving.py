@@ -13,14 +13,11 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import say
 from gradiva.cli.yarp.name_server_address import address_of
 from gradiva.common import ConfigError
-from gradiva.yarp_modules.application.signalled_event import SignalledEvent
-from pureyarp.errors import MiddlewareError
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import load_settings, use_settings
+from gradiva.yarp_modules.application import SignalledEvent
+from pureyarp.errors import NetworkError
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.name_server_file import name_server_file
 from pureyarp.network.network import NetworkBase
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import Contact, NetworkSettings, load_settings, name_server_file, use_settings
 
 _NAMESPACE = "YARP_NAMESPACE"
 
@@ -56,7 +53,7 @@ def serve(request: ServerRequest) -> int:
     with _until_signal() as stopped:
         try:
             server.start()
-        except MiddlewareError as error:
+        except NetworkError as error:
             raise ConfigError(str(error)) from error
         try:
             _introduce(request, settings, server)

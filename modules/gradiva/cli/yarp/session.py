@@ -14,10 +14,10 @@ from types import FrameType
 from gradiva.cli.yarp.failures import ToolFailure, failing_with_one_line
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings, use_settings
 
-_LOG = "gradiva.yarp"
+_LOGS = ("gradiva.yarp", "pureyarp")
 
 
 @contextmanager
@@ -65,17 +65,20 @@ def _sigterm_as_interrupt() -> Iterator[None]:
 
 
 @contextmanager
-def log_lines(wanted: bool, name: str = _LOG) -> Iterator[None]:
-    """Show the middleware's own lines (or another logger's), or keep them back."""
-    logger = logging.getLogger(name)
+def log_lines(wanted: bool, *names: str) -> Iterator[None]:
+    """Show the lines of the middleware's loggers (or of those that are named), or suppress them."""
+    loggers = [logging.getLogger(name) for name in names or _LOGS]
     handler: logging.Handler = logging.StreamHandler(sys.stderr) if wanted else logging.NullHandler()
-    propagated, logger.propagate = logger.propagate, False
-    logger.addHandler(handler)
+    propagated = [logger.propagate for logger in loggers]
+    for logger in loggers:
+        logger.propagate = False
+        logger.addHandler(handler)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-        logger.propagate = propagated
+        for logger, was_propagated in zip(loggers, propagated, strict=True):
+            logger.removeHandler(handler)
+            logger.propagate = was_propagated
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:

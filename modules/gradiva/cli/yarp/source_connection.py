@@ -6,7 +6,7 @@ from gradiva.cli.yarp.connecting import connect_or_fail
 from gradiva.cli.yarp.failures import failure_text, say
 from gradiva.cli.yarp.port_search import is_alive
 from gradiva.middleware.asking import carrier_between
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 
 
 class SourceConnection:
@@ -22,7 +22,7 @@ class SourceConnection:
         """Connect if there is no connection; to be called again and again."""
         try:
             self._tell(self._kept())
-        except MiddlewareError as error:
+        except NetworkError as error:
             self._tell(f"waiting: {failure_text(error)}")
 
     def _kept(self) -> str:

@@ -12,8 +12,7 @@ from gradiva.middleware.analog_sensors.sensor_measurements import (
     measurements_of,
     sizes_of,
 )
-from pureyarp.wire.elements import Element
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, WireFamily
 
 Told = dict[SensorClass, tuple[SensorMeasurement, ...]]
 

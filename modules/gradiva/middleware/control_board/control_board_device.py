@@ -10,7 +10,7 @@ from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.joint_data import JointData
 from gradiva.middleware.control_board.streamed_command import StreamedCommand
 from gradiva.middleware.control_board.vocabulary import ControlMode, InteractionMode, JointType, PidType
-from pureyarp.errors import MiddlewareError
+from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element
 
 Joints = tuple[int, ...]
@@ -28,7 +28,7 @@ _SELDOM = frozenset(
 )
 
 
-class NotOffered(MiddlewareError):  # noqa: N818 (it reads as the sentence it is)
+class NotOffered(NetworkError):  # noqa: N818 (it reads as the sentence it is)
     """A device has no such ability; carries which."""
 
 

@@ -11,9 +11,7 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element, Float32, TypedList, Vocab32
-from pureyarp.wire.vocab import encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, Float32, TypedList, Vocab32, WireFamily, encode_vocab
 
 OK = encode_vocab("ok")
 FAIL = encode_vocab("fail")

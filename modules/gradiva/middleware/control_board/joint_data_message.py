@@ -12,9 +12,8 @@ import numpy as np
 from gradiva.middleware.control_board.joint_data import ELEMENT_TYPES, FAIL, FIELDS, OK, JointData
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Element, Float32
+from pureyarp.wire.elements import Element, Float32, WireFamily
 from pureyarp.wire.text import to_text
-from pureyarp.wire.wire_family import WireFamily
 
 _NUMBER_TYPES: dict[type, np.dtype[Any]] = {int: np.dtype("<i4"), float: np.dtype("<f8"), Float32: np.dtype("<f4")}
 _MOST_JOINTS = 256  # [-] of a part whose messages are read by their places: templates of any size would fill the memory

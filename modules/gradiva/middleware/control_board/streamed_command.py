@@ -10,9 +10,7 @@ from functools import lru_cache
 
 from gradiva.middleware.recurring_messages import RecurringMessage, RecurringMessages
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element, TypedList
-from pureyarp.wire.vocab import decode_vocab, encode_vocab
-from pureyarp.wire.wire_family import WireFamily
+from pureyarp.wire.elements import Element, TypedList, WireFamily, decode_vocab, encode_vocab
 
 
 class CommandKind(Enum):

@@ -23,8 +23,7 @@ from gradiva.middleware.control_board.typed_values import (
 )
 from gradiva.middleware.control_board.vocabulary import PidType
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element, PlainList, TypedList
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, PlainList, TypedList, encode_vocab
 
 OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
 NOT_IMPLEMENTED, METHOD_FAILED = encode_vocab("err2"), encode_vocab("err5")

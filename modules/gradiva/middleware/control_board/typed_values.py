@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 from gradiva.middleware.control_board.control_board_device import Joints
 from gradiva.middleware.control_board.vocabulary import PidType
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import decode_vocab, encode_vocab
+from pureyarp.wire.elements import Element, decode_vocab, encode_vocab
 
 T = TypeVar("T")
 

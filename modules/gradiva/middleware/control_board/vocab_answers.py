@@ -15,8 +15,7 @@ from gradiva.middleware.control_board.vocab_request import VocabRequest
 from gradiva.middleware.control_board.vocab_words import UNSTAMPED
 from gradiva.middleware.control_board.vocabulary import ControlMode
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import Element, encode_vocab
 
 OK, FAIL, NAK = encode_vocab("ok"), encode_vocab("fail"), encode_vocab("nak")
 IS, STAMPED = encode_vocab("is"), encode_vocab("tsta")

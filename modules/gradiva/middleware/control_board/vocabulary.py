@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.wire.elements import encode_vocab
 
 
 class ControlMode(IntEnum):

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items, fill_bottle
 from gradiva.middleware.vectors_collection.vectors_message import names_from_items, values_from_items
-from pureyarp.errors import MalformedMessage, MiddlewareError, PeerUnreachable
-from pureyarp.wire.elements import Element, PlainList
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
+from pureyarp.wire.elements import Element, PlainList, encode_vocab
 
 _log = logging.getLogger("gradiva.yarp")
 
@@ -57,7 +56,7 @@ class VectorsCollectionClient:
         self._version = -1
 
     def open(self, should_connect: bool = True) -> None:
-        """Open ports and connect; raise MiddlewareError and leave nothing open if that fails.
+        """Open ports and connect; raise NetworkError and leave nothing open if that fails.
 
         Args:
             should_connect: Whether to connect; where not, others make the `connections`, as often as it takes.
@@ -66,7 +65,7 @@ class VectorsCollectionClient:
             self._open_ports()
             if should_connect:
                 self._connect()
-        except MiddlewareError:
+        except NetworkError:
             self.close()
             raise
 
@@ -122,7 +121,7 @@ class VectorsCollectionClient:
         self._port.setStrict(True)
         opened = self._port.open(f"{self._local}/measures:i") and self._rpc.open(f"{self._local}/rpc:o")
         if not opened:
-            raise MiddlewareError(f"the ports of {self._local} could not be opened")
+            raise NetworkError(f"the ports of {self._local} could not be opened")
 
     def _connect(self) -> None:
         if not all(yarp.Network.connect(*connection) for connection in self.connections):

@@ -12,9 +12,8 @@ from gradiva.middleware.message_readers import RequestReader
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
 from gradiva.middleware.vectors_collection.vectors_message import names_to_items, values_messages
-from pureyarp.errors import MiddlewareError
-from pureyarp.wire.elements import Element, Vocab32
-from pureyarp.wire.vocab import encode_vocab
+from pureyarp.errors import NetworkError
+from pureyarp.wire.elements import Element, Vocab32, encode_vocab
 
 _OK = encode_vocab("ok")
 _FAIL = encode_vocab("fail")
@@ -65,11 +64,11 @@ class VectorsCollectionServer:
         self.close()
 
     def open(self) -> None:
-        """Open both ports, or raise MiddlewareError and leave nothing open."""
+        """Open both ports, or raise NetworkError and leave nothing open."""
         self._rpc.setReader(self._requests)
         if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:i")):
             self.close()
-            raise MiddlewareError(f"the ports of {self._name} could not be opened")
+            raise NetworkError(f"the ports of {self._name} could not be opened")
 
     def close(self) -> None:
         """Publish no more."""
@@ -93,7 +92,7 @@ class VectorsCollectionServer:
     def send(
         self, values: Mapping[str, Sequence[float]], stamp: yarp.Stamp | None = None, strict: bool = False
     ) -> None:
-        """Publish vectors; raise MiddlewareError for one whose elements have no names, or not as many.
+        """Publish vectors; raise NetworkError for one whose elements have no names, or not as many.
 
         Args:
             values: By name.
@@ -116,9 +115,9 @@ class VectorsCollectionServer:
         for key, vector in values.items():
             names = self._element_names.get(key)
             if names is None:
-                raise MiddlewareError(f"vector {key} has no names (known: {', '.join(self._element_names)})")
+                raise NetworkError(f"vector {key} has no names (known: {', '.join(self._element_names)})")
             if len(names) != len(vector):
-                raise MiddlewareError(f"vector {key} has {len(vector)} elements, but {len(names)} names")
+                raise NetworkError(f"vector {key} has {len(vector)} elements, but {len(names)} names")
 
     def _answer(self, question: list[Element]) -> list[Element]:
         match question:

@@ -1,23 +1,31 @@
-"""Are the boards those that the description tells of, and fit to walk?"""
+"""Checks boards: names of their axes, control modes, limits, gains, and the way to the start posture."""
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotInterfaceError
-from gradiva.common.finding import FAIL, OK, WARN, Finding, summed_up
+from gradiva.common.errors import FAIL, OK, WARN, Finding, summed_up
 from gradiva.middleware import yarp
 from gradiva.robot_model import Environment, RobotPorts
-from gradiva.yarp_modules.bring_up.board_probe import BoardProbe, probe_board
-from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
-from gradiva.yarp_modules.robot.board_limits import Limits, check_start_posture, differences
+from gradiva.yarp_modules.robot.joint_boards import (
+    Limits,
+    PidGains,
+    check_start_posture,
+    differences,
+    objections,
+    required,
+)
 from gradiva.yarp_modules.robot.joint_modes import mode_name
-from gradiva.yarp_modules.robot.pid_table import objections
 from gradiva.yarp_modules.robot.yarp_robot import YarpRobot
 
+_TIMEOUT = 1.0  # [s] for the first state to come
+_LOOK = 0.01  # [s]
 _UNFIT = {
     yarp.VOCAB_CM_HW_FAULT: "release the emergency button, clear the fault of the board, then switch the motor on",
     yarp.VOCAB_CM_IDLE: "switch the motor on (yarpmotorgui, or a button of the robot)",
@@ -27,6 +35,87 @@ _UNFIT = {
     yarp.VOCAB_CM_CALIB_DONE: "wait until the calibration has ended",
 }
 _AT_REST = (yarp.VOCAB_CM_POSITION,)
+
+
+@dataclass(frozen=True, slots=True)
+class BringUpConfig:
+    """Rates, tolerances and expectations.
+
+    Attributes:
+        rate_duration: Over which messages are counted, [s].
+        min_rate: Share of the expected rate, [-].
+        max_gap: Longest time between two messages, in periods.
+        sensor_rate: Expected of boards and sensors, [Hz].
+        weight_tolerance: By which what the feet carry may differ from the weight, [-] of it.
+        hanging_weight: Below it the robot hangs, [-] of the weight.
+        max_tilt: Of the soles of a standing robot, of the base of a hanging one, by the IMU, [rad].
+        locked_tolerance: Of joints that the model holds at zero, [deg].
+        limit_tolerance: By which limits of robot and model may differ, [deg].
+        near_posture: A joint farther from the start posture has a long way, [deg].
+        pid_tolerance: By which gains may differ, [-].
+        expected_pids: Gains of the position loops by joint, in the units of the boards; those left out may be any.
+    """
+
+    rate_duration: float
+    min_rate: float
+    max_gap: float
+    sensor_rate: float
+    weight_tolerance: float
+    hanging_weight: float
+    max_tilt: float
+    locked_tolerance: float
+    limit_tolerance: float
+    near_posture: float
+    pid_tolerance: float
+    expected_pids: dict[str, PidGains] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in (one.name for one in fields(self) if one.name != "expected_pids"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BoardProbe:
+    """What a board says.
+
+    Attributes:
+        axes: Names of its joints, in its order.
+        positions: [rad], shape (axes,); NaN where it sends none.
+    """
+
+    axes: tuple[str, ...]
+    positions: NDArray
+
+
+def probe_board(remote: str, local: str, carrier: str) -> BoardProbe:
+    """Ask a board who it is.
+
+    Raises:
+        RobotInterfaceError: It is not there.
+    """
+    driver, config = yarp.PolyDriver(), yarp.Property()
+    config.fromString(f"(device remote_controlboard) (remote {remote}) (local {local}{remote}) (carrier {carrier})")
+    if not driver.open(config):
+        raise RobotInterfaceError(f"the board {remote} does not answer")
+    try:
+        encoders, info = required(driver.viewIEncoders(), "encoders"), required(driver.viewIAxisInfo(), "axis names")
+        count = encoders.getAxes()
+        axes = tuple(str(info.getAxisName(axis)) for axis in range(count))
+        positions = yarp.DVector(count)
+        is_read = _is_read(encoders, positions)
+        return BoardProbe(axes, np.deg2rad(list(positions)) if is_read else np.full(count, np.nan))
+    finally:
+        driver.close()
+
+
+def _is_read(encoders: yarp.IEncoders, positions: yarp.DVector) -> bool:
+    deadline = time.monotonic() + _TIMEOUT
+    while not encoders.getEncoders(positions):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(_LOOK)
+    return True
 
 
 def check_axes(ports: RobotPorts, environment: Environment, joints: Sequence[str], config: BringUpConfig,

@@ -1,27 +1,34 @@
-"""The staged checklist of a robot on the network."""
+"""Runs the staged checklist of a robot on the network, from its ports to its posture."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 
-from gradiva.common import NDArray, RobotInterfaceError, WalkingError
-from gradiva.common.finding import FAIL, OK, Finding
-from gradiva.robot_model import Environment, IdynTreeModel
+import numpy as np
+
+from gradiva.common import NDArray, RobotInterfaceError
+from gradiva.common.errors import FAIL, OK, WARN, Finding
+from gradiva.middleware import NAMED_ERRORS, yarp
+from gradiva.middleware.asking import is_there
+from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
 from gradiva.setup import Setup
 from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.bring_up.board_checks import (
+    BringUpConfig,
     check_axes,
     check_distance,
     check_gains,
     check_limits,
     check_modes,
 )
-from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
-from gradiva.yarp_modules.bring_up.port_checks import check_ports, check_rates
 from gradiva.yarp_modules.bring_up.sensor_checks import SensorChecks, check_freshness, sampled
-from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
-from gradiva.yarp_modules.robot.yarp_robot import YarpRobot
+from gradiva.yarp_modules.robot.yarp_robot import RobotIoConfig, YarpRobot
 
+_BOARD_REMEDY = "start the robot's yarprobotinterface, the simulator or Gazebo; is this the right --environment?"
+_OTHER_REMEDY = "walking does not need it; what does will not find it"
 LOCAL = "/gradiva-doctor"
 
 
@@ -88,7 +95,7 @@ class BringUp:
         yield from check_gains(robot, config)
         try:
             posture = self._start_posture()
-        except WalkingError as error:
+        except NAMED_ERRORS as error:
             yield Finding(FAIL, f"start posture: {error}", "com_height, step_width and posture in robot.toml")
             return
         yield from check_limits(robot, joints, posture, config)
@@ -101,3 +108,110 @@ class BringUp:
             layers = WalkingLayers(self._setup.robot, self._setup.walking)
             self._posture = layers.start_posture.joint_positions
         return self._posture
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRate:
+    """Of one port.
+
+    Attributes:
+        port: That sends.
+        messages: How many came.
+        rate: [Hz]; 0 for fewer than two messages.
+        jitter: Standard deviation of the times between two messages, [s].
+        longest_gap: Between two messages, or to the end of the count, [s].
+    """
+
+    port: str
+    messages: int
+    rate: float
+    jitter: float
+    longest_gap: float
+
+
+class _Arrivals(yarp.BottleCallback):
+    """Notes when messages come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.times: list[float] = []
+
+    def onRead(self, datum: yarp.Bottle, *reader: object) -> None:
+        self.times.append(time.monotonic())
+
+
+def measured_rates(ports: Sequence[str], local: str, duration: float) -> list[MessageRate]:
+    """Listen to all ports at once for ``duration`` [s]; ports that cannot be heard have no messages.
+
+    Args:
+        ports: That send.
+        local: Beginning of the names of our own ports.
+        duration: [s].
+    """
+    with ExitStack() as stack:
+        heard = [_listen(stack, port, f"{local}/rate{index}:i") for index, port in enumerate(ports)]
+        begins = [len(arrivals.times) for arrivals in heard]
+        time.sleep(duration)
+        end = time.monotonic()
+        counted = [arrivals.times[begin:] for arrivals, begin in zip(heard, begins, strict=True)]
+    return [_rate(port, times, end, duration) for port, times in zip(ports, counted, strict=True)]
+
+
+def _listen(stack: ExitStack, remote: str, name: str) -> _Arrivals:
+    arrivals, port = _Arrivals(), yarp.BufferedPortBottle()
+    port.useCallback(arrivals)
+    if port.open(name):
+        stack.callback(port.close)
+        stack.callback(port.interrupt)
+        yarp.Network.connect(remote, name, "fast_tcp", True)
+    return arrivals
+
+
+def _rate(port: str, times: Sequence[float], end: float, duration: float) -> MessageRate:
+    if len(times) < 2:
+        return MessageRate(port, len(times), 0.0, 0.0, duration)
+    gaps = np.diff(times)
+    longest = max(float(gaps.max()), end - times[-1])
+    return MessageRate(port, len(times), 1.0 / float(gaps.mean()), float(gaps.std()), longest)
+
+
+def check_ports(ports: RobotPorts, environment: Environment, required: Sequence[str]) -> list[Finding]:
+    """Look for all ports of the robot; those that walking needs are ``required``."""
+    boards = [ports.full_name(environment, part) for part in ports.boards]
+    of_boards = [f"{board}{end}" for board in boards for end in ("/rpc:i", "/command:i", "/stateExt:o")]
+    wanted = list(dict.fromkeys([*required, *of_boards]))
+    missing = [port for port in wanted if not is_there(port)]
+    findings = [Finding(OK, f"{len(wanted) - len(missing)} of {len(wanted)} ports of the robot are there")]
+    for device, ends in _by_device(missing).items():
+        is_required = any(f"{device}/{end}" in required for end in ends)
+        verdict, remedy = (FAIL, _BOARD_REMEDY) if is_required else (WARN, _OTHER_REMEDY)
+        findings.append(Finding(verdict, f"{device} is not there: no port {', '.join(ends)}", remedy))
+    return findings
+
+
+def _by_device(ports: Sequence[str]) -> dict[str, list[str]]:
+    devices: dict[str, list[str]] = {}
+    for port in ports:
+        device, _, end = port.rpartition("/")
+        devices.setdefault(device, []).append(end)
+    return devices
+
+
+def check_rates(ports: Sequence[str], local: str, config: BringUpConfig) -> list[Finding]:
+    """Listen to the ports of boards and sensors."""
+    return [_judged(rate, config) for rate in measured_rates(ports, local, config.rate_duration)]
+
+
+def _judged(rate: MessageRate, config: BringUpConfig) -> Finding:
+    period = 1.0 / config.sensor_rate
+    text = (
+        f"{rate.port}: {rate.rate:.0f} Hz, jitter {1e3 * rate.jitter:.1f} ms, at most {1e3 * rate.longest_gap:.0f} ms"
+    )
+    if rate.messages < 2:
+        return Finding(FAIL, f"{rate.port}: silent", "its device is open but sends nothing: see the log of its process")
+    if rate.rate < config.min_rate * config.sensor_rate:
+        remedy = f"expected {config.sensor_rate:g} Hz: a busy computer, or another period in the robot's configuration"
+        return Finding(FAIL if rate.rate < 0.5 * config.sensor_rate else WARN, text, remedy)
+    if rate.longest_gap > config.max_gap * period:
+        return Finding(WARN, text, "the network or a computer stalls: use a cable, stop what else runs")
+    return Finding(OK, text)

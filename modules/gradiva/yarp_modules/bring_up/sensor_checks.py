@@ -10,9 +10,9 @@ import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import GRAVITY, Measurement, NDArray, Side, so3
-from gradiva.common.finding import FAIL, OK, WARN, Finding
+from gradiva.common.errors import FAIL, OK, WARN, Finding
 from gradiva.robot_model import Environment, IdynTreeModel, as_pose, fixed_rotation
-from gradiva.yarp_modules.bring_up.bring_up_config import BringUpConfig
+from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
 from gradiva.yarp_modules.robot.yarp_robot import YarpRobot
 
 _PERIOD = 0.01  # [s]

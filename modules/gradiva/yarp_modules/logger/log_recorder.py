@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import WalkingError
+from gradiva.middleware import NAMED_ERRORS
 from gradiva.middleware.vectors_collection import VectorsSample
 from gradiva.telemetry import RunFolder
-from gradiva.telemetry.signal_journal import JOURNAL_NAME, JournalReader, SignalJournal
+from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, SignalJournal
 from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
@@ -138,7 +138,7 @@ def finish_left_over(parent: Path) -> list[RunFolder]:
         try:
             run = RunFolder(path.parent)
             _finish(run, "the logger was killed")
-        except WalkingError:
+        except NAMED_ERRORS:
             continue  # it is being written, or nothing can be read from it: it stays as it is
         except OSError as error:  # a full disk must not keep the logger from beginning
             _LOGGER.warning("logger: %s stays, its log cannot be written: %s", path, error)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
 
-from gradiva.common import NDArray, RobotInterfaceError
+from gradiva.common import NDArray
 from gradiva.middleware import yarp
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.robot_model import Environment, ForceTorqueMount, IdynTreeModel, force_torque_mount
-from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig, WrenchSource
-from gradiva.yarp_modules.robot.sensor_client import Sensor, SensorClient
-from gradiva.yarp_modules.robot.source_clock import SourceClock
+from gradiva.yarp_modules.robot.sensors import Sensor, SensorClient, SourceClock, open_port
 from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.robot")
+
+
+class WrenchSource(StrEnum):
+    """Who tells the ground's wrenches."""
+
+    SENSORS = "sensors"
+    ESTIMATED = "estimated"
 
 
 class ContactWrenches(Protocol):
@@ -163,9 +169,9 @@ class EstimatedWrenches:
         return self._last.copy()
 
 
-def contact_wrenches(model: IdynTreeModel, environment: Environment, config: RobotIoConfig) -> ContactWrenches:
+def contact_wrenches(model: IdynTreeModel, environment: Environment, source: WrenchSource) -> ContactWrenches:
     """Return the source of the wrenches that the configuration names."""
-    if config.wrenches is WrenchSource.ESTIMATED:
+    if source is WrenchSource.ESTIMATED:
         return EstimatedWrenches(model)
     return SensedWrenches(model, environment)
 
@@ -173,13 +179,3 @@ def contact_wrenches(model: IdynTreeModel, environment: Environment, config: Rob
 def input_name(remote: str) -> str:
     """Return the end of our port's name for ``/wholeBodyDynamics/left_foot/cartesianEndEffectorWrench:o``."""
     return "/" + "/".join(remote.removesuffix(":o").split("/")[2:]) + ":i"
-
-
-def open_port(port: yarp.BufferedPortVector | yarp.BufferedPortBottle, name: str) -> None:
-    """Open a port.
-
-    Raises:
-        RobotInterfaceError: The name is taken, or there is no name server.
-    """
-    if not port.open(name):
-        raise RobotInterfaceError(f"port {name} could not be opened: does another walking module run?")

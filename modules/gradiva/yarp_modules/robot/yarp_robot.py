@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time as machine_time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,24 +20,68 @@ from gradiva.common import (
 from gradiva.middleware import yarp
 from gradiva.middleware.asking import is_there
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
-from gradiva.yarp_modules.robot.board_limits import Limits, differences, read_limits
-from gradiva.yarp_modules.robot.board_orders import BoardOrders
-from gradiva.yarp_modules.robot.contact_wrenches import contact_wrenches
-from gradiva.yarp_modules.robot.floating_base_port import FloatingBase, FloatingBasePort
-from gradiva.yarp_modules.robot.joint_modes import JointModes
-from gradiva.yarp_modules.robot.motor_temperatures import MotorTemperatures
-from gradiva.yarp_modules.robot.pid_table import PidGains, objections, read_pids, table_lines
-from gradiva.yarp_modules.robot.release import hold_in_position_mode
-from gradiva.yarp_modules.robot.remote_imu import NO_ATTITUDE, RemoteImu
-from gradiva.yarp_modules.robot.remote_joints import JointSample, RemoteJoints
-from gradiva.yarp_modules.robot.robot_io_config import RobotIoConfig
-from gradiva.yarp_modules.robot.source_clock import SourceClock
+from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
+from gradiva.yarp_modules.robot.joint_boards import (
+    JointSample,
+    Limits,
+    MotorTemperatures,
+    PidGains,
+    RemoteJoints,
+    differences,
+    objections,
+    read_limits,
+    read_pids,
+    table_lines,
+)
+from gradiva.yarp_modules.robot.joint_modes import BoardOrders, JointModes, hold_in_position_mode
+from gradiva.yarp_modules.robot.sensors import NO_ATTITUDE, FloatingBase, FloatingBasePort, RemoteImu, SourceClock
 from gradiva.yarp_modules.tick_timing import control_time
 from pureyarp.rate_limited_log import RateLimitedLog
 
+_CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")
 _GAIN_TOLERANCE = 0.01  # [-] of a left joint's gains from the right one's
 _POLL = 0.005  # [s] between two looks for the first samples
+
+
+@dataclass(frozen=True, slots=True)
+class RobotIoConfig:
+    """Connections, ages and time limits.
+
+    Attributes:
+        carrier: Of states, commands and sensors.
+        wrenches: By the sensors themselves, or by the ports of ``wholeBodyDynamics``.
+        floating_base: Whether the true motion of the base is read, where a simulator tells it.
+        max_age: A source whose last sample is older is late, [s].
+        first_sample_timeout: In which every source has to speak once, [s].
+        mode_timeout: In which all joints have to report a control mode, [s].
+        velocity_acceleration: Of the boards' ramps in velocity mode, [deg/s²].
+        release_speed: Of what a board may still move when it is let go of, [deg/s].
+        temperature_period: Between two questions for the motors' temperatures; 0 for none, [s].
+        limit_tolerance: By which limits of robot and model may differ untold, [deg].
+    """
+
+    carrier: str
+    wrenches: WrenchSource
+    floating_base: bool
+    max_age: float
+    first_sample_timeout: float
+    mode_timeout: float
+    velocity_acceleration: float
+    release_speed: float
+    temperature_period: float
+    limit_tolerance: float
+
+    def __post_init__(self) -> None:
+        if self.carrier not in _CARRIERS:
+            raise ConfigError(f"carrier='{self.carrier}', must be one of {', '.join(_CARRIERS)}")
+        positive = ("max_age", "first_sample_timeout", "mode_timeout", "velocity_acceleration", "release_speed")
+        for name in positive:
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        for name in ("temperature_period", "limit_tolerance"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
 
 class YarpRobot:
@@ -77,7 +122,7 @@ class YarpRobot:
         self._config = config
         self._local = local
         self._model_limits = model.joint_limits()
-        self._wrenches = contact_wrenches(model, environment, config)
+        self._wrenches = contact_wrenches(model, environment, config.wrenches)
         self._imu = RemoteImu(model, environment)
         self._temperatures = MotorTemperatures(
             len(description.joints), config.temperature_period, are_silent=lambda: bool(self._late)
@@ -259,12 +304,12 @@ class YarpRobot:
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
-        patience = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
+        timeout = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
         self._joints.open(local, config.carrier)
         self._modes.open(self._joints.driver)
         self._orders.open()
-        self._wrenches.open(local, config.carrier, patience)
-        self._imu.open(local, config.carrier, patience)
+        self._wrenches.open(local, config.carrier, timeout)
+        self._imu.open(local, config.carrier, timeout)
         if self._base is not None:
             self._base.open(local, config.carrier)
         self._temperatures.open(self._joints.driver)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gradiva.middleware.analog_sensors import SensorClass
-from pureyarp.data.vector import Vector
+from pureyarp.data.vectors import Vector
 from pureyarp.devices.analog_sensors_client import AnalogSensorsClient
 
 

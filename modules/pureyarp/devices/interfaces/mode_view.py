@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from gradiva.middleware.control_board.feature import Feature
-from pureyarp.data.argument_checks import checked_integer
+from pureyarp.data.conversions import checked_integer
 from pureyarp.devices.api_arguments import Joints, fill, joints_and_data
 from pureyarp.devices.control_board_view import ControlBoardView
 from pureyarp.wire.elements import Vocab32

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gradiva.middleware.control_board.feature import Feature
-from pureyarp.data.bottle import Bottle
+from pureyarp.data.values import Bottle
 from pureyarp.devices.control_board_view import ControlBoardView
 
 

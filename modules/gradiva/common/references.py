@@ -1,0 +1,154 @@
+"""References: what a walking plan asks for at one instant, and its preview."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common.arrays import NDArray, freeze_arrays
+from gradiva.common.feet import Side
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DcmReference:
+    r"""The divergent component of motion :math:`\xi = x + \eta \dot x` at one instant, on the ground plane.
+
+    .. math:: \dot\xi = \sigma (\xi - z), \qquad \sigma = (\dot\eta + 1) / \eta
+
+    With a constant CoM height :math:`1/\eta = \sigma = \zeta = \sqrt{g/h}`.
+
+    Attributes:
+        position: World, [m], shape (2,).
+        velocity: World, [m/s], shape (2,).
+        natural_frequency: 1/η, divides the CoM velocity in the DCM, [rad/s].
+        divergence_rate: σ, links the DCM to the ZMP, [rad/s].
+        acceleration: World, [m/s²], shape (2,).
+    """
+
+    position: NDArray
+    velocity: NDArray
+    natural_frequency: float
+    divergence_rate: float
+    acceleration: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, position=(2,), velocity=(2,), acceleration=(2,))
+
+    @property
+    def zmp_position(self) -> NDArray:
+        """The zero moment point that goes with it (world, [m], shape (2,))."""
+        return self.position - self.velocity / self.divergence_rate
+
+    @property
+    def zmp_velocity(self) -> NDArray:
+        """Its velocity while σ stays as it is (world, [m/s], shape (2,))."""
+        return self.velocity - self.acceleration / self.divergence_rate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FootReference:
+    """Pose, twist and acceleration of a sole frame (mixed representation, world).
+
+    Attributes:
+        position: Origin of the sole frame, [m], shape (3,).
+        rotation: Of the sole frame, x forward and z up whatever the robot's own convention, shape (3, 3).
+        twist: Linear then angular velocity, [m/s, rad/s], shape (6,).
+        acceleration: Linear then angular acceleration, [m/s², rad/s²], shape (6,).
+        in_contact: Whether the foot is meant to carry load.
+    """
+
+    position: NDArray
+    rotation: NDArray
+    twist: NDArray
+    acceleration: NDArray
+    in_contact: bool
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, position=(3,), rotation=(3, 3), twist=(6,), acceleration=(6,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkingReference:
+    """One sample of a walking plan; everything in world.
+
+    Attributes:
+        time: Of the sample, on the plan's clock, [s].
+        dcm: Divergent component of motion.
+        com_position: Centre of mass, [m], shape (3,); its height is above the ground of the sole frames.
+        com_velocity: [m/s], shape (3,).
+        left_foot: Left sole.
+        right_foot: Right sole.
+        stance_foot: The foot that carries the base estimate: the one that stands longest.
+        heading: Mean direction of the feet, the torso follows it, [rad].
+        is_walking: False while the plan only stands (before the first weight shift and after the last).
+    """
+
+    time: float
+    dcm: DcmReference
+    com_position: NDArray
+    com_velocity: NDArray
+    left_foot: FootReference
+    right_foot: FootReference
+    stance_foot: Side
+    heading: float
+    is_walking: bool
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, com_position=(3,), com_velocity=(3,))
+
+    def foot(self, side: Side) -> FootReference:
+        """The reference of one foot."""
+        return self.left_foot if side is Side.LEFT else self.right_foot
+
+    @property
+    def is_double_support(self) -> bool:
+        """Whether both feet carry load."""
+        return self.left_foot.in_contact and self.right_foot.in_contact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DcmPreview:
+    r"""A walking plan sampled over n intervals of equal length; world.
+
+    The ZMP of an interval is the constant one that carries the DCM from its first sample to the next, so that
+    the preview obeys :math:`\xi_{k+1} = e^{\sigma T} \xi_k + (1 - e^{\sigma T}) z_k` exactly.
+
+    Attributes:
+        period: Length of an interval, [s].
+        dcm_positions: At the ends of the intervals, [m], shape (n + 1, 2).
+        zmp_positions: Held over the intervals, [m], shape (n, 2).
+        divergence_rates: σ in the middle of the intervals, [rad/s], shape (n,).
+        left_in_contact: Whether the left foot carries load in the middle of the interval, shape (n,).
+        right_in_contact: The same of the right foot, shape (n,).
+        left_foot_poses: x, y, yaw of the left sole, [m, m, rad], shape (n, 3); of a foot that swings, where it
+            will land.
+        right_foot_poses: The same of the right sole, shape (n, 3).
+    """
+
+    period: float
+    dcm_positions: NDArray
+    zmp_positions: NDArray
+    divergence_rates: NDArray
+    left_in_contact: npt.NDArray[np.bool_]
+    right_in_contact: npt.NDArray[np.bool_]
+    left_foot_poses: NDArray
+    right_foot_poses: NDArray
+
+    def __post_init__(self) -> None:
+        count = len(self.divergence_rates)
+        freeze_arrays(
+            self,
+            dcm_positions=(count + 1, 2),
+            zmp_positions=(count, 2),
+            divergence_rates=(count,),
+            left_foot_poses=(count, 3),
+            right_foot_poses=(count, 3),
+        )
+        for name in ("left_in_contact", "right_in_contact"):
+            flags = np.array(getattr(self, name), dtype=np.bool_)
+            if flags.shape != (count,):
+                raise ValueError(f"DcmPreview.{name}: expected {count} flags, got shape {flags.shape}")
+            flags.flags.writeable = False
+            object.__setattr__(self, name, flags)

@@ -1,0 +1,233 @@
+"""The border between controller and robot: measurement in, estimated state, joint command out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from gradiva.common.arrays import NDArray, altered, freeze_arrays
+from gradiva.common.feet import FootContact, Side, TwoFeet
+from gradiva.common.so3 import PlanarPose
+
+GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImuMeasurement:
+    """Attitude and angular rate of one inertial unit.
+
+    Attributes:
+        rotation: Of the IMU frame in world, shape (3, 3); its tilt is against gravity, its heading counts from an
+            arbitrary direction that does not drift.
+        angular_velocity: Of the IMU, in the axes of the IMU frame, [rad/s], shape (3,).
+    """
+
+    rotation: NDArray
+    angular_velocity: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, rotation=(3, 3), angular_velocity=(3,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BaseMeasurement:
+    """Pose and twist of the base link, as a simulator or a motion capture sees them; world, mixed representation.
+
+    Attributes:
+        position: [m], shape (3,).
+        rotation: Shape (3, 3).
+        twist: Linear then angular velocity, [m/s, rad/s], shape (6,).
+    """
+
+    position: NDArray
+    rotation: NDArray
+    twist: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, position=(3,), rotation=(3, 3), twist=(6,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measurement:
+    """One sample of all sensors; joints in the order of the robot's description.
+
+    Attributes:
+        time: When it was taken, [s].
+        joint_positions: Encoders, [rad], shape (n,).
+        joint_velocities: Encoders, [rad/s], shape (n,).
+        joint_torques: Exerted by the motors, [N·m], shape (n,), NaN where nothing measures them.
+        contact_wrenches: One row a force-torque sensor, in the order of the description: force then torque that
+            the ground exerts on the foot, in the axes and about the origin of the sensor's frame, [N, N·m],
+            shape (sensors, 6), averaged over the time since the last sample where the sensor runs faster.
+        imu: The inertial unit, or None where the robot has none.
+        base: The base link, or None where nothing measures it.
+        motor_temperatures: [°C], shape (n,), NaN for a motor without sensor; None where the robot gives none.
+    """
+
+    time: float
+    joint_positions: NDArray
+    joint_velocities: NDArray
+    joint_torques: NDArray
+    contact_wrenches: NDArray
+    imu: ImuMeasurement | None = None
+    base: BaseMeasurement | None = None
+    motor_temperatures: NDArray | None = None
+
+    def __post_init__(self) -> None:
+        freeze_arrays(
+            self,
+            joint_positions=(None,),
+            joint_velocities=(None,),
+            joint_torques=(None,),
+            contact_wrenches=(None, 6),
+        )
+        if self.motor_temperatures is not None:
+            freeze_arrays(self, motor_temperatures=(None,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotState(TwoFeet):
+    """The estimated state; world, mixed representation.
+
+    Attributes:
+        base_position: [m], shape (3,).
+        base_rotation: Shape (3, 3).
+        base_twist: Linear then angular velocity, [m/s, rad/s], shape (6,).
+        joint_positions: [rad], shape (n,).
+        joint_velocities: [rad/s], shape (n,).
+        com_position: [m], shape (3,).
+        com_velocity: [m/s], shape (3,).
+        dcm_position: On the ground plane, [m], shape (2,).
+        zmp_position: On the ground plane, from the foot wrenches, [m], shape (2,).
+        left_foot_position: Left sole frame, [m], shape (3,).
+        left_foot_rotation: x forward and z up, shape (3, 3).
+        right_foot_position: Right sole frame, [m], shape (3,).
+        right_foot_rotation: x forward and z up, shape (3, 3).
+        left_foot_twist: Linear then angular velocity of the left sole frame, [m/s, rad/s], shape (6,).
+        right_foot_twist: The same of the right foot.
+        left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
+        right_foot_wrench: The same of the right foot.
+        plan_origin: Where the origin of the plan's world lies by the robot's own odometry. The plan takes the feet to
+            be where it put them; the error of each landing accumulates here.
+        left_contact: Of the left sole with the ground; None without a contact estimator: the plan's
+            ``FootReference.in_contact`` counts.
+        right_contact: The same of the right foot.
+    """
+
+    base_position: NDArray
+    base_rotation: NDArray
+    base_twist: NDArray
+    joint_positions: NDArray
+    joint_velocities: NDArray
+    com_position: NDArray
+    com_velocity: NDArray
+    dcm_position: NDArray
+    zmp_position: NDArray
+    left_foot_position: NDArray
+    left_foot_rotation: NDArray
+    right_foot_position: NDArray
+    right_foot_rotation: NDArray
+    left_foot_twist: NDArray
+    right_foot_twist: NDArray
+    left_foot_wrench: NDArray
+    right_foot_wrench: NDArray
+    plan_origin: PlanarPose = PlanarPose()
+    left_contact: FootContact | None = None
+    right_contact: FootContact | None = None
+
+    def __post_init__(self) -> None:
+        freeze_arrays(
+            self,
+            base_position=(3,),
+            base_rotation=(3, 3),
+            base_twist=(6,),
+            joint_positions=(None,),
+            joint_velocities=(None,),
+            com_position=(3,),
+            com_velocity=(3,),
+            dcm_position=(2,),
+            zmp_position=(2,),
+            left_foot_position=(3,),
+            left_foot_rotation=(3, 3),
+            right_foot_position=(3,),
+            right_foot_rotation=(3, 3),
+            left_foot_twist=(6,),
+            right_foot_twist=(6,),
+            left_foot_wrench=(6,),
+            right_foot_wrench=(6,),
+        )
+
+    def foot_twist(self, side: Side) -> NDArray:
+        """Twist of one sole (world, mixed, shape (6,))."""
+        return self.left_foot_twist if side is Side.LEFT else self.right_foot_twist
+
+    def with_contacts(self, left: FootContact | None, right: FootContact | None) -> RobotState:
+        """Return the same state with these contacts; its arrays are read-only and therefore shared."""
+        return altered(self, left_contact=left, right_contact=right)
+
+    def foot_contact(self, side: Side) -> FootContact | None:
+        """Contact of one sole with the ground; None without a contact estimator."""
+        return self.left_contact if side is Side.LEFT else self.right_contact
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RobotPosture:
+    """Pose of the base and positions of the joints; world.
+
+    Attributes:
+        base_position: [m], shape (3,).
+        base_rotation: Shape (3, 3).
+        joint_positions: In the order of the robot's description, [rad], shape (n,).
+    """
+
+    base_position: NDArray
+    base_rotation: NDArray
+    joint_positions: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, base_position=(3,), base_rotation=(3, 3), joint_positions=(None,))
+
+
+class ControlMode(StrEnum):
+    """How the servos of the joints read the command."""
+
+    POSITION = "position"
+    VELOCITY = "velocity"
+    TORQUE = "torque"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointCommand:
+    """One command for all joints, in the order of the robot's description.
+
+    Attributes:
+        mode: What ``values`` are.
+        values: Joint positions [rad], velocities [rad/s] or torques [N·m], shape (n,).
+    """
+
+    mode: ControlMode
+    values: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, values=(None,))
+
+
+class RobotInterface(Protocol):
+    """A robot that can be sensed and commanded."""
+
+    def read(self) -> Measurement:
+        """Return the newest sample of all sensors.
+
+        Raises:
+            RobotInterfaceError: The robot does not answer.
+        """
+        ...
+
+    def write(self, command: JointCommand) -> None:
+        """Hand a command to the motors; it holds until the next one.
+
+        Raises:
+            RobotInterfaceError: The robot refuses the command or its mode.
+        """
+        ...

@@ -1,0 +1,18 @@
+"""Safety: checks of sensors, robot and references, events by kind, and the response to each."""
+
+from gradiva.safety.events import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.safety.robot_checks import JointBounds
+from gradiva.safety.supervisor import LastCommand, SafetyConfig, SafetySupervisor, failed_tick
+
+__all__ = [
+    "Finding",
+    "JointBounds",
+    "LastCommand",
+    "Response",
+    "SafetyConfig",
+    "SafetyEvent",
+    "SafetyKind",
+    "SafetySupervisor",
+    "clock_finding",
+    "failed_tick",
+]

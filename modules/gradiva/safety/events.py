@@ -1,0 +1,116 @@
+"""Safety events: the kind of a violation, where it was found, and the response to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from gradiva.common import ClockJump
+
+
+class SafetyKind(StrEnum):
+    """Kinds of violations; ``config/safety.toml`` gives each its response under the same name."""
+
+    JOINT_POSITION = "joint_position"
+    JOINT_VELOCITY = "joint_velocity"
+    JOINT_TORQUE = "joint_torque"
+    JOINT_TRACKING = "joint_tracking"
+    MOTOR_WARM = "motor_warm"
+    MOTOR_HOT = "motor_hot"
+    CENTRE_OF_PRESSURE = "centre_of_pressure"
+    FOOT_FORCE = "foot_force"
+    TILT = "tilt"
+    BASE_HEIGHT = "base_height"
+    DCM_ERROR = "dcm_error"
+    SENSOR_NOT_FINITE = "sensor_not_finite"
+    ENCODER_JUMP = "encoder_jump"
+    SENSOR_FROZEN = "sensor_frozen"
+    STALE_MEASUREMENT = "stale_measurement"
+    STALE_REFERENCE = "stale_reference"
+    CLOCK_JUMP = "clock_jump"
+    CONTROL_MODE = "control_mode"
+    RELAXED = "relaxed"
+    FAILED_TICK = "failed_tick"
+    NO_SOLUTION = "no_solution"
+    FAILED_TICKS = "failed_ticks"
+    EMERGENCY_STOP = "emergency_stop"
+
+
+class Response(StrEnum):
+    """The response to a violation."""
+
+    WARN = "warn"
+    FINISH_STEP = "finish the step"
+    FREEZE = "freeze"
+
+    @property
+    def severity(self) -> _Severity:
+        """The responses in order of severity."""
+        return _Severity[self.name]
+
+
+class _Severity(IntEnum):
+    WARN = 0
+    FINISH_STEP = 1
+    FREEZE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A violation that a check found.
+
+    Attributes:
+        kind: Kind of the violation.
+        subject: Name of the joint, foot or sensor; empty where it is the whole robot.
+        text: A line for the log, with value and limit.
+    """
+
+    kind: SafetyKind
+    subject: str
+    text: str
+
+
+def clock_finding(jump: ClockJump) -> Finding:
+    """Return the finding that the clock jumped, which control time did not follow."""
+    return Finding(SafetyKind.CLOCK_JUMP, jump.direction, f"{jump}; control time goes on by one period")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyEvent:
+    """A finding and the response to it.
+
+    Attributes:
+        time: Of the control clock, [s].
+        finding: The violation.
+        response: The reaction of the controller.
+    """
+
+    time: float
+    finding: Finding
+    response: Response
+
+    @property
+    def kind(self) -> SafetyKind:
+        """Kind of the violation."""
+        return self.finding.kind
+
+    @property
+    def subject(self) -> str:
+        """Name of the joint, foot or sensor."""
+        return self.finding.subject
+
+    @property
+    def text(self) -> str:
+        """A line for the log."""
+        return self.finding.text
+
+    def as_table(self) -> dict[str, Any]:
+        """Return the event as it stands in ``result.json``."""
+        return {
+            "time_s": round(self.time, 6),
+            "kind": str(self.kind),
+            "subject": self.subject,
+            "response": str(self.response),
+            "text": self.text,
+        }

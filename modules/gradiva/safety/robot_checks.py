@@ -1,0 +1,386 @@
+"""Checks of the robot: joints, motors, feet, balance, and the age of its references."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import (
+    ConfigError,
+    Measurement,
+    NDArray,
+    RobotPosture,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+)
+from gradiva.safety.debounce import Debounce, VectorDebounce
+from gradiva.safety.events import Finding, SafetyKind
+
+
+@dataclass(frozen=True, slots=True)
+class JointCheckConfig:
+    """Tolerated limits of a joint.
+
+    Attributes:
+        position_margin: Kept from the position limits; negative: tolerated beyond them, [rad].
+        position_duration: [s].
+        velocity_factor: On the velocity limits, [-].
+        velocity_duration: [s].
+        torque_factor: On the torque limits, [-].
+        torque_duration: [s].
+        tracking_margin: Tolerated between commanded and measured position, on top of the servo's deflection at half
+            its torque limit, [rad].
+        tracking_duration: [s].
+    """
+
+    position_margin: float
+    position_duration: float
+    velocity_factor: float
+    velocity_duration: float
+    torque_factor: float
+    torque_duration: float
+    tracking_margin: float
+    tracking_duration: float
+
+    def __post_init__(self) -> None:
+        for name in ("velocity_factor", "torque_factor", "tracking_margin"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        for name in ("position_duration", "velocity_duration", "torque_duration", "tracking_duration"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointBounds:
+    """Limits of the joints of a robot.
+
+    Attributes:
+        lower: Positions, [rad], shape (n,).
+        upper: Positions, [rad], shape (n,).
+        velocities: [rad/s], shape (n,).
+        torques: [N·m], shape (n,).
+        stiffness: Of the position servos, [N·m/rad], shape (n,).
+    """
+
+    lower: NDArray
+    upper: NDArray
+    velocities: NDArray
+    torques: NDArray
+    stiffness: NDArray
+
+
+_KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)
+_NOUNS = ("is at", "moves at", "has a torque of", "differs from its command by")
+_UNITS = ("rad", "rad/s", "N·m", "rad")
+
+
+class JointCheck:
+    r"""Compares each joint with its bounds.
+
+    With :math:`s, \dot s, \tau` as measured, :math:`s^*` as commanded one tick before, limits
+    :math:`\underline s, \bar s, \bar v, \bar\tau` and the servo stiffness :math:`k`, a joint is well while
+
+    .. math:: \underline s + m \le s \le \bar s - m, \quad |\dot s| \le f_v \bar v, \quad
+        |\tau| < f_\tau \bar\tau, \quad |s - s^*| \le \bar\tau / 2 k + m_t
+
+    A torque that is not finite counts as not measured.
+    """
+
+    def __init__(self, config: JointCheckConfig, joints: Sequence[str], bounds: JointBounds) -> None:
+        """Take the tolerated limits, the names and the bounds."""
+        n, margin = len(joints), config.position_margin
+        self._joints = joints
+        speed = config.velocity_factor * bounds.velocities
+        torque = np.nextafter(config.torque_factor * bounds.torques, 0.0)  # a motor at its limit is beyond it
+        tracking = 0.5 * bounds.torques / bounds.stiffness + config.tracking_margin
+        self._lower = np.concatenate([bounds.lower + margin, -speed, -torque, -tracking])
+        self._upper = np.concatenate([bounds.upper - margin, speed, torque, tracking])
+        durations = (
+            config.position_duration,
+            config.velocity_duration,
+            config.torque_duration,
+            config.tracking_duration,
+        )
+        self._debounce = VectorDebounce(np.repeat(durations, n))
+        self._values = np.zeros(4 * n)
+        self._parts = list(self._values.reshape(4, n))  # views
+        self._is_wrong, self._is_above = np.zeros((2, 4 * n), dtype=bool)
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._debounce.reset()
+
+    def findings(self, measurement: Measurement, commanded_positions: NDArray, time: float) -> list[Finding]:
+        """Return new violations.
+
+        Args:
+            measurement: Of this tick.
+            commanded_positions: Where the joints were commanded to be by now, [rad], shape (n,).
+            time: [s].
+        """
+        positions, velocities, torques, tracking = self._parts
+        positions[:] = measurement.joint_positions
+        velocities[:] = measurement.joint_velocities
+        torques[:] = measurement.joint_torques
+        np.subtract(positions, commanded_positions, tracking)
+        np.less(self._values, self._lower, self._is_wrong)
+        np.greater(self._values, self._upper, self._is_above)
+        np.logical_or(self._is_wrong, self._is_above, self._is_wrong)
+        return [self._finding(index) for index in self._debounce.update(self._is_wrong, time)]
+
+    def _finding(self, index: int) -> Finding:
+        part, joint = divmod(index, len(self._joints))
+        value = self._values[index]
+        limit = self._upper[index] if value > 0.5 * (self._lower[index] + self._upper[index]) else self._lower[index]
+        unit = _UNITS[part]
+        text = f"joint {self._joints[joint]} {_NOUNS[part]} {value:.2f} {unit}, the limit is {limit:.2f} {unit}"
+        return Finding(_KINDS[part], self._joints[joint], text)
+
+
+@dataclass(frozen=True, slots=True)
+class MotorCheckConfig:
+    """Temperature limits of a motor.
+
+    Attributes:
+        warn_temperature: [°C].
+        stop_temperature: [°C].
+        duration: Tolerated, for a single reading may be wrong, [s].
+    """
+
+    warn_temperature: float
+    stop_temperature: float
+    duration: float
+
+    def __post_init__(self) -> None:
+        if not self.warn_temperature < self.stop_temperature:
+            raise ConfigError(
+                f"warn_temperature={self.warn_temperature}, must be below stop_temperature={self.stop_temperature}"
+            )
+        if self.duration < 0.0:
+            raise ConfigError(f"duration={self.duration}, must not be negative")
+
+
+class MotorCheck:
+    """Compares the temperature of each motor with two limits; NaN is a motor that gives none."""
+
+    def __init__(self, config: MotorCheckConfig, joints: Sequence[str]) -> None:
+        self._joints = joints
+        self._limits = np.repeat([config.warn_temperature, config.stop_temperature], len(joints))
+        self._debounce = VectorDebounce(np.full(2 * len(joints), config.duration))
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._debounce.reset()
+
+    def findings(self, temperatures: NDArray | None, time: float) -> list[Finding]:
+        """Return new violations; temperatures in [°C], shape (n,), or None where the robot gives none."""
+        if temperatures is None or temperatures.shape != (len(self._joints),):
+            return []
+        both = np.concatenate([temperatures, temperatures])
+        lasting = self._debounce.update(both > self._limits, time)
+        return [self._finding(index, both[index]) for index in lasting]
+
+    def _finding(self, index: int, temperature: float) -> Finding:
+        is_hot, joint = divmod(index, len(self._joints))
+        name = self._joints[joint]
+        text = f"the motor of {name} has {temperature:.0f} °C, the limit is {self._limits[index]:.0f} °C"
+        return Finding(SafetyKind.MOTOR_HOT if is_hot else SafetyKind.MOTOR_WARM, name, text)
+
+
+@dataclass(frozen=True, slots=True)
+class FootCheckConfig:
+    """Tolerated loads of a standing foot.
+
+    Attributes:
+        minimum_force: Normal force, as a part of the robot's weight, [-].
+        minimum_load: The same of both feet together, in any support, [-].
+        force_duration: Of both, [s].
+        pressure_margin: Distance of the centre of pressure from the edges of the sole; negative: beyond them, [m].
+        pressure_duration: [s].
+    """
+
+    minimum_force: float
+    minimum_load: float
+    force_duration: float
+    pressure_margin: float
+    pressure_duration: float
+
+    def __post_init__(self) -> None:
+        for name in ("minimum_force", "minimum_load"):
+            if not 0.0 < getattr(self, name) < 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must lie between 0 and 1")
+        for name in ("force_duration", "pressure_duration"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+
+
+class FootCheck:
+    r"""Checks the load and the centre of pressure of the foot that stands alone, and the load of both feet together.
+
+    In double support one foot may carry nothing, but not both: the finding then names the foot that carries less, most
+    often because its sensor is dead. In the axes of the sole frame, with force :math:`f` and moment
+    :math:`\mu` about its origin and the bottom of the sole at height :math:`h`, the centre of pressure is
+
+    .. math:: c = \frac{1}{f_z} [h f_x - \mu_y, \; h f_y + \mu_x]
+    """
+
+    def __init__(self, config: FootCheckConfig, sole: SoleRectangle, weight: float) -> None:
+        """Take the tolerated limits, the left sole and the robot's weight [N]."""
+        self._lowest = config.minimum_force * weight
+        self._lightest = config.minimum_load * weight
+        self._height = sole.z
+        self._corners = {side: sole.corners(side, config.pressure_margin).tolist() for side in Side}
+        self._force = {side: Debounce(config.force_duration) for side in Side}
+        self._pressure = {side: Debounce(config.pressure_duration) for side in Side}
+        self._load = Debounce(config.force_duration)
+
+    def reset(self) -> None:
+        """Forget the past."""
+        for debounce in (*self._force.values(), *self._pressure.values(), self._load):
+            debounce.reset()
+
+    def findings(
+        self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side], time: float
+    ) -> list[Finding]:
+        """Return new violations.
+
+        Args:
+            state: Estimated.
+            reference: Which foot should stand.
+            untrusted: Feet whose sensors are known to be wrong.
+            time: [s].
+        """
+        found = [] if untrusted else self._lacking_load(state, time)
+        stance = reference.stance_foot
+        if not reference.is_double_support and stance not in untrusted:
+            found += self._standing_alone(state, stance, time)
+        return found
+
+    def _lacking_load(self, state: RobotState, time: float) -> list[Finding]:
+        left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
+        if not self._load.update(left + right < self._lightest, time):
+            return []
+        side = Side.LEFT if left < right else Side.RIGHT
+        text = (
+            f"both feet carry {left + right:.0f} N, the limit is {self._lightest:.0f} N: the {side} foot has no ground,"
+            " or its sensor is dead"
+        )
+        return [Finding(SafetyKind.FOOT_FORCE, str(side), text)]
+
+    def _standing_alone(self, state: RobotState, stance: Side, time: float) -> list[Finding]:
+        rotation, wrench = state.foot_rotation(stance), state.foot_wrench(stance)
+        force, moment = wrench.reshape(2, 3).dot(rotation).tolist()
+        load = force[2]
+        is_low = load < self._lowest
+        found = []
+        if self._force[stance].update(is_low, time):
+            text = f"the {stance} foot carries {load:.0f} N alone, the limit is {self._lowest:.0f} N"
+            found.append(Finding(SafetyKind.FOOT_FORCE, str(stance), text))
+        beyond = 0.0 if is_low else self._beyond_edge(stance, force, moment)
+        if self._pressure[stance].update(beyond > 0.0, time):
+            text = (
+                f"the centre of pressure of the {stance} foot is {1e3 * beyond:.1f} mm beyond its limit: the foot tips"
+                " about an edge, or its sensor is wrong"
+            )
+            found.append(Finding(SafetyKind.CENTRE_OF_PRESSURE, str(stance), text))
+        return found
+
+    def _beyond_edge(self, side: Side, force: list[float], moment: list[float]) -> float:
+        """Return how far the centre of pressure is outside the allowed rectangle, 0 within, [m]."""
+        (fx, fy, fz), (mx, my, _) = force, moment
+        x, y = (self._height * fx - my) / fz, (self._height * fy + mx) / fz
+        (x1, y0), _, (x0, y1), _ = self._corners[side]
+        return max(0.0, x0 - x, x - x1, y0 - y, y - y1)
+
+
+@dataclass(frozen=True, slots=True)
+class FallCheckConfig:
+    """Limits of a robot that can still be caught.
+
+    Attributes:
+        max_tilt: Of the base against the start posture, heading aside, [rad].
+        max_dcm_error: [m].
+        min_base_height: As a part of that of the start posture, [-].
+    """
+
+    max_tilt: float
+    max_dcm_error: float
+    min_base_height: float
+
+    def __post_init__(self) -> None:
+        for name in ("max_tilt", "max_dcm_error"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if not 0.0 < self.min_base_height < 1.0:
+            raise ConfigError(f"min_base_height={self.min_base_height}, must lie between 0 and 1")
+
+
+class FallCheck:
+    """Compares the base with the start posture and the DCM with its reference."""
+
+    def __init__(self, config: FallCheckConfig, start_posture: RobotPosture) -> None:
+        self._config = config
+        self._up_in_base = start_posture.base_rotation[2].copy()  # at the start
+        self._lowest = config.min_base_height * float(start_posture.base_position[2])
+
+    def findings(self, state: RobotState, reference: WalkingReference) -> list[Finding]:
+        """Return the limits beyond which the robot cannot be caught any more."""
+        config, found = self._config, []
+        tilt = math.acos(min(1.0, max(-1.0, float(state.base_rotation[2].dot(self._up_in_base)))))
+        if tilt > config.max_tilt:
+            limit = np.degrees(config.max_tilt)
+            text = f"the base is tilted by {np.degrees(tilt):.0f}°, the limit is {limit:.0f}°"
+            found.append(Finding(SafetyKind.TILT, "", text))
+        error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
+        if error > config.max_dcm_error:
+            limit = 100 * config.max_dcm_error
+            text = f"the DCM is {100 * error:.0f} cm off its reference, the limit is {limit:.0f} cm"
+            found.append(Finding(SafetyKind.DCM_ERROR, "", text))
+        height = float(state.base_position[2])
+        if height < self._lowest:
+            text = f"the base is {height:.2f} m above the ground, the limit is {self._lowest:.2f} m"
+            found.append(Finding(SafetyKind.BASE_HEIGHT, "", text))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceAgeCheckConfig:
+    """Tolerated age of the planner's references.
+
+    Attributes:
+        max_age: Of a reference, [s].
+    """
+
+    max_age: float
+
+    def __post_init__(self) -> None:
+        if self.max_age <= 0.0:
+            raise ConfigError(f"max_age={self.max_age}, must be positive")
+
+
+class ReferenceAgeCheck:
+    """Compares the time of the references with the clock; a planner in the same process is never late."""
+
+    def __init__(self, config: ReferenceAgeCheckConfig) -> None:
+        self._max_age = config.max_age
+        self._debounce = Debounce(0.0)
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._debounce.reset()
+
+    def findings(self, reference: WalkingReference, time: float) -> list[Finding]:
+        """Return a finding where the reference is too old at ``time`` [s]."""
+        age = time - reference.time
+        if not self._debounce.update(age > self._max_age, time):
+            return []
+        swinging = [str(side) for side in Side if not reference.foot(side).in_contact]
+        phase = f"while the {swinging[0]} foot swings" if swinging else "in double support"
+        text = f"the references stopped {age:.2f} s ago {phase}, the limit is {self._max_age:.2f} s"
+        return [Finding(SafetyKind.STALE_REFERENCE, "", text)]

@@ -1,0 +1,490 @@
+"""Checks of the sensors: a measurement is passed on, repaired where a sensor fails."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradiva.common import (
+    GRAVITY,
+    BaseMeasurement,
+    ConfigError,
+    EstimationError,
+    ImuMeasurement,
+    Measurement,
+    NDArray,
+    Side,
+    altered,
+    sealed,
+)
+from gradiva.robot_model import ForceTorqueSensor, RobotDescription
+from gradiva.safety.debounce import BoolArray, Debounce, VectorDebounce
+from gradiva.safety.events import Finding, SafetyKind
+
+_ROUNDING = 1e-9  # [s] sums of periods are not exact
+
+
+class FrozenSensorCheck:
+    """Finds a sensor that repeats its reading; all zeros do not count: a foot in the air."""
+
+    def __init__(self, duration: float) -> None:
+        """Take for how long a living sensor may repeat itself, [s]."""
+        self._duration = duration - _ROUNDING
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._values: list[float] = []
+        self._since = math.inf
+
+    def is_frozen(self, values: list[float], time: float) -> bool:
+        """Return whether this reading at ``time`` [s] has been the same for too long."""
+        if values != self._values or not any(values):
+            self._values, self._since = values, time
+            return False
+        return time - self._since >= self._duration
+
+
+class EncoderCheck:
+    r"""Replaces readings that cannot be.
+
+    A position :math:`s_k` is accepted while :math:`|s_k - s_{k-1}| \le v \Delta t + m`, with the largest speed
+    :math:`v` and a margin :math:`m`; else the joint is assumed to follow its command,
+    :math:`s_{k-1} + \int \dot s^* dt`, until the encoder comes back to that. A velocity is accepted where the position
+    is and was a tick before, for it may be the difference of both, and while :math:`|\dot s_k| \Delta t` keeps the same
+    bound: a light joint of a robot that falls is faster than its limit, and its encoder is not wrong.
+    """
+
+    def __init__(self, joints: Sequence[str], speeds: NDArray, margin: float, duration: float) -> None:
+        """Begin.
+
+        Args:
+            joints: Names.
+            speeds: Beyond them nothing moves, [rad/s], shape (n,).
+            margin: [rad].
+            duration: Tolerated without a finding, [s].
+        """
+        self._joints = joints
+        self._speeds = speeds
+        self._slowest = float(speeds.min())
+        self._margin = margin
+        self._debounce = VectorDebounce(np.full(2 * len(joints), duration))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the next positions are accepted if they are finite."""
+        self._positions: NDArray | None = None
+        self._was_wrong: BoolArray | None = None
+        self._debounce.reset()
+
+    @property
+    def positions(self) -> NDArray | None:
+        """Last accepted or predicted positions, [rad], shape (n,)."""
+        return self._positions
+
+    def predict(self, motion: NDArray) -> NDArray | None:
+        """Move the accepted positions by the commanded ``motion``, [rad], shape (n,), and return them."""
+        if self._positions is not None:
+            self._positions = self._positions + motion
+        return self._positions
+
+    def update(
+        self,
+        positions: NDArray,
+        velocities: NDArray,
+        commanded_motion: NDArray,
+        commanded_velocities: NDArray,
+        interval: float,
+        time: float,
+    ) -> tuple[NDArray, NDArray, list[Finding]]:
+        """Return plausible positions and velocities, and new violations.
+
+        Args:
+            positions: As read, [rad], shape (n,).
+            velocities: As read, [rad/s], shape (n,).
+            commanded_motion: Commanded motion since the last reading, [rad], shape (n,).
+            commanded_velocities: The last commanded velocities, [rad/s], shape (n,).
+            interval: Since the last reading, [s].
+            time: Of the control clock, [s].
+        """
+        if self._positions is None:
+            if np.isfinite(positions).all() and np.isfinite(velocities).all():
+                self._positions = positions
+            return positions, velocities, []
+        change = positions - self._positions
+        if self._was_wrong is None and self._can_be(velocities * interval, interval) and self._can_be(change, interval):
+            self._positions = positions
+            self._debounce.clear()
+            return positions, velocities, []
+        is_wrong = self._is_too_far(change, interval)
+        is_none = ~(np.isfinite(velocities) & np.isfinite(positions))
+        is_wrong |= is_none
+        is_too_fast = self._is_too_far(velocities * interval, interval)
+        distrusted = is_too_fast | is_wrong if self._was_wrong is None else is_too_fast | is_wrong | self._was_wrong
+        self._was_wrong = is_wrong if is_wrong.any() else None
+        self._positions = np.where(is_wrong, self._positions + commanded_motion, positions)
+        is_jump = is_wrong & ~is_none
+        lasting = self._debounce.update(np.concatenate([is_none | is_too_fast, is_jump]), time)
+        found = [self._finding(index, positions, self._positions) for index in lasting]
+        return self._positions, np.where(distrusted, commanded_velocities, velocities), found
+
+    def _can_be(self, change: NDArray, interval: float) -> bool:
+        """Return whether no joint moved too far; nearly always all together moved less than the slowest may alone."""
+        farthest = self._slowest * interval + self._margin
+        return bool(change.dot(change) <= farthest * farthest) or not self._is_too_far(change, interval).any()
+
+    def _is_too_far(self, change: NDArray, interval: float) -> BoolArray:
+        return ~(np.abs(change) <= self._speeds * interval + self._margin)  # NaN is, too
+
+    def _finding(self, index: int, read: NDArray, bridged: NDArray) -> Finding:
+        is_jump, joint = divmod(index, len(self._joints))
+        name = self._joints[joint]
+        if is_jump:
+            off = read[joint] - bridged[joint]
+            text = f"the encoder of {name} jumped by {off:+.2f} rad and did not come back"
+            return Finding(SafetyKind.ENCODER_JUMP, name, text)
+        return Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"the encoder of {name} gives no usable reading any more")
+
+
+class WrenchCheck:
+    """Refuses wrenches that are stale (frozen), not finite, or larger than any landing.
+
+    The readings of such a sensor are not used: the ZMP is then determined by the other foot. A sensor once distrusted
+    stays so until ``reset``.
+
+    Attributes:
+        untrusted: Feet of which the sensors are not used in this tick.
+    """
+
+    def __init__(
+        self, sensors: Sequence[ForceTorqueSensor], frozen_duration: float, bridge_duration: float, largest: float
+    ) -> None:
+        """Begin.
+
+        Args:
+            sensors: In the order of the readings.
+            frozen_duration: A living sensor repeats itself for less, [s].
+            bridge_duration: For so long unusable readings are tolerated without a finding, [s].
+            largest: That a sensor can read, [N, N·m].
+        """
+        self._sensors = sensors
+        self._largest = largest
+        self._frozen = [FrozenSensorCheck(frozen_duration) for _ in sensors]
+        self._debounce = VectorDebounce(np.full(len(sensors), bridge_duration))
+        self.reset()
+
+    def reset(self) -> None:
+        """Trust all sensors."""
+        for reading in self._frozen:
+            reading.reset()
+        self._debounce.reset()
+        self._distrusted: set[Side] = set()
+        self._last: NDArray | None = None
+        self.untrusted: frozenset[Side] = frozenset()
+
+    def distrust(self, side: Side) -> None:
+        """Do not use the sensors of a foot any more."""
+        self._distrusted.add(side)
+        self.untrusted = frozenset(self._distrusted)
+
+    def update(self, wrenches: NDArray, time: float) -> tuple[NDArray, list[Finding]]:
+        """Return finite wrenches, shape (sensors, 6), and new violations at ``time`` [s]."""
+        found = self._frozen_ones(wrenches, time)
+        if np.vdot(wrenches, wrenches) <= self._largest * self._largest:  # which NaN is not
+            self._debounce.clear()
+            self._last = wrenches
+            self.untrusted = frozenset(self._distrusted) if self._distrusted else frozenset()
+            return wrenches, found
+        return self._bridged(wrenches, time, found), found
+
+    def _frozen_ones(self, wrenches: NDArray, time: float) -> list[Finding]:
+        found = []
+        for sensor, reading, values in zip(self._sensors, self._frozen, wrenches.tolist(), strict=True):
+            if reading.is_frozen(values, time):
+                self._distrusted.add(sensor.foot)
+                text = f"the force-torque sensor {sensor.name} repeats the same reading, {values[2]:.1f} N along z"
+                found.append(Finding(SafetyKind.SENSOR_FROZEN, sensor.name, text))
+        return found
+
+    def _bridged(self, wrenches: NDArray, time: float, found: list[Finding]) -> NDArray:
+        is_wrong = ~(np.abs(wrenches).max(axis=1) <= self._largest)
+        for row in self._debounce.update(is_wrong, time):
+            name = self._sensors[row].name
+            self._distrusted.add(self._sensors[row].foot)
+            text = f"the force-torque sensor {name} gives no usable reading any more, {wrenches[row, 2]:.3g} N along z"
+            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, name, text))
+        last = np.zeros_like(wrenches) if self._last is None else self._last
+        self._last = np.where(is_wrong[:, None], last, wrenches)
+        unusable = {self._sensors[row].foot for row in np.flatnonzero(is_wrong).tolist()}
+        self.untrusted = frozenset(self._distrusted | unusable)
+        return self._last
+
+
+_MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
+
+
+class ImuCheck:
+    """Refuses readings of an inertial unit that is frozen or gives impossible numbers: encoders are enough to walk."""
+
+    def __init__(self, frozen_duration: float, bridge_duration: float) -> None:
+        """Begin.
+
+        Args:
+            frozen_duration: A living unit repeats itself for less, [s].
+            bridge_duration: For so long unusable readings are tolerated without a finding, [s].
+        """
+        self._frozen = FrozenSensorCheck(frozen_duration)
+        self._unusable = Debounce(bridge_duration)
+        self.reset()
+
+    def reset(self) -> None:
+        """Trust the unit."""
+        self._frozen.reset()
+        self._unusable.reset()
+        self._is_distrusted = False
+        self._was_seen = False
+
+    def update(self, imu: ImuMeasurement | None, time: float) -> tuple[ImuMeasurement | None, list[Finding]]:
+        """Return the reading, or None where it is not used, and new violations at ``time`` [s]."""
+        if imu is None and not self._was_seen:
+            return None, []  # a robot without one
+        self._was_seen = True
+        values = [] if imu is None else [*imu.rotation.ravel().tolist(), *imu.angular_velocity.tolist()]
+        is_usable = imu is not None and sum([value * value for value in values]) <= _MOST
+        found = []
+        if self._unusable.update(not is_usable, time):
+            found.append(Finding(SafetyKind.SENSOR_NOT_FINITE, "IMU", "the IMU gives no usable reading any more"))
+            self._is_distrusted = True
+        if imu is None or not is_usable:
+            return None, found
+        if self._frozen.is_frozen(values, time) and not self._is_distrusted:
+            found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
+            self._is_distrusted = True
+        return None if self._is_distrusted else imu, found
+
+
+_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
+_FLOAT = np.dtype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class SensorCheckConfig:
+    """Tolerated gaps and outliers of the sensors.
+
+    Attributes:
+        max_age: Of a measurement on the control clock, [s].
+        bridge_duration: For so long a jump or readings that are not finite are bridged without a finding, [s].
+        jump_speed: Factor on the velocity limits beyond which nothing moves, [-].
+        jump_margin: On top of it, [rad].
+        frozen_duration: A living sensor repeats itself for less, [s].
+    """
+
+    max_age: float
+    bridge_duration: float
+    jump_speed: float
+    jump_margin: float
+    frozen_duration: float
+
+    def __post_init__(self) -> None:
+        for name in ("max_age", "jump_speed", "jump_margin", "frozen_duration"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        if self.bridge_duration < 0.0:
+            raise ConfigError(f"bridge_duration={self.bridge_duration}, must not be negative")
+
+
+class SensorCheck:
+    """Passes on a measurement as it is, or repaired where a sensor fails.
+
+    A joint whose encoder fails is assumed to follow its command, a foot's force sensor is not used
+    (``untrusted_feet``), the IMU is left out. Where the whole measurement is too old, all of it at once.
+    """
+
+    def __init__(self, config: SensorCheckConfig, robot: RobotDescription, velocity_limits: NDArray) -> None:
+        """Take the tolerated limits, the robot, and its joints' velocity limits, [rad/s], shape (n,)."""
+        speeds, duration = config.jump_speed * velocity_limits, config.bridge_duration
+        self._config = config
+        self._no_motion = np.zeros_like(velocity_limits)
+        joints, sensors = len(robot.joints), len(robot.force_torque_sensors)
+        self._needed = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
+        self._unmeasured = sealed(np.full(joints, np.nan))
+        self._encoders = EncoderCheck(robot.joints, speeds, config.jump_margin, duration)
+        self._wrenches = WrenchCheck(
+            robot.force_torque_sensors, config.frozen_duration, duration, _LARGEST_LANDING * robot.mass * GRAVITY
+        )
+        self._imu = ImuCheck(config.frozen_duration, duration)
+        self._stale = Debounce(0.0)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past and trust all sensors."""
+        for part in (self._encoders, self._wrenches, self._imu, self._stale):
+            part.reset()
+        self._last: Measurement | None = None
+        self._last_reading = self._last_time = self._lag = 0.0
+        self._last_stamp = -math.inf
+        self._unread_motion = self._no_motion
+        self._is_blind = False
+
+    @property
+    def joint_positions(self) -> NDArray | None:
+        """Where the joints were last, [rad], shape (n,); None before the first measurement."""
+        return self._encoders.positions
+
+    @property
+    def untrusted_feet(self) -> frozenset[Side]:
+        """Feet of which the force-torque sensors are not used."""
+        return frozenset(Side) if self._is_blind else self._wrenches.untrusted
+
+    def distrust_foot(self, side: Side) -> None:
+        """Do not use the sensors of a foot any more."""
+        self._wrenches.distrust(side)
+
+    def update(
+        self, measurement: Measurement, commanded_velocities: NDArray, time: float
+    ) -> tuple[Measurement, list[Finding]]:
+        """Return the repaired measurement and new violations.
+
+        Args:
+            measurement: The newest one.
+            commanded_velocities: Commanded since the last tick, [rad/s], shape (n,).
+            time: Of the control clock, [s].
+        """
+        measurement, found = self.usable(measurement)
+        taken = self._taken(measurement.time, time, found)
+        age = time - taken
+        motion, self._last_time = (time - self._last_time) * commanded_velocities, time
+        is_stale = not age <= self._config.max_age  # so is a time that is not finite
+        found += self._stale_findings(is_stale, age, time)
+        self._is_blind = is_stale and self._last is not None
+        if self._last is not None and (is_stale or taken <= self._last_reading):
+            self._unread_motion = self._unread_motion + motion
+            return (self._blind(self._last, commanded_velocities, time) if is_stale else self._last), found
+        interval, self._last_reading, self._lag = taken - self._last_reading, taken, age
+        if self._unread_motion is not self._no_motion:
+            motion, self._unread_motion = motion + self._unread_motion, self._no_motion
+        if taken != measurement.time:
+            measurement = altered(measurement, time=taken)
+        self._last, new = self._repaired(measurement, motion, commanded_velocities, interval, time)
+        return self._last, [*found, *new]
+
+    def usable(self, measurement: Measurement) -> tuple[Measurement, list[Finding]]:
+        """Return a measurement without the readings of a wrong type or shape, and a finding for each of these.
+
+        Raises:
+            EstimationError: One of those without which no robot can be balanced: positions, velocities, wrenches.
+        """
+        if self._is_usable(measurement):
+            return measurement, []
+        for name, shape in self._needed.items():
+            if wrong := _mismatch(getattr(measurement, name), shape):
+                raise EstimationError(f"{name} {wrong}")
+        unusable = {name: why for name, why in self._optional_mismatches(measurement) if why}
+        found = [
+            Finding(SafetyKind.SENSOR_NOT_FINITE, name, f"{name} {why}: not used") for name, why in unusable.items()
+        ]
+        without = {name: self._unmeasured if name == "joint_torques" else None for name in unusable}
+        return altered(measurement, **without), found
+
+    def _is_usable(self, read: Measurement) -> bool:
+        """Return whether all readings have their type and shape; cheaper than naming those that have not."""
+        joints, imu, temperatures = self._needed["joint_positions"], read.imu, read.motor_temperatures
+        return (
+            _is_reading(read.joint_positions, joints)
+            and _is_reading(read.joint_velocities, joints)
+            and _is_reading(read.joint_torques, joints)
+            and _is_reading(read.contact_wrenches, self._needed["contact_wrenches"])
+            and (temperatures is None or _is_reading(temperatures, joints))
+            and (
+                imu is None
+                or (
+                    type(imu) is ImuMeasurement
+                    and _is_reading(imu.rotation, (3, 3))
+                    and _is_reading(imu.angular_velocity, (3,))
+                )
+            )
+            and (read.base is None or type(read.base) is BaseMeasurement)
+        )
+
+    def _optional_mismatches(self, measurement: Measurement) -> Iterator[tuple[str, str]]:
+        joints, imu, base = self._needed["joint_positions"], measurement.imu, measurement.base
+        yield "joint_torques", _mismatch(measurement.joint_torques, joints)
+        if measurement.motor_temperatures is not None:
+            yield "motor_temperatures", _mismatch(measurement.motor_temperatures, joints)
+        if imu is not None:
+            parts = getattr(imu, "rotation", None), getattr(imu, "angular_velocity", None)
+            yield "imu", _mismatch(parts[0], (3, 3)) or _mismatch(parts[1], (3,))
+        if base is not None and not isinstance(base, BaseMeasurement):
+            yield "base", f"is a {type(base).__name__}"
+
+    def _taken(self, stamp: float, time: float, found: list[Finding]) -> float:
+        """Return when a measurement was taken, [s]: where its stamp lies in the future, as long ago as the last one."""
+        if stamp - time <= self._config.max_age:
+            self._last_stamp = stamp
+            return stamp
+        if not math.isfinite(stamp):
+            if self._last is None:
+                raise EstimationError(f"the measurement's time is {stamp} s")
+            return math.nan
+        if stamp == self._last_stamp:
+            return self._last_reading
+        self._last_stamp = stamp
+        text = f"the measurement is stamped {stamp - time:.2f} s ahead: taken as if it were new"
+        found.append(Finding(SafetyKind.CLOCK_JUMP, "measurement", text))
+        return time - self._lag
+
+    def _stale_findings(self, is_stale: bool, age: float, time: float) -> list[Finding]:
+        if not self._stale.update(is_stale, time):
+            return []
+        limit = self._config.max_age
+        text = f"the sensors are silent: the newest measurement is {age:.2f} s old, the limit is {limit:.2f} s"
+        return [Finding(SafetyKind.STALE_MEASUREMENT, "", text)]
+
+    def _repaired(
+        self, measurement: Measurement, motion: NDArray, commanded_velocities: NDArray, interval: float, time: float
+    ) -> tuple[Measurement, list[Finding]]:
+        read = measurement
+        positions, velocities, found = self._encoders.update(
+            read.joint_positions, read.joint_velocities, motion, commanded_velocities, interval, time
+        )
+        wrenches, new = self._wrenches.update(read.contact_wrenches, time)
+        imu, newer = self._imu.update(read.imu, time)
+        is_repaired = positions is not read.joint_positions or velocities is not read.joint_velocities
+        if is_repaired or wrenches is not read.contact_wrenches or imu is not read.imu:
+            read = replace(
+                read, joint_positions=positions, joint_velocities=velocities, contact_wrenches=wrenches, imu=imu
+            )
+        return read, [*found, *new, *newer]
+
+    def _blind(self, last: Measurement, commanded_velocities: NDArray, time: float) -> Measurement:
+        """Return a measurement in which all joints follow their commands and the rest is unknown."""
+        positions = self._encoders.predict(self._unread_motion)
+        self._unread_motion = self._no_motion
+        if positions is None:
+            return last
+        self._last = replace(
+            last,
+            time=time - self._lag,
+            joint_positions=positions,
+            joint_velocities=commanded_velocities,
+            joint_torques=np.full_like(last.joint_torques, np.nan),
+            imu=None,
+            base=None,
+        )
+        return self._last
+
+
+def _is_reading(value: object, shape: tuple[int, ...]) -> bool:
+    return type(value) is np.ndarray and value.dtype == _FLOAT and value.shape == shape
+
+
+def _mismatch(value: object, shape: tuple[int, ...]) -> str:
+    """Return how a reading differs from an array of numbers of its shape; empty where it does not."""
+    if _is_reading(value, shape):
+        return ""
+    if isinstance(value, np.ndarray):
+        return f"has shape {value.shape} of {value.dtype}, the robot has {shape} of float64"
+    return f"is a {type(value).__name__}, not an array"

@@ -1,0 +1,301 @@
+"""Runs all checks of a tick and decides on the response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import TracebackType
+
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    ControlClockConfig,
+    Measurement,
+    NDArray,
+    NoSolutionFound,
+    RobotPosture,
+    RobotState,
+    Side,
+    WalkingReference,
+)
+from gradiva.robot_model import RobotDescription
+from gradiva.safety.debounce import Debounce
+from gradiva.safety.events import Finding, Response, SafetyEvent, SafetyKind
+from gradiva.safety.robot_checks import (
+    FallCheck,
+    FallCheckConfig,
+    FootCheck,
+    FootCheckConfig,
+    JointBounds,
+    JointCheck,
+    JointCheckConfig,
+    MotorCheck,
+    MotorCheckConfig,
+    ReferenceAgeCheck,
+    ReferenceAgeCheckConfig,
+)
+from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
+
+_PACKAGE = __name__.partition(".")[0]
+_LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePolicyConfig:
+    """Tolerated durations of failures of the layers.
+
+    Attributes:
+        failed_duration: Consecutive ticks that raise an error are tolerated for so long, [s].
+        relaxed_duration: Ticks are tolerated for so long in which layer 3 cannot meet feet and CoM and
+            minimises the residual, [s].
+    """
+
+    failed_duration: float
+    relaxed_duration: float
+
+    def __post_init__(self) -> None:
+        for name in ("failed_duration", "relaxed_duration"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+class FailurePolicy:
+    """Counts consecutive failed ticks and how long they have lasted."""
+
+    def __init__(self, config: FailurePolicyConfig) -> None:
+        self._debounce = Debounce(config.failed_duration)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._debounce.reset()
+        self._failed_ticks = 0
+
+    def succeeded(self) -> None:
+        """Note a tick that went well."""
+        if self._failed_ticks > 0:
+            self.reset()
+
+    def failed(self, error: Exception, time: float) -> list[Finding]:
+        """Return a finding for a tick that failed at ``time`` [s] and, once, that failures have lasted too long."""
+        self._failed_ticks += 1
+        found = [failed_tick(error)]
+        if self._debounce.update(True, time):
+            kind = SafetyKind.NO_SOLUTION if isinstance(error, NoSolutionFound) else SafetyKind.FAILED_TICKS
+            text = f"{self._failed_ticks} ticks failed in a row, the last one: {found[0].text}"
+            found.append(Finding(kind, "", text))
+        return found
+
+
+def failed_tick(error: Exception) -> Finding:
+    """Return an error by its type, message, room and line, such as ``KeyError 'x' in estimation (base_source.py:90)``.
+
+    The subject is the same for the same error at the same place.
+    """
+    name = type(error).__name__
+    room, line = _place(error.__traceback__)
+    return Finding(SafetyKind.FAILED_TICK, f"{name}{room}", f"{name} {_message(error)}{room}{line}")
+
+
+def _place(traceback: TracebackType | None) -> tuple[str, str]:
+    """Return the innermost room of this package that an error passed, and the file and line where it arose."""
+    room = line = ""
+    while traceback is not None:
+        package, _, path = str(traceback.tb_frame.f_globals.get("__name__", "")).partition(".")
+        room = f" in {path.partition('.')[0]}" if package == _PACKAGE else room
+        line = f" ({Path(traceback.tb_frame.f_code.co_filename).name}:{traceback.tb_lineno})"
+        traceback = traceback.tb_next
+    return room, line
+
+
+def _message(error: Exception) -> str:
+    """Return the first line of an error's message."""
+    try:
+        text = str(error).strip().partition("\n")[0]
+    except Exception:  # an error of a library may not be able to say what it is
+        text = ""
+    return text[:_LONGEST_MESSAGE] or "without a message"
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsesConfig:
+    """Responses by kind: one field for each ``SafetyKind`` that has a choice.
+
+    Lasting failures and the emergency stop have none: no command is left to finish a step with.
+    """
+
+    joint_position: Response
+    joint_velocity: Response
+    joint_torque: Response
+    joint_tracking: Response
+    motor_warm: Response
+    motor_hot: Response
+    centre_of_pressure: Response
+    foot_force: Response
+    tilt: Response
+    base_height: Response
+    dcm_error: Response
+    sensor_not_finite: Response
+    encoder_jump: Response
+    sensor_frozen: Response
+    stale_measurement: Response
+    stale_reference: Response
+    clock_jump: Response
+    control_mode: Response
+    relaxed: Response
+    failed_tick: Response
+
+    def of(self, kind: SafetyKind) -> Response:
+        """Return the response to ``kind``."""
+        return getattr(self, kind, Response.FREEZE)
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyConfig:
+    """Table ``[safety]``; its parts are documented at their classes.
+
+    Attributes:
+        responses: The response to each kind.
+        joints: Limits and tracking of the joints.
+        motors: Temperatures.
+        feet: Force and centre of pressure.
+        fall: Limits of a robot that can be caught.
+        sensors: Tolerated gaps and outliers of readings.
+        reference: Age of the references.
+        clock: How far control time goes on in one tick.
+        failures: Ticks without measurement or solution.
+    """
+
+    responses: ResponsesConfig
+    joints: JointCheckConfig
+    motors: MotorCheckConfig
+    feet: FootCheckConfig
+    fall: FallCheckConfig
+    sensors: SensorCheckConfig
+    reference: ReferenceAgeCheckConfig
+    clock: ControlClockConfig
+    failures: FailurePolicyConfig
+
+    def __post_init__(self) -> None:
+        for field in fields(self.responses):
+            is_fall = field.name in (SafetyKind.TILT, SafetyKind.DCM_ERROR, SafetyKind.BASE_HEIGHT)
+            if is_fall and getattr(self.responses, field.name) is Response.FINISH_STEP:
+                raise ConfigError(f"responses.{field.name}='{Response.FINISH_STEP}': a robot that falls cannot")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LastCommand:
+    """Last commanded motion of the joints, feed-forward left out.
+
+    Attributes:
+        positions: For now, [rad], shape (n,).
+        velocities: Until now, [rad/s], shape (n,).
+    """
+
+    positions: NDArray
+    velocities: NDArray
+
+
+class SafetySupervisor:
+    """Runs the checks of sensors, joints, motors, feet, balance, references and the layers themselves.
+
+    Attributes:
+        events: All so far, in order.
+    """
+
+    def __init__(
+        self, config: SafetyConfig, robot: RobotDescription, bounds: JointBounds, start_posture: RobotPosture
+    ) -> None:
+        """Build the checks.
+
+        Args:
+            config: Limits and responses.
+            robot: Joints, soles, sensors, weight.
+            bounds: Of its joints.
+            start_posture: The posture in which it stands upright.
+        """
+        self._responses = config.responses
+        self._sensors = SensorCheck(config.sensors, robot, bounds.velocities)
+        self._joints = JointCheck(config.joints, robot.joints, bounds)
+        self._motors = MotorCheck(config.motors, robot.joints)
+        self._feet = FootCheck(config.feet, robot.sole, robot.mass * GRAVITY)
+        self._fall = FallCheck(config.fall, start_posture)
+        self._reference = ReferenceAgeCheck(config.reference)
+        self._failures = FailurePolicy(config.failures)
+        self._pending: list[Finding] = []
+        self._reported: set[tuple[SafetyKind, str]] = set()
+        self.events: list[SafetyEvent] = []
+
+    def reset(self) -> None:
+        """Forget what was wrong, trust all sensors; the events stay."""
+        for check in (self._sensors, self._joints, self._motors, self._feet, self._reference, self._failures):
+            check.reset()
+        self._pending = []
+        self._reported.clear()
+
+    @property
+    def joint_positions(self) -> NDArray | None:
+        """Where the joints were last, [rad], shape (n,)."""
+        return self._sensors.joint_positions
+
+    @property
+    def untrusted_feet(self) -> frozenset[Side]:
+        """Feet of which the force-torque sensors are not used."""
+        return self._sensors.untrusted_feet
+
+    def checked(self, measurement: Measurement, command: LastCommand, time: float) -> Measurement:
+        """Return the measurement, repaired where a sensor fails; its findings count in the next ``check``."""
+        measurement, found = self._sensors.update(measurement, command.velocities, time)
+        self._pending += found
+        return measurement
+
+    def check(
+        self,
+        measurement: Measurement,
+        command: LastCommand,
+        state: RobotState,
+        reference: WalkingReference,
+        time: float,
+    ) -> SafetyEvent | None:
+        """Return the most severe new event of the balancing robot, or None."""
+        found = [
+            *self._pending,
+            *self._joints.findings(measurement, command.positions, time),
+            *self._motors.findings(measurement.motor_temperatures, time),
+            *self._feet.findings(state, reference, self.untrusted_feet, time),
+            *self._fall.findings(state, reference),
+            *self._reference.findings(reference, time),
+        ]
+        self._pending = []
+        return self.note(found, time) if found else None
+
+    def check_at_rest(self, measurement: Measurement, time: float) -> SafetyEvent | None:
+        """Return the most severe new event of a robot that is moved without balancing, or None."""
+        measurement, found = self._sensors.usable(measurement)
+        return self.note([*found, *self._motors.findings(measurement.motor_temperatures, time)], time)
+
+    def succeeded(self) -> None:
+        """Note a tick that brought a command."""
+        self._failures.succeeded()
+
+    def failed(self, error: Exception, time: float) -> SafetyEvent | None:
+        """Note a tick that raised ``error``; return its most severe new event, or None."""
+        return self.note(self._failures.failed(error, time), time)
+
+    def note(self, findings: Iterable[Finding], time: float) -> SafetyEvent | None:
+        """Record new findings; return the most severe event among them, the first of equals, or None."""
+        new = []
+        for finding in findings:
+            if (finding.kind, finding.subject) not in self._reported:
+                self._reported.add((finding.kind, finding.subject))
+                new.append(SafetyEvent(time, finding, self._responses.of(finding.kind)))
+        self.events += new
+        for event in new:
+            if event.kind is SafetyKind.FOOT_FORCE:
+                self._sensors.distrust_foot(Side(event.subject))
+        return _most_severe(new) if new else None
+
+
+def _most_severe(events: Sequence[SafetyEvent]) -> SafetyEvent:
+    return max(events, key=lambda event: event.response.severity)

@@ -1,0 +1,106 @@
+"""Detects falls of the robot and measures how far its loaded feet slip."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray, Side, so3
+
+
+@dataclass(frozen=True, slots=True)
+class FallConfig:
+    """Limits of an upright robot.
+
+    Attributes:
+        height_fraction: Lowest height of the base above the floor, as a part of its start height, [-].
+        tilt: Largest angle of the base from its start attitude, heading aside, [rad].
+    """
+
+    height_fraction: float
+    tilt: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.height_fraction < 1.0:
+            raise ConfigError(f"height_fraction={self.height_fraction}: must lie between 0 and 1")
+        if not 0.0 < self.tilt < math.pi:
+            raise ConfigError(f"tilt={self.tilt}: must lie between 0 and π rad")
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """That the robot fell.
+
+    Attributes:
+        reason: For people.
+        time: When it was noticed, [s].
+    """
+
+    reason: str
+    time: float
+
+
+class FallDetector:
+    """Compares the base with where it started."""
+
+    def __init__(self, config: FallConfig, base_position: NDArray, base_rotation: NDArray) -> None:
+        self._config = config
+        self._start_height = float(base_position[2])
+        self._upright = base_rotation.T  # turns the base's axes so that z is up at the start
+        self._lowest = config.height_fraction * self._start_height
+
+    def check(self, time: float, base_position: NDArray, base_rotation: NDArray) -> Fall | None:
+        """Return the fall, or None while the robot is upright."""
+        height = float(base_position[2])
+        if not (np.isfinite(base_position).all() and np.isfinite(base_rotation).all()):
+            return Fall("the simulation diverged: the state is not finite", time)
+        tilt = so3.tilt(base_rotation @ self._upright)
+        if tilt > self._config.tilt:
+            return Fall(f"base tilt above the limit of {math.degrees(self._config.tilt):.0f}°", time)
+        if height < self._lowest:
+            drop = self._lowest - height
+            return Fall(f"base height {height:.2f} m, {drop:.2f} m below the limit of {self._lowest:.2f} m", time)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SlipConfig:
+    """When a foot counts as standing.
+
+    Attributes:
+        loaded_force: Vertical force, [N].
+    """
+
+    loaded_force: float
+
+    def __post_init__(self) -> None:
+        if self.loaded_force <= 0.0:
+            raise ConfigError(f"loaded_force={self.loaded_force}: must be positive")
+
+
+class SlipMeter:
+    """Keeps, for each stance phase of each foot, the way from where the sole was at touch-down.
+
+    Attributes:
+        largest_slip: Horizontal way of a sole's middle in one stance phase, over all so far, [m]; that a sole rolls
+            about its middle or sinks is none.
+        largest_turn: Turn of a sole about the vertical in one stance phase, over all so far, [rad].
+    """
+
+    def __init__(self, config: SlipConfig) -> None:
+        self._loaded_force = config.loaded_force
+        self._touch_down: dict[Side, tuple[float, float, float]] = {}
+        self.largest_slip = 0.0
+        self.largest_turn = 0.0
+
+    def update(self, side: Side, position: NDArray, rotation: NDArray, vertical_force: float) -> None:
+        """Take one sample of a sole: of the middle of its face, its rotation and its load (world; [m], [N])."""
+        if not vertical_force > self._loaded_force:
+            self._touch_down.pop(side, None)
+            return
+        x, y, heading = float(position[0]), float(position[1]), so3.yaw(rotation)
+        x0, y0, heading0 = self._touch_down.setdefault(side, (x, y, heading))
+        self.largest_slip = max(self.largest_slip, math.hypot(x - x0, y - y0))
+        self.largest_turn = max(self.largest_turn, abs(so3.wrap_angle(heading - heading0)))

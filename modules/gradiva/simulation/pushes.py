@@ -1,0 +1,92 @@
+"""Pushes: forces from outside on a link."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from gradiva.common import ConfigError, ModelError, NDArray, so3
+from gradiva.simulation.rigid_tree import RigidTree
+
+
+@dataclass(frozen=True, slots=True)
+class Push:
+    """A constant force at the centre of mass of a link, and a torque.
+
+    Attributes:
+        link: Of the model.
+        force: World, [N].
+        start: [s].
+        duration: [s].
+        torque: World, [N·m].
+    """
+
+    link: str
+    force: tuple[float, float, float]
+    start: float
+    duration: float
+    torque: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        if self.duration <= 0.0:
+            raise ConfigError(f"push on '{self.link}': duration={self.duration} must be positive")
+
+    @property
+    def end(self) -> float:
+        """When it stops, [s]."""
+        return self.start + self.duration
+
+    def __str__(self) -> str:
+        sizes = ((math.hypot(*self.force), "N"), (math.hypot(*self.torque), "N·m"))
+        size = " and ".join(f"{value:.3g} {unit}" for value, unit in sizes if value > 0.0) or "0 N"
+        return f"push of {size} on {self.link} from {self.start:.2f} to {self.end:.2f} s"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Action:
+    """A push as the engine needs it; the arm leads from the body's to the link's centre of mass."""
+
+    steps: range
+    body: int
+    force: NDArray
+    torque: NDArray
+    arm_in_body: NDArray
+
+
+class Pusher:
+    """Knows where on its rigid body each push acts; the first to write ``data.xfrc_applied`` in each step."""
+
+    def __init__(self, tree: RigidTree, model: mujoco.MjModel) -> None:
+        self._tree = tree
+        self._model = model
+        self._actions: list[_Action] = []
+
+    def add(self, push: Push) -> None:
+        """Take a push, now or later.
+
+        Raises:
+            ModelError: The model has no such link.
+        """
+        try:
+            body = self._tree.body_of(push.link)
+        except ModelError as error:
+            raise ModelError(f"push on '{push.link}': {error}") from None
+        inertial = body.inertials.get(push.link)
+        point = body.frames[push.link][:3, 3] if inertial is None else inertial.centre
+        first = round(push.start / self._model.opt.timestep)
+        steps = range(first, first + round(push.duration / self._model.opt.timestep))
+        arm = point - body.inertial.centre
+        number = self._model.body(body.name).id
+        self._actions.append(_Action(steps, number, np.array(push.force), np.array(push.torque), arm))
+
+    def apply(self, data: mujoco.MjData, step: int) -> None:
+        """Set the external forces of a physics step."""
+        data.xfrc_applied.fill(0.0)
+        for action in self._actions:
+            if step in action.steps:
+                arm = data.xmat[action.body].reshape(3, 3) @ action.arm_in_body
+                data.xfrc_applied[action.body, :3] += action.force
+                data.xfrc_applied[action.body, 3:] += action.torque + so3.cross(arm, action.force)

@@ -1,0 +1,315 @@
+"""Servos that turn commands of position, velocity or torque into the control of the engine's actuators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import (
+    ConfigError,
+    ControlMode,
+    JointCommand,
+    NDArray,
+    RobotInterfaceError,
+    freeze_arrays,
+    unchecked,
+)
+from gradiva.robot_model import RobotDescription
+
+Joints = npt.NDArray[np.bool_] | slice  # which of the bank's joints
+ALL = slice(None)
+Modes = tuple[ControlMode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ServoConfig:
+    """Servos of all joints; the gains of the robot's description times these factors.
+
+    Attributes:
+        stiffness_scale: Of the position servos, [-].
+        damping_scale: Of the position servos, [-].
+        velocity_stiffness_scale: Integral gain of the velocity servos over the position servos' stiffness, [-].
+        velocity_damping_scale: Proportional gain of the velocity servos over the position servos' damping, [-].
+        delay: From the command to the servos, [s].
+    """
+
+    stiffness_scale: float
+    damping_scale: float
+    velocity_stiffness_scale: float
+    velocity_damping_scale: float
+    delay: float
+
+    def __post_init__(self) -> None:
+        for name in ("stiffness_scale", "velocity_stiffness_scale"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be positive")
+        for name in ("damping_scale", "velocity_damping_scale", "delay"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedCommand:
+    """One command for all joints, in the order of the robot's description.
+
+    Attributes:
+        modes: What each of ``values`` is, shape (n,).
+        values: Joint positions [rad], velocities [rad/s] or torques [N·m], shape (n,).
+    """
+
+    modes: tuple[ControlMode, ...]
+    values: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, values=(None,))
+        if len(self.modes) != len(self.values):
+            raise RobotInterfaceError(f"{len(self.modes)} modes for {len(self.values)} values")
+
+    @classmethod
+    def of(cls, command: JointCommand) -> MixedCommand:
+        """Return a command of all joints in one mode as such."""
+        return unchecked(cls, modes=(command.mode,) * len(command.values), values=command.values)
+
+
+class Servo(Protocol):
+    """A bank of servos, one a joint; those of joints that are in another mode idle."""
+
+    @property
+    def gains(self) -> ServoGains:
+        """What the actuators compute, at each physics step and implicitly in the velocity."""
+        ...
+
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
+        """Take over ``joints`` from other servos without a jump of the torques; arrays of all joints, shape (n,)."""
+        ...
+
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
+        """Take a new command for ``joints``; values of all joints, shape (n,)."""
+        ...
+
+    def control(self, joint_positions: NDArray, duration: float) -> NDArray:
+        """Return the control of the next physics step of ``duration`` [s], shape (n,)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServoGains:
+    """Torque = input_gain · control − stiffness · position − damping · velocity, one of each a joint.
+
+    Attributes:
+        input_gain: Shape (n,).
+        stiffness: [N·m/rad], shape (n,).
+        damping: [N·m·s/rad], shape (n,).
+    """
+
+    input_gain: NDArray
+    stiffness: NDArray
+    damping: NDArray
+
+
+class PositionServo:
+    r"""Spring and damper: :math:`\tau = k_p (s^* - s) - k_d \dot s`, clamped at the torque limits.
+
+    ==============  ========================  =======
+    Symbol          Field                     Unit
+    ==============  ========================  =======
+    :math:`s^*`     last command              rad
+    :math:`k_p`     ``stiffness``             N·m/rad
+    :math:`k_d`     ``damping``               N·m·s/rad
+    ==============  ========================  =======
+    """
+
+    def __init__(self, stiffness: NDArray, damping: NDArray) -> None:
+        self._stiffness = stiffness
+        self._gains = spring(stiffness, damping)
+        self._target = 0.0 * stiffness
+
+    @property
+    def gains(self) -> ServoGains:
+        """A spring and a damper."""
+        return self._gains
+
+    @property
+    def target(self) -> NDArray:
+        """Where the servos pull, [rad], shape (n,)."""
+        return self._target.copy()
+
+    def set_gains(self, stiffness: NDArray, damping: NDArray) -> None:
+        """Take other gains, [N·m/rad] and [N·m·s/rad]; the target stays."""
+        self._stiffness = stiffness
+        self._gains = spring(stiffness, damping)
+
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
+        """Hold the torques until the first command, at joints at rest."""
+        self._target[joints] = (joint_positions + joint_torques / self._stiffness)[joints]
+
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
+        """Take target positions, [rad]."""
+        self._target[joints] = values[joints]
+
+    def control(self, joint_positions: NDArray, duration: float) -> NDArray:
+        """Return the target, [rad]."""
+        return self._target
+
+
+class VelocityServo:
+    r"""Proportional-integral control of the velocity, its integral kept within the torque limits.
+
+    .. math:: \tau = k_d (v^* - \dot s) + k_p \int (v^* - \dot s) dt = k_p (u - s) - k_d \dot s, \qquad
+        u = \int v^* dt + \frac{k_d}{k_p} v^*
+
+    so that the damping term can be integrated implicitly. The spring :math:`k_p (\int v^* dt - s)` never
+    exceeds the torque limit: beyond it the integral follows the joint.
+
+    ==============  ========================  ===========
+    Symbol          Field                     Unit
+    ==============  ========================  ===========
+    :math:`v^*`     last command              rad/s
+    :math:`k_p`     ``stiffness``             N·m/rad
+    :math:`k_d`     ``damping``               N·m·s/rad
+    ==============  ========================  ===========
+    """
+
+    def __init__(self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray) -> None:
+        self._stiffness = stiffness
+        self._gains = spring(stiffness, damping)
+        self._lead = damping / stiffness
+        self._reach = torque_limits / stiffness
+        self._integral = 0.0 * stiffness
+        self._velocity = 0.0 * stiffness
+
+    @property
+    def gains(self) -> ServoGains:
+        """A spring and a damper."""
+        return self._gains
+
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
+        """Hold the torques until the first command, at joints at rest."""
+        self._integral[joints] = (joint_positions + joint_torques / self._stiffness)[joints]
+        self._velocity[joints] = 0.0
+
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
+        """Take target velocities, [rad/s]."""
+        self._velocity[joints] = values[joints]
+
+    def control(self, joint_positions: NDArray, duration: float) -> NDArray:
+        """Return u at the end of the step, [rad]."""
+        moved = self._integral + duration * self._velocity
+        low, high = joint_positions - self._reach, joint_positions + self._reach
+        self._integral = np.minimum(np.maximum(moved, low), high)
+        return self._integral + self._lead * self._velocity
+
+
+class TorqueServo:
+    """The torque is the command, clamped at the torque limits; all joints' commands start as the torques held."""
+
+    def __init__(self, joints: int) -> None:
+        self._gains = no_spring(joints)
+        self._torques = self._gains.damping.copy()
+
+    @property
+    def gains(self) -> ServoGains:
+        """No spring, no damper."""
+        return self._gains
+
+    def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
+        """Hold the torques until the first command."""
+        self._torques[joints] = joint_torques[joints]
+
+    def command(self, values: NDArray, joints: Joints = ALL) -> None:
+        """Take torques, [N·m]."""
+        self._torques[joints] = values[joints]
+
+    def control(self, joint_positions: NDArray, duration: float) -> NDArray:
+        """Return the torques, [N·m]."""
+        return self._torques
+
+
+def spring(stiffness: NDArray, damping: NDArray) -> ServoGains:
+    """Gains of a spring towards the control, and a damper."""
+    return ServoGains(stiffness, stiffness, damping)
+
+
+def no_spring(joints: int) -> ServoGains:
+    """Gains with which the control is the torque."""
+    return ServoGains(np.ones(joints), np.zeros(joints), np.zeros(joints))
+
+
+class ServoBank:
+    """Servos of each mode; switches the engine's actuators between them without a jump of the torques."""
+
+    def __init__(self, description: RobotDescription, config: ServoConfig, model: mujoco.MjModel) -> None:
+        stiffness = description.per_joint("stiffness")
+        damping = description.per_joint("damping")
+        self._model = model
+        self._position = PositionServo(config.stiffness_scale * stiffness, config.damping_scale * damping)
+        self._servos: dict[ControlMode, Servo] = {
+            ControlMode.POSITION: self._position,
+            ControlMode.VELOCITY: VelocityServo(
+                config.velocity_stiffness_scale * stiffness,
+                config.velocity_damping_scale * damping,
+                model.actuator_forcerange[:, 1],
+            ),
+            ControlMode.TORQUE: TorqueServo(len(stiffness)),
+        }
+        self._modes: Modes = ()
+        self._active: tuple[tuple[Servo, Joints], ...] = ()
+
+    def hold(self, modes: Modes, joint_positions: NDArray, joint_torques: NDArray) -> None:
+        """Enter the joints' modes with the present torques, [N·m]; a joint that is in its mode goes on as it was."""
+        is_new = np.array(
+            [mode is not before for mode, before in zip(modes, self._modes or (None,) * len(modes), strict=True)]
+        )
+        of_mode = {mode: np.array([one is mode for one in modes]) for mode in self._servos}
+        for mode, servo in self._servos.items():
+            if (of_mode[mode] & is_new).any():
+                servo.start(joint_positions, joint_torques, of_mode[mode] & is_new)
+        self._modes = modes
+        self._active = tuple(
+            (servo, ALL if of_mode[mode].all() else of_mode[mode])
+            for mode, servo in self._servos.items()
+            if of_mode[mode].any()
+        )
+        self._set_gains()
+
+    def command(self, command: MixedCommand, joint_positions: NDArray, joint_torques: NDArray) -> None:
+        """Obey a command, first entering its modes."""
+        if command.modes != self._modes:
+            self.hold(command.modes, joint_positions, joint_torques)
+        for servo, joints in self._active:
+            servo.command(command.values, joints)
+
+    def control(self, joint_positions: NDArray, duration: float) -> NDArray:
+        """Return the control of the next physics step of ``duration`` [s], shape (n,)."""
+        if len(self._active) == 1:
+            return self._active[0][0].control(joint_positions, duration)
+        control = np.empty_like(joint_positions)
+        for servo, joints in self._active:
+            control[joints] = servo.control(joint_positions, duration)[joints]
+        return control
+
+    @property
+    def position_targets(self) -> NDArray:
+        """Where the position servos pull, [rad], shape (n,); means nothing for joints in other modes."""
+        return self._position.target
+
+    @property
+    def position_gains(self) -> tuple[NDArray, NDArray]:
+        """Stiffness [N·m/rad] and damping [N·m·s/rad] of the position servos, shape (n,) each."""
+        return self._position.gains.stiffness, self._position.gains.damping
+
+    def set_position_gains(self, stiffness: NDArray, damping: NDArray) -> None:
+        """Change the position servos: stiffness [N·m/rad], damping [N·m·s/rad], shape (n,) each; targets stay."""
+        self._position.set_gains(stiffness, damping)
+        self._set_gains()
+
+    def _set_gains(self) -> None:
+        for servo, joints in self._active:
+            gains = servo.gains
+            self._model.actuator_gainprm[joints, 0] = gains.input_gain[joints]
+            self._model.actuator_biasprm[joints, 1] = -gains.stiffness[joints]
+            self._model.actuator_biasprm[joints, 2] = -gains.damping[joints]

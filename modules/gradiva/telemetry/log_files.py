@@ -1,0 +1,306 @@
+"""Write and read logs as MATLAB v7.3 files, export signals as CSV and NPZ, reduce values to those of JSON and TOML."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Protocol
+
+import h5py
+import numpy as np
+
+from gradiva.common import NDArray, nearest_name
+from gradiva.telemetry.signal_log import LogError, SignalInfo, SignalLog
+
+ROOT = "robot_logger_device"
+TREE = "walking"
+_USER_BLOCK = 512  # bytes, the smallest that HDF5 takes; MATLAB reads the first 128
+_LONG = 4096  # numbers; a longer array is compressed
+_CHUNK = 1024  # rows that are compressed together, as many as a block of a log has: each chunk is written once
+_DRAWN = {f"joints_state::{name}::measured": f"joints_state::{name}" for name in ("positions", "velocities", "torques")}
+_NUMBER = "%.9g"  # micrometres of a kilometre, and a tenth of the lines that all digits would need
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MatLog:
+    """Hold what a log file contains.
+
+    Attributes:
+        log: All signals.
+        joints: Names, in the order of the joint signals.
+        robot_name: Of the robot.
+        metadata: Values that were written beside the signals.
+    """
+
+    log: SignalLog
+    joints: tuple[str, ...]
+    robot_name: str
+    metadata: dict[str, Any]
+
+
+class SignalSource(Protocol):
+    """Signals over time that are written block by block: a `SignalLog`, or a `JournalReader`, which stays on disk."""
+
+    @property
+    def columns(self) -> Mapping[str, slice]:
+        """Where each signal stands in a row."""
+        ...
+
+    def info(self, name: str) -> SignalInfo:
+        """Return names and unit of a signal's columns."""
+        ...
+
+    def blocks(self) -> Iterator[NDArray]:
+        """Yield all rows: time [s], then the columns of all signals, shape (rows, width)."""
+        ...
+
+    def __len__(self) -> int:
+        """Return how many rows there are."""
+        ...
+
+
+def write_mat(
+    path: Path,
+    log: SignalSource,
+    joints: Sequence[str],
+    robot_name: str,
+    metadata: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a log; beside what ``log`` itself holds, the memory of one of its blocks is needed.
+
+    Args:
+        path: Of the file; replaced if it exists.
+        log: All signals.
+        joints: Names, in the order of the joint signals.
+        robot_name: Of the robot.
+        metadata: Anything that JSON can say.
+    """
+    with h5py.File(path, "w", userblock_size=_USER_BLOCK, libver="earliest", rdcc_nbytes=0) as file:
+        writer = _MatWriter(file, len(log))
+        root = writer.struct(file, ROOT)
+        writer.cell(root, "description_list", joints)
+        writer.text(root, "yarp_robot_name", robot_name)
+        writer.text(root, "metadata", json.dumps(plain(metadata or {})))
+        writer.struct(root, TREE)
+        for name, columns in log.columns.items():
+            for place in (f"{TREE}::{name}", _DRAWN.get(name)):
+                if place is not None:
+                    writer.signal(root, place, columns, log.info(name))
+        writer.list_fields(root)
+        writer.fill(log.blocks())
+    _write_header(path)
+
+
+def read_mat(path: Path) -> MatLog:
+    """Read a log that ``write_mat`` wrote.
+
+    Raises:
+        LogError: The file is missing, is not HDF5, or holds no walking log.
+    """
+    try:
+        with h5py.File(path, "r") as file:
+            root = file[ROOT]
+            return MatLog(
+                log=_read_log(root[TREE]),
+                joints=tuple(_texts(file, root["description_list"])),
+                robot_name=_text(root["yarp_robot_name"]),
+                metadata=json.loads(_text(root["metadata"])),
+            )
+    except FileNotFoundError:
+        raise LogError(f"there is no log {path}") from None
+    except (OSError, KeyError, ValueError) as error:
+        raise LogError(f"{path} is not a walking log: {error}") from None
+
+
+class _MatWriter:
+    """Writes MATLAB's types into an HDF5 file."""
+
+    def __init__(self, file: h5py.File, rows: int) -> None:
+        self._references = file.create_group("#refs#")
+        self._texts: dict[str, h5py.Reference] = {}
+        self._rows = rows
+        self._tables: list[tuple[h5py.Dataset, slice]] = []  # to be filled, and from which columns of the rows
+
+    def struct(self, parent: h5py.Group, name: str) -> h5py.Group:
+        """Return the struct of that name, made if it is not there."""
+        group = parent.require_group(name)
+        group.attrs["MATLAB_class"] = np.bytes_("struct")
+        return group
+
+    def numbers(self, parent: h5py.Group, name: str, values: Any) -> None:
+        """Write an array."""
+        array = np.asarray(values, dtype=np.float64)
+        parent.create_dataset(name, data=array).attrs["MATLAB_class"] = np.bytes_("double")
+
+    def table(self, parent: h5py.Group, name: str, shape: tuple[int, ...], columns: slice) -> None:
+        """Make an array of one row a sample for `fill`, compressed where it is long."""
+        packing: dict[str, Any] = {}
+        if math.prod(shape) > _LONG:
+            chunks = (min(self._rows, _CHUNK), *shape[1:])
+            packing = {"compression": "gzip", "compression_opts": 1, "shuffle": True, "chunks": chunks}
+        dataset = parent.create_dataset(name, shape, np.float64, **packing)
+        dataset.attrs["MATLAB_class"] = np.bytes_("double")
+        self._tables.append((dataset, columns))
+
+    def fill(self, blocks: Iterator[NDArray]) -> None:
+        """Write the rows of all samples."""
+        begin = 0
+        for block in blocks:
+            end = begin + len(block)
+            for dataset, columns in self._tables:
+                dataset[begin:end] = block[:, columns].reshape(len(block), *dataset.shape[1:])
+            begin = end
+
+    def text(self, parent: h5py.Group, name: str, text: str) -> h5py.Dataset:
+        """Write a row of characters."""
+        units = np.frombuffer(text.encode("utf-16-le"), dtype="<u2")[:, None]
+        dataset = parent.create_dataset(name, data=units if len(units) else np.zeros(2, np.uint64))
+        dataset.attrs["MATLAB_class"] = np.bytes_("char")
+        dataset.attrs["MATLAB_int_decode"] = np.int32(2)
+        if not len(units):
+            dataset.attrs["MATLAB_empty"] = np.uint8(1)
+        return dataset
+
+    def cell(self, parent: h5py.Group, name: str, texts: Sequence[str]) -> None:
+        """Write a column cell of texts; equal texts are stored once."""
+        for text in texts:
+            if text not in self._texts:
+                self._texts[text] = self.text(self._references, f"t{len(self._texts)}", text).ref
+        references = np.array([[self._texts[text] for text in texts]], dtype=h5py.ref_dtype)
+        parent.create_dataset(name, data=references, dtype=h5py.ref_dtype).attrs["MATLAB_class"] = np.bytes_("cell")
+
+    def signal(self, root: h5py.Group, place: str, columns: slice, info: SignalInfo) -> None:
+        """Make the struct of one signal below ``root``; `fill` writes its samples."""
+        group, size = root, columns.stop - columns.start
+        for part in place.split("::"):
+            group = self.struct(group, part)
+        self.table(group, "data", (self._rows, 1, size), columns)
+        self.table(group, "timestamps", (self._rows, 1), slice(0, 1))
+        self.numbers(group, "dimensions", [[size], [1]])
+        self.text(group, "name", place.rpartition("::")[2])
+        self.cell(group, "elements_names", info.elements)
+        self.cell(group, "units_of_measure", [info.unit] * size)
+
+    def list_fields(self, group: h5py.Group) -> None:
+        """Write the attribute MATLAB_fields of a struct, and of all structs below it."""
+        names = [np.array(list(name), dtype="S1") for name in group]
+        fields = np.empty(len(names), dtype=h5py.vlen_dtype(np.dtype("S1")))
+        fields[:] = names
+        group.attrs.create("MATLAB_fields", fields, dtype=h5py.vlen_dtype(np.dtype("S1")))
+        for child in group.values():
+            if isinstance(child, h5py.Group):
+                self.list_fields(child)
+
+
+def _write_header(path: Path) -> None:
+    text = b"MATLAB 7.3 MAT-file, written by Gradiva, HDF5 schema 1.00 ."
+    with path.open("r+b") as file:
+        file.write(text.ljust(116) + bytes(8) + b"\x00\x02IM")  # text, no subsystem, version 2.0, little endian
+
+
+def _read_log(tree: h5py.Group) -> SignalLog:
+    found: dict[str, h5py.Group] = {}
+
+    def visit(path: str, node: h5py.Group | h5py.Dataset) -> None:
+        if isinstance(node, h5py.Group) and "data" in node:
+            found[path.replace("/", "::")] = node
+
+    tree.visititems(visit)
+    times = next(iter(found.values()))["timestamps"][:, 0] if found else np.empty(0)
+    log = SignalLog.from_arrays(times, {name: group["data"][:, 0, :] for name, group in found.items()})
+    for name, group in found.items():
+        units = _texts(tree.file, group["units_of_measure"])
+        log.describe(name, _texts(tree.file, group["elements_names"]), units[0] if units else "")
+    return log
+
+
+def _texts(file: h5py.File, cell: h5py.Dataset) -> list[str]:
+    return [_text(file[reference]) for reference in cell[0]]
+
+
+def _text(dataset: h5py.Dataset) -> str:
+    if "MATLAB_empty" in dataset.attrs:
+        return ""
+    return np.asarray(dataset[:, 0], dtype="<u2").tobytes().decode("utf-16-le")
+
+
+class ExportFormat(StrEnum):
+    """Formats of an export; the value is the suffix of the file as well."""
+
+    CSV = "csv"
+    NPZ = "npz"
+
+
+def export_log(log: SignalLog, path: Path, form: ExportFormat, patterns: Sequence[str] = ()) -> None:
+    """Write signals of a log.
+
+    CSV has one row a tick: ``time``, then a column for each element, such as ``dcm::position::measured::x``. NPZ has
+    the array ``time``, shape (T,), and one array for each signal, shape (T, n). Units are SI, frames those of the log.
+
+    Args:
+        log: Of a run.
+        path: Of the file; replaced if it exists.
+        form: CSV or NPZ.
+        patterns: Names of signals, in which ``*`` stands for any characters; all signals by default.
+
+    Raises:
+        LogError: A pattern fits no signal.
+        OSError: The file cannot be written.
+    """
+    names = _chosen(log, patterns)
+    if form is ExportFormat.NPZ:
+        np.savez_compressed(path, allow_pickle=False, **{"time": log.times, **{name: log[name] for name in names}})
+        return
+    header = ",".join(["time", *(column for name in names for column in columns_of(log, name))])
+    table = np.column_stack([log.times, *(log[name] for name in names)])
+    np.savetxt(path, table, fmt=_NUMBER, delimiter=",", header=header, comments="", encoding="utf-8")
+
+
+def columns_of(log: SignalLog, name: str) -> list[str]:
+    """Return the column names of a signal: its own name for a number, one name an element for a vector."""
+    elements = log.info(name).elements
+    return [name] if len(elements) == 1 else [f"{name}::{element}" for element in elements]
+
+
+def _chosen(log: SignalLog, patterns: Sequence[str]) -> list[str]:
+    """Return the signals that fit any pattern, in the order of the log."""
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in log):
+            raise LogError(f"the log has no signal '{pattern}'{nearest_name(pattern, log.names)}")
+    return [name for name in log if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)]
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` made of dicts, lists, strings, booleans, integers, floats and None.
+
+    Dataclasses and mappings become dicts, arrays and tuples lists, enums their values, paths strings, numbers
+    that JSON cannot write (NaN, infinity) None.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, Path) else value
+
+
+def without_none(value: Any) -> Any:
+    """Return plain values without the entries that are None, which TOML cannot say."""
+    if isinstance(value, dict):
+        return {key: without_none(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [without_none(item) for item in value if item is not None]
+    return value

@@ -1,0 +1,47 @@
+import sys
+
+import pytest
+
+from gradiva.common import ConfigError, load_plugin, plugin_names
+
+GROUP = "gradiva.examples_of_this_test"
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package on the path, with metadata as pip writes it."""
+    (tmp_path / "thing_of_a_user.py").write_text("class Thing:\n    pass\n", encoding="utf-8")
+    (tmp_path / "broken_of_a_user.py").write_text("1 / 0\n", encoding="utf-8")
+    metadata = tmp_path / "thing_of_a_user-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: thing-of-a-user\nVersion: 1.0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(f"[{GROUP}]\nthing = thing_of_a_user:Thing\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for name in ("thing_of_a_user", "broken_of_a_user"):
+        sys.modules.pop(name, None)
+
+
+def test_a_plugin_is_loaded_by_its_entry_point_and_by_its_path(package):
+    assert plugin_names(GROUP) == ["thing"]
+    assert load_plugin(GROUP, "thing").__name__ == "Thing"
+    assert load_plugin(GROUP, "thing_of_a_user:Thing") is load_plugin(GROUP, "thing")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("thinq", "did you mean 'thing'"),
+        ("nowhere.at_all:Thing", "importing 'nowhere.at_all' failed: ModuleNotFoundError"),
+        ("thing_of_a_user:Thinq", "'thing_of_a_user' has no 'Thinq'; did you mean 'Thing'"),
+        ("broken_of_a_user:Thing", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_a_plugin_that_cannot_be_loaded_is_an_error_that_says_what_exists(package, name, message):
+    with pytest.raises(ConfigError, match=message):
+        load_plugin(GROUP, name)
+
+
+def test_a_group_without_plugins_says_so():
+    with pytest.raises(ConfigError, match="no installed package declares one"):
+        load_plugin("gradiva.group_without_plugins", "thing")

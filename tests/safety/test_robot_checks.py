@@ -1,0 +1,196 @@
+"""The checks of the robot, one by one: exact limits, both sides, durations."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import Measurement, Side, SoleRectangle, so3
+from gradiva.safety import JointBounds, SafetyKind
+from gradiva.safety.debounce import Debounce, VectorDebounce
+from gradiva.safety.robot_checks import (
+    FallCheck,
+    FallCheckConfig,
+    FootCheck,
+    FootCheckConfig,
+    JointCheck,
+    JointCheckConfig,
+    MotorCheck,
+    MotorCheckConfig,
+    ReferenceAgeCheck,
+    ReferenceAgeCheckConfig,
+)
+
+JOINTS = ("hip", "knee")
+BOUNDS = JointBounds(
+    np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
+)
+JOINT_CONFIG = JointCheckConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
+FOOT_CONFIG = FootCheckConfig(0.2, 0.5, 0.1, 0.0, 0.1)
+SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
+
+
+def measured(positions=(0.0, 1.0), velocities=(0.0, 0.0), torques=(0.0, 0.0)):
+    return Measurement(
+        0.0, *(np.array(part, dtype=float) for part in (positions, velocities, torques)), np.zeros((2, 6))
+    )
+
+
+def joint_findings(measurement, commanded=None):
+    commanded = measurement.joint_positions if commanded is None else np.array(commanded)
+    return JointCheck(JOINT_CONFIG, JOINTS, BOUNDS).findings(measurement, commanded, 0.0)
+
+
+def test_a_violation_that_lasts_for_its_duration_is_reported_once():
+    debounce = VectorDebounce(np.array([0.05, 0.0]))
+    wrong, well = np.array([True, False]), np.array([False, False])
+    assert [debounce.update(wrong, 0.01 * tick) for tick in range(5)] == [[]] * 5
+    assert debounce.update(wrong, 0.05) == [0]
+    assert debounce.update(wrong, 0.06) == []
+    debounce.reset()
+    assert debounce.update(wrong, 1.0) == []
+    assert debounce.update(well, 1.04) == []
+    assert debounce.update(wrong, 1.06) == []
+    assert debounce.update(~wrong, 1.07) == [1]
+
+
+def test_a_debounce_begins_anew_after_a_good_tick():
+    debounce = Debounce(0.1)
+    assert not debounce.update(True, 0.0)
+    assert not debounce.update(False, 0.05)
+    assert not debounce.update(True, 0.1)
+    assert debounce.update(True, 0.2)
+    assert not debounce.update(True, 0.3)
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ({"positions": (0.91, 1.0)}, SafetyKind.JOINT_POSITION),
+        ({"positions": (-0.91, 1.0)}, SafetyKind.JOINT_POSITION),
+        ({"velocities": (3.01, 0.0)}, SafetyKind.JOINT_VELOCITY),
+        ({"velocities": (-3.01, 0.0)}, SafetyKind.JOINT_VELOCITY),
+        ({"torques": (10.0, 0.0)}, SafetyKind.JOINT_TORQUE),
+        ({"torques": (-10.0, 0.0)}, SafetyKind.JOINT_TORQUE),
+    ],
+)
+def test_a_joint_beyond_its_limits_is_named(values, kind):
+    (finding,) = joint_findings(measured(**values))
+    assert finding.kind is kind
+    assert finding.subject == "hip"
+    assert "the limit is" in finding.text
+
+
+def test_a_joint_at_its_limits_is_well():
+    assert joint_findings(measured((0.9, 0.1), (3.0, -6.0), (9.99, -19.99))) == []
+    assert joint_findings(measured(torques=(np.nan, np.nan))) == []  # nothing measures them
+
+
+def test_a_joint_may_be_off_by_the_deflection_of_its_servo():
+    assert joint_findings(measured((0.0, 1.0)), commanded=(0.19, 0.76)) == []
+    (finding,) = joint_findings(measured((0.0, 1.0)), commanded=(0.21, 1.0))
+    assert finding.kind is SafetyKind.JOINT_TRACKING
+    (finding,) = joint_findings(measured((0.0, 1.0)), commanded=(0.0, 0.74))
+    assert finding.subject == "knee"
+    assert finding.text == "joint knee differs from its command by 0.26 rad, the limit is 0.25 rad"
+
+
+def test_motors_are_warned_of_and_then_stopped():
+    check = MotorCheck(MotorCheckConfig(70.0, 80.0, 1.0), JOINTS)
+    assert check.findings(None, 0.0) == []
+    assert check.findings(np.array([np.nan, 70.0]), 0.0) == []
+    assert check.findings(np.array([np.nan, 81.0]), 1.0) == []
+    warm, hot = check.findings(np.array([np.nan, 81.0]), 2.0)
+    assert (warm.kind, hot.kind) == (SafetyKind.MOTOR_WARM, SafetyKind.MOTOR_HOT)
+    assert hot.text == "the motor of knee has 81 °C, the limit is 80 °C"
+
+
+def standing(left=100.0, right=0.0, moment=(0.0, 0.0)):
+    """A robot of 100 N on its left foot, turned by 90°."""
+    rotation = so3.rotation_z(0.5 * np.pi)
+    wrench = np.concatenate([rotation @ [0.0, 0.0, left], rotation @ [*moment, 0.0]])
+    wrenches = {Side.LEFT: wrench, Side.RIGHT: np.array([0.0, 0.0, right, 0.0, 0.0, 0.0])}
+    return SimpleNamespace(
+        foot_wrench=wrenches.get,
+        foot_rotation=lambda side: rotation,
+        left_foot_wrench=wrenches[Side.LEFT],
+        right_foot_wrench=wrenches[Side.RIGHT],
+    )
+
+
+def foot_findings(state, untrusted=(), both=False, seconds=0.1):
+    check = FootCheck(FOOT_CONFIG, SOLE, 100.0)
+    reference = SimpleNamespace(stance_foot=Side.LEFT, is_double_support=both)
+    assert check.findings(state, reference, untrusted, 0.0) == []
+    return check.findings(state, reference, untrusted, seconds)
+
+
+@pytest.mark.parametrize("moment", [(0.0, -9.99), (0.0, 4.99), (3.99, 0.0), (-2.99, 0.0)])
+def test_the_centre_of_pressure_may_be_anywhere_on_the_sole(moment):
+    assert foot_findings(standing(moment=moment)) == []
+
+
+@pytest.mark.parametrize("moment", [(0.0, -10.01), (0.0, 5.01), (4.01, 0.0), (-3.01, 0.0)])
+def test_a_centre_of_pressure_beyond_each_edge_is_found(moment):
+    (finding,) = foot_findings(standing(moment=moment))
+    assert finding.kind is SafetyKind.CENTRE_OF_PRESSURE
+    assert finding.subject == "left"
+    assert foot_findings(standing(moment=moment), both=True) == []
+    assert foot_findings(standing(moment=moment), untrusted=(Side.LEFT,)) == []
+
+
+def test_a_foot_that_stands_alone_has_to_carry():
+    assert foot_findings(standing(left=20.0, right=80.0)) == []
+    (finding,) = foot_findings(standing(left=19.9, right=80.1))
+    assert finding.text == "the left foot carries 20 N alone, the limit is 20 N"
+    assert foot_findings(standing(left=19.9, right=80.1), seconds=0.09) == []
+
+
+def test_both_feet_together_have_to_carry():
+    assert foot_findings(standing(left=49.0, right=2.0), both=True) == []
+    (finding,) = foot_findings(standing(left=49.0, right=0.0), both=True)
+    assert (finding.kind, finding.subject) == (SafetyKind.FOOT_FORCE, "right")
+
+
+def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0):
+    posture = SimpleNamespace(
+        base_rotation=so3.exp(np.array([0.0, lean, 0.0])), base_position=np.array([0.0, 0.0, 0.5])
+    )
+    state = SimpleNamespace(
+        base_rotation=so3.exp(np.array([0.0, tilt, 0.0])),
+        base_position=np.array([0.0, 0.0, height]),
+        dcm_position=np.array([dcm_error, 0.0]),
+    )
+    reference = SimpleNamespace(dcm=SimpleNamespace(position=np.zeros(2)))
+    return [finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.8), posture).findings(state, reference)]
+
+
+def test_an_upright_robot_is_not_falling():
+    assert fall_findings(tilt=0.59, dcm_error=0.39, height=0.41) == []
+
+
+def test_the_tilt_counts_from_a_start_posture_that_leans():
+    assert fall_findings(tilt=0.8, lean=0.3) == []
+    assert fall_findings(tilt=-0.35, lean=0.3) == ["the base is tilted by 37°, the limit is 34°"]
+
+
+def test_a_fall_is_reported_with_value_and_limit():
+    assert fall_findings(tilt=0.7) == ["the base is tilted by 40°, the limit is 34°"]
+    assert fall_findings(dcm_error=-0.5) == ["the DCM is 50 cm off its reference, the limit is 40 cm"]
+    assert fall_findings(height=0.39) == ["the base is 0.39 m above the ground, the limit is 0.40 m"]
+
+
+def test_references_that_stop_in_mid_swing_are_found():
+    check = ReferenceAgeCheck(ReferenceAgeCheckConfig(0.1))
+    reference = SimpleNamespace(time=1.0, foot=lambda side: SimpleNamespace(in_contact=side is Side.LEFT))
+    assert check.findings(reference, 1.09) == []
+    (finding,) = check.findings(reference, 1.2)
+    assert finding.kind is SafetyKind.STALE_REFERENCE
+    assert "while the right foot swings" in finding.text
+
+
+def test_a_measurement_keeps_the_temperatures_it_is_given():
+    warm = replace(measured(), motor_temperatures=np.array([40.0, np.nan]))
+    assert warm.motor_temperatures is not None
+    assert not warm.motor_temperatures.flags.writeable

@@ -1,0 +1,119 @@
+"""Readings that are refused, and their substitutes."""
+
+import numpy as np
+import pytest
+
+from gradiva.common import ImuMeasurement, Side
+from gradiva.robot_model import ForceTorqueSensor
+from gradiva.safety import SafetyKind
+from gradiva.safety.sensor_checks import EncoderCheck, ImuCheck, WrenchCheck
+
+JOINTS = ("hip", "knee")
+SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
+
+
+def bridge():
+    encoders = EncoderCheck(JOINTS, np.array([10.0, 10.0]), margin=0.05, duration=0.05)
+    encoders.update(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.01, 0.0)
+    return encoders
+
+
+def read(encoders, positions, time, velocities=(0.0, 0.0), commanded=(1.0, 1.0)):
+    commanded = np.array(commanded)
+    return encoders.update(np.array(positions), np.array(velocities), 0.01 * commanded, commanded, 0.01, time)
+
+
+def test_encoders_that_move_as_fast_as_joints_can_are_accepted():
+    positions = np.array([0.149, -0.149])
+    accepted, velocities, found = bridge().update(positions, positions, np.ones(2), np.ones(2), 0.01, 0.01)
+    assert accepted is positions
+    assert velocities is positions
+    assert found == []
+
+
+@pytest.mark.parametrize("wrong", [0.151, -0.151, np.nan, np.inf])
+def test_a_single_wrong_encoder_reading_is_bridged_by_what_the_joint_was_commanded(wrong):
+    encoders = bridge()
+    positions, velocities, found = read(encoders, (wrong, 0.02), 0.01, velocities=(33.0, 2.0))
+    np.testing.assert_allclose(positions, [0.01, 0.02])
+    np.testing.assert_allclose(velocities, [1.0, 2.0])
+    assert found == []
+    positions, velocities, _ = read(encoders, (0.03, 0.04), 0.02, velocities=(-33.0, 2.0))
+    np.testing.assert_allclose(positions, [0.03, 0.04])
+    np.testing.assert_allclose(velocities, [1.0, 2.0])  # the difference to the wrong reading
+    assert read(encoders, (0.03, 0.04), 0.03, velocities=(0.5, 0.5))[1].tolist() == [0.5, 0.5]
+
+
+def test_a_velocity_that_cannot_be_is_bridged():
+    encoders = bridge()
+    assert read(encoders, (0.01, 0.01), 0.01, velocities=(1e9, 9.9))[1].tolist() == [1.0, 9.9]
+    assert read(encoders, (0.02, 0.02), 0.02, velocities=(-1e100, 9.9))[1].tolist() == [1.0, 9.9]
+
+
+def test_a_joint_that_is_faster_than_its_limit_has_no_wrong_encoder():
+    encoders = bridge()
+    for tick in range(1, 20):
+        accepted, velocities, found = read(encoders, (0.12 * tick, 0.0), 0.01 * tick, velocities=(12.0, 0.0))
+        assert (accepted[0], velocities[0], found) == (0.12 * tick, 12.0, [])
+
+
+@pytest.mark.parametrize(("wrong", "kind"), [(0.5, SafetyKind.ENCODER_JUMP), (np.nan, SafetyKind.SENSOR_NOT_FINITE)])
+def test_a_lasting_one_is_named(wrong, kind):
+    encoders = bridge()
+    for tick in range(1, 6):
+        assert read(encoders, (0.0, wrong), 0.01 * tick)[2] == []
+    positions, _, (finding,) = read(encoders, (0.0, wrong), 0.06)
+    assert (finding.kind, finding.subject) == (kind, "knee")
+    np.testing.assert_allclose(positions, [0.0, 0.06])
+
+
+def wrenches(left, right):
+    return np.array([[0.0, 0.0, left, 0.0, 0.0, 0.0], [0.0, 0.0, right, 0.0, 0.0, 0.0]])
+
+
+def trusted():
+    return WrenchCheck(SENSORS, frozen_duration=0.04, bridge_duration=0.05, largest=3000.0)
+
+
+def test_a_frozen_force_sensor_is_not_accepted_any_more():
+    trust = trusted()
+    for tick in range(4):
+        assert trust.update(wrenches(7.0, tick), 0.01 * tick)[1] == []
+    assert trust.untrusted == frozenset()
+    _, (finding,) = trust.update(wrenches(7.0, 9.0), 0.04)
+    assert (finding.kind, finding.subject) == (SafetyKind.SENSOR_FROZEN, "l_ft")
+    assert trust.untrusted == {Side.LEFT}
+    trust.update(wrenches(8.0, 10.0), 0.05)
+    assert trust.untrusted == {Side.LEFT}
+    trust.reset()
+    assert trust.untrusted == frozenset()
+
+
+def test_a_foot_in_the_air_is_not_frozen():
+    trust = trusted()
+    assert all(trust.update(wrenches(0.0, tick), 0.1 * tick)[1] == [] for tick in range(9))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -np.inf, 1e9, -1e200])
+def test_a_wrench_that_cannot_be_is_bridged_and_its_foot_not_accepted_meanwhile(wrong):
+    trust = trusted()
+    trust.update(wrenches(7.0, 8.0), 0.0)
+    bridged, found = trust.update(wrenches(wrong, 9.0), 0.01)
+    np.testing.assert_array_equal(bridged, wrenches(7.0, 9.0))
+    assert (found, trust.untrusted) == ([], {Side.LEFT})
+    trust.update(wrenches(7.5, 9.5), 0.02)
+    assert trust.untrusted == frozenset()
+    found = [finding for tick in range(6) for finding in trust.update(wrenches(wrong, tick), 0.03 + 0.01 * tick)[1]]
+    assert {finding.subject for finding in found} == {"l_ft"}
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -1e9, 1e200])
+def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_freezes(number):
+    trust = ImuCheck(0.04, 0.05)
+    assert trust.update(None, 0.0) == (None, [])
+    alive, wrong = ImuMeasurement(np.eye(3), np.array([0.1, 0.0, 0.0])), ImuMeasurement(np.eye(3), np.full(3, number))
+    assert trust.update(alive, 0.01) == (alive, [])
+    assert trust.update(wrong, 0.02) == (None, [])
+    assert trust.update(alive, 0.03) == (alive, [])
+    accepted, (finding,) = trust.update(alive, 0.05)
+    assert (accepted, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)

@@ -1,0 +1,113 @@
+"""Findings become events with responses."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, NoSolutionFound
+from gradiva.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor, failed_tick
+from gradiva.safety.supervisor import FailurePolicy, FailurePolicyConfig
+from gradiva.setup import load_setup
+
+
+def test_ticks_that_fail_for_too_long_without_a_break_are_a_finding():
+    policy = FailurePolicy(FailurePolicyConfig(failed_duration=0.02, relaxed_duration=0.2))
+    error = NoSolutionFound("inverse kinematics", "infeasible")
+    assert kinds(policy.failed(error, 0.00)) == kinds(policy.failed(error, 0.01)) == [SafetyKind.FAILED_TICK]
+    policy.succeeded()
+    assert kinds(policy.failed(error, 0.03)) == kinds(policy.failed(error, 0.04)) == [SafetyKind.FAILED_TICK]
+    _, finding = policy.failed(error, 0.05)
+    assert finding.kind is SafetyKind.NO_SOLUTION
+    assert finding.text.startswith("3 ticks failed in a row, the last one: NoSolutionFound inverse kinematics")
+    policy.reset()
+    assert kinds(policy.failed(error, 0.06)) == [SafetyKind.FAILED_TICK]
+
+
+def kinds(findings):
+    return [finding.kind for finding in findings]
+
+
+class MuteError(Exception):
+    def __str__(self):
+        raise RuntimeError("cannot say")
+
+
+def raised(error, by=lambda error: (_ for _ in ()).throw(error)):
+    try:
+        next(by(error))
+    except Exception as caught:
+        return failed_tick(caught)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyError("x"), "KeyError 'x'"),
+        (MemoryError(), "MemoryError without a message"),
+        (MuteError(), "MuteError without a message"),
+        (RuntimeError("Assertion failed\n" * 900), "RuntimeError Assertion failed"),
+        (ValueError("long " * 900), "ValueError " + ("long " * 40)),
+    ],
+)
+def test_a_failed_tick_says_what_and_where(error, said):
+    finding = raised(error)
+    assert finding.subject == type(error).__name__
+    assert re.fullmatch(rf"{re.escape(said)} \(test_supervisor.py:\d+\)", finding.text)
+    with pytest.raises(ConfigError) as caught:
+        load_setup("no such robot")
+    assert failed_tick(caught.value).subject == "ConfigError in setup"
+
+
+def supervisor(*overrides):
+    setup = load_setup("icub_v2_7", overrides)
+    joints = len(setup.robot.joints)
+    bounds = JointBounds(-np.ones(joints), np.ones(joints), *(np.ones(joints) for _ in range(3)))
+    posture = SimpleNamespace(base_rotation=np.eye(3), base_position=np.array([0.0, 0.0, 0.5]))
+    return SafetySupervisor(setup.walking.safety, setup.robot, bounds, posture)
+
+
+def test_each_finding_becomes_one_event_and_the_most_severe_is_returned():
+    warm, tilt = Finding(SafetyKind.MOTOR_WARM, "l_knee", "warm"), Finding(SafetyKind.TILT, "", "tilted")
+    safety = supervisor()
+    event = safety.note([warm, tilt], 1.5)
+    assert (event.kind, event.response) == (SafetyKind.TILT, Response.FREEZE)
+    assert safety.note([warm], 2.0) is None
+    assert [event.response for event in safety.events] == [Response.WARN, Response.FREEZE]
+    assert safety.events[0].as_table() == {
+        "time_s": 1.5,
+        "kind": "motor_warm",
+        "subject": "l_knee",
+        "response": "warn",
+        "text": "warm",
+    }
+    safety.reset()
+    assert safety.note([warm], 3.0) is not None
+
+
+def test_responses_are_configured():
+    safety = supervisor("safety.responses.motor_hot=freeze")
+    assert safety.note([Finding(SafetyKind.MOTOR_HOT, "l_knee", "hot")], 0.0).response is Response.FREEZE
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("responses.motor_hot", "ignore", "unknown value 'ignore'"),
+        ("responses.tilt", "finish the step", "a robot that falls cannot"),
+        ("joints.velocity_factor", 0.0, "velocity_factor=0.0"),
+        ("joints.torque_duration", -1.0, "torque_duration=-1.0"),
+        ("motors.warn_temperature", 90.0, "must be below stop_temperature"),
+        ("feet.minimum_force", 1.0, "minimum_force=1.0"),
+        ("fall.max_tilt", 0.0, "max_tilt=0.0"),
+        ("fall.min_base_height", 1.0, "min_base_height=1.0"),
+        ("sensors.max_age", 0.0, "max_age=0.0"),
+        ("reference.max_age", 0.0, "max_age=0.0"),
+        ("failures.failed_duration", 0.0, "failed_duration=0.0"),
+        ("failures.relaxed_duration", 0.0, "relaxed_duration=0.0"),
+    ],
+)
+def test_limits_that_cannot_work_are_refused_by_name(key, value, message):
+    with pytest.raises(ConfigError, match=message):
+        load_setup("icub_v2_7", {f"safety.{key}": value})
