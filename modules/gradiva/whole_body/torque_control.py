@@ -83,7 +83,7 @@ class TorqueBody(Body):
 def _spring_torques(dynamics: SymbolicDynamics) -> cs.SX:
     """Return the torques of springs and dampers of passive joints: k (s_0 - s) - d ṡ, [N·m], (p, 1)."""
     description = dynamics.model.description
-    stretch = description.posture - dynamics.joint_positions
+    stretch = cs.DM(description.posture) - dynamics.joint_positions
     torques = (
         description.per_joint("stiffness") * stretch - description.per_joint("damping") * dynamics.joint_velocities
     )

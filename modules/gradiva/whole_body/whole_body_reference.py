@@ -5,6 +5,7 @@ input for every quantity that one of its tasks uses, and no other; one that is u
 default is a `ConfigError` in the first tick, which names the quantity and the tasks.
 """
 
+# ruff: noqa: RUF009, `_quantity` declares a field as `dataclasses.field` does
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -70,8 +71,8 @@ def _quantity(shape: Shape, unit: str, meaning: str, default: float | None = Non
 class WholeBodyReference:
     """References of the whole-body layer (world, mixed representation); each field says its shape, unit and meaning.
 
-    Kinematics use positions and velocities, torque control also accelerations, and on soft ground the jerk. A field that
-    is None has no value; only a task that uses it minds.
+    Kinematics use positions and velocities, torque control also accelerations, and on soft ground the jerk. A field
+    that is None has no value, which is an error where a task uses it.
 
     Attributes:
         time: Of the plan, [s].
@@ -164,6 +165,7 @@ class ReferenceSymbols:
         self._own: dict[str, tuple[int, ...]] = {}
         self._own_defaults: Values = {}
         self._sources: list[Callable[[WholeBodyReference], Mapping[str, npt.ArrayLike]]] = []
+        self._names: list[str] = []
         self._read: Callable[[WholeBodyReference], Any] | None = None
         self._is_complete = False
         self.feet = {side: FootSymbols(side, self, parameters) for side in Side}
@@ -201,11 +203,10 @@ class ReferenceSymbols:
         Raises:
             ConfigError: A quantity that had a value before has none, or one has another shape than declared.
         """
-        names = [name for name in self._symbols if name in QUANTITIES] if self._read is None else self._names
         if self._read is None:
-            self._names = names
+            self._names = names = [name for name in self._symbols if name in QUANTITIES]
             self._read = attrgetter(*names) if len(names) > 1 else lambda body: [getattr(body, name) for name in names]
-        values: Values = dict(zip(names, self._read(reference), strict=True))
+        values: Values = dict(zip(self._names, self._read(reference), strict=True))
         if self._own:
             values |= self._own_values(reference)
         for value in values.values():
