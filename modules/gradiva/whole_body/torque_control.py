@@ -84,10 +84,9 @@ def _spring_torques(dynamics: SymbolicDynamics) -> cs.SX:
     """Return the torques of springs and dampers of passive joints: k (s_0 - s) - d ṡ, [N·m], (p, 1)."""
     description = dynamics.model.description
     stretch = cs.DM(description.posture) - dynamics.joint_positions
-    torques = (
-        description.per_joint("stiffness") * stretch - description.per_joint("damping") * dynamics.joint_velocities
-    )
-    return torques[list(description.passive)]
+    spring = cs.DM(description.per_joint("stiffness")) * stretch
+    torques = spring - cs.DM(description.per_joint("damping")) * dynamics.joint_velocities
+    return cs.SX(torques)[list(description.passive)]
 
 
 class RigidGroundBody(TorqueBody):
