@@ -68,7 +68,7 @@ def test_an_absolute_model_file_and_an_installed_model_are_found(folder, tmp_pat
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('"own_robot.urdf"', '"gone.urdf"', r"box_biped/robot\.toml: the model: there is no file .*gone\.urdf"),
+        ('"own_robot.urdf"', '"gone.urdf"', r"box_biped/robot\.toml: model_file: there is no file .*gone\.urdf"),
         ("model_file =", 'package = "file"\nmodel_file =', "model_file stands in place of package and model"),
         ("model_file =", "model_fil =", r"missing key 'package' \(or model_file, the path of a URDF\)"),
         ('name = "own_robot"', 'name = "Own Robot"', "'Own Robot': names of robots have small letters"),

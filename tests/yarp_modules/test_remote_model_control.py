@@ -31,7 +31,7 @@ class DirectLine:
 
     def __init__(self, service):
         self.service = service
-        self.is_up = self.is_heard = self.has_source = True
+        self.is_up = self.has_readers = self.has_source = True
         self.replies = []
 
     def write(self, request):

@@ -36,10 +36,10 @@ def quickly(monkeypatch):
 
 def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
     robot, reached, meanwhile = Robot(attempts=3), threading.Event(), []
-    awaited = RobotConnector(robot, lambda: None, lambda: (meanwhile.append(awaited.missing), reached.set()))
+    awaited = RobotConnector(robot, lambda: None, lambda: (meanwhile.append(awaited.reason), reached.set()))
     awaited.start()
     assert reached.wait(TIMEOUT)
-    wait_until(lambda: awaited.missing == "")
+    wait_until(lambda: awaited.reason == "")
     assert meanwhile[0].startswith("the robot is there")
     awaited.close()
     assert robot.calls == ["open", "open", "open", "close"]
@@ -47,9 +47,9 @@ def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
 
 def test_what_is_missing_is_told():
     awaited = RobotConnector(Robot(attempts=10**9), lambda: None, lambda: None)
-    assert awaited.missing.startswith("the controller is being prepared")
+    assert awaited.reason.startswith("the controller is being prepared")
     awaited.start()
-    wait_until(lambda: awaited.missing == "no port /torso")
+    wait_until(lambda: awaited.reason == "no port /torso")
     awaited.close()
 
 
@@ -73,7 +73,7 @@ def test_the_robot_is_looked_for_when_the_controller_is_prepared():
     assert awaited.is_preparing
     assert robot.calls == []
     is_compiled.set()
-    wait_until(lambda: robot.calls == ["open"] and not awaited.missing)
+    wait_until(lambda: robot.calls == ["open"] and not awaited.reason)
     assert not awaited.is_preparing
     awaited.close()
 
@@ -87,6 +87,6 @@ def test_a_controller_that_cannot_be_prepared_is_the_end():
     awaited = RobotConnector(robot, fail, lambda: None)
     awaited.start()
     wait_until(lambda: awaited.failure is failure)
-    assert awaited.missing == "the controller cannot be prepared: no such task"
+    assert awaited.reason == "the controller cannot be prepared: no such task"
     awaited.close()
     assert robot.calls == []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 from gradiva.common import ConfigError
 from gradiva.middleware import NAMED_ERRORS
 
@@ -31,12 +31,12 @@ def robots(
 
     with leaving_at_once():
         from gradiva.cli.doctor import COLOURS
-        from gradiva.cli.output import console_for_people
+        from gradiva.cli.output import text_console
         from gradiva.common.errors import FAIL, OK
         from gradiva.setup import robot_argument, robot_names
         from gradiva.setup.robot_checks import check_robot_folder
 
-    console = console_for_people()
+    console = text_console()
     names = robot_names() if robot is None else [robot_argument(robot)]
     console.print(_table(names))
     failed = False
@@ -72,10 +72,10 @@ def new(
 ) -> int:
     """Write a first robots/NAME/robot.toml from a URDF, so that it walks: names, soles, posture, servos, limits.
 
-    What is found and what is guessed is printed. Feet are the lowest links with six joints above them.
+    Names that are found and values that are guessed are printed. Feet are the lowest links with six joints above them.
     """
     with leaving_at_once():
-        from gradiva.cli.output import console_for_people
+        from gradiva.cli.output import text_console
         from gradiva.setup import find_model_file, package_and_model, robot_names
         from gradiva.setup.new_robot import Choices, check_name, draft_robot, write_robot
 
@@ -84,7 +84,7 @@ def new(
     choices = Choices(left_foot, right_foot, left_sole, right_sole, imu, arm_joints)
     rectangle = None if sole is None else _parse_sole(sole)
     draft = draft_robot(name, (package, model), find_model_file(package, model), choices, rectangle, title)
-    console = console_for_people()
+    console = text_console()
     for note in draft.notes:
         console.print(note, markup=False, soft_wrap=True)
     for path in write_robot(draft, folder / name):

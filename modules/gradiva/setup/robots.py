@@ -85,7 +85,7 @@ def robot_folder(robot: str) -> Path:
     folders = robot_folders()
     if robot in folders:
         return folders[robot]
-    folder = Path(robot).expanduser()
+    folder = Path(robot or os.devnull).expanduser()
     if folder.name == ROBOT_FILE:
         folder = folder.parent
     if (folder / ROBOT_FILE).is_file():
@@ -125,10 +125,7 @@ def load_robot(robot: str) -> RobotDescription:
     if robot in robot_folders() and table["name"] != robot:
         raise ConfigError(f"{where}: name = '{table['name']}', it must be that of the folder, '{robot}'")
     check_robot_name(table["name"], f"{where}: ")
-    try:
-        model_file = find_model_file(table["package"], table["model"], folder)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+    model_file = find_model_file(table["package"], table["model"], folder)
     return from_table(RobotDescription, {**table, "model_file": str(model_file)}, where=where)
 
 
@@ -168,7 +165,9 @@ def find_model_file(package: str, model: str, folder: Path = Path()) -> Path:
     """
     if package == FILE:
         if not (folder / model).is_file():
-            raise ModelError(f"the model: there is no file {folder / model}")
+            raise ModelError(
+                f"{file_place(folder.resolve() / ROBOT_FILE)}: model_file: there is no file {folder / model}"
+            )
         return (folder / model).resolve()
     finders = {"icub-models": _find_in_icub_models, "example-robot-data": _find_in_example_robot_data}
     if package not in finders:

@@ -12,24 +12,23 @@ from typing import Any, Protocol, Union, cast, get_args, get_origin, get_type_hi
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware import NAMED_ERRORS, MalformedMessage
-from pureyarp.wire.elements import Element
+from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage
 
 Pack = Callable[[Any], Element]
 Unpack = Callable[[Element], Any]
 
 
 class FieldMismatch(Exception):  # noqa: N818 (it becomes a MalformedMessage)
-    """An element that is no value of the type; ``path`` grows on the way out."""
+    """Reports an element that is no value of the type; ``path`` grows on the way out."""
 
-    def __init__(self, complaint: str) -> None:
-        super().__init__(complaint)
-        self.complaint = complaint
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
         self.path = ""
 
 
 class FieldCodec(Protocol):
-    """How values of one type are packed and unpacked; `unpack` raises `FieldMismatch`."""
+    """Packs and unpacks values of one type; `unpack` raises `FieldMismatch`."""
 
     def pack(self, value: Any) -> Element:
         """Return ``value`` as an element."""
@@ -41,7 +40,7 @@ class FieldCodec(Protocol):
 
 
 class DataclassCodec:
-    """A list of the fields, in order."""
+    """Packs a dataclass as the list of its fields, in order."""
 
     def __init__(self, kind: type, names: Sequence[str], codecs: Sequence[FieldCodec]) -> None:
         self.kind = kind
@@ -55,9 +54,9 @@ class DataclassCodec:
 
     def unpack(self, element: Element) -> Any:
         """See `FieldCodec.unpack`."""
-        return self.made_of(as_list(element))
+        return self.value_of(as_list(element))
 
-    def made_of(self, items: list[Element]) -> Any:
+    def value_of(self, items: list[Element]) -> Any:
         """Return the value whose fields are ``items``."""
         if len(items) != len(self._names):
             raise FieldMismatch(f"{self.kind.__name__} has {len(self._names)} fields, got {len(items)}")
@@ -65,8 +64,8 @@ class DataclassCodec:
         try:
             for name, unpack, item in zip(self._names, self._unpackers, items, strict=True):
                 values[name] = unpack(item)
-        except FieldMismatch as misfit:
-            misfit.path = f".{self._names[len(values)]}{misfit.path}"
+        except FieldMismatch as mismatch:
+            mismatch.path = f".{self._names[len(values)]}{mismatch.path}"
             raise
         try:
             return self.kind(**values)
@@ -75,7 +74,7 @@ class DataclassCodec:
 
 
 class OptionalCodec:
-    """An empty list for None, else a list of one."""
+    """Packs None as an empty list, anything else as a list of one."""
 
     def __init__(self, codec: FieldCodec) -> None:
         self._codec_of = codec
@@ -95,7 +94,7 @@ class OptionalCodec:
 
 
 class UnionCodec:
-    """A list: name of the dataclass, then its fields; empty for None where that is allowed."""
+    """Packs one of several dataclasses as its name and its fields; None as an empty list where that is allowed."""
 
     def __init__(self, codecs: Sequence[DataclassCodec], may_be_none: bool) -> None:
         self._codecs = {codec.kind: codec for codec in codecs}
@@ -115,14 +114,14 @@ class UnionCodec:
         if name not in self._named:
             raise FieldMismatch(f"{name!r} is none of {', '.join(self._named)}")
         try:
-            return self._named[name].made_of(items[1:])
-        except FieldMismatch as misfit:
-            misfit.path = f" ({name}){misfit.path}"
+            return self._named[name].value_of(items[1:])
+        except FieldMismatch as mismatch:
+            mismatch.path = f" ({name}){mismatch.path}"
             raise
 
 
 class TupleCodec:
-    """A list; each place has its own codec, or all have the same."""
+    """Packs a tuple or list; each place has its own codec, or all have the same."""
 
     def __init__(self, make: Callable[[Any], Any], codecs: Sequence[FieldCodec], is_alike: bool) -> None:
         self._make = make
@@ -143,8 +142,8 @@ class TupleCodec:
         try:
             for item, codec in zip(items, codecs, strict=True):
                 values.append(codec.unpack(item))
-        except FieldMismatch as misfit:
-            misfit.path = f"[{len(values)}]{misfit.path}"
+        except FieldMismatch as mismatch:
+            mismatch.path = f"[{len(values)}]{mismatch.path}"
             raise
         return self._make(values)
 
@@ -153,7 +152,7 @@ class TupleCodec:
 
 
 class ArrayCodec:
-    """A list of doubles; with two or more axes (lengths) (numbers, row by row)."""
+    """Packs an array as a list of doubles; with two or more axes (lengths) (numbers, row by row)."""
 
     def pack(self, value: NDArray) -> list[Element]:
         """See `FieldCodec.pack`."""
@@ -172,7 +171,7 @@ class ArrayCodec:
 
 
 class FlagsCodec:
-    """A list of int32, 0 or 1."""
+    """Packs an array of flags as a list of int32, 0 or 1."""
 
     def pack(self, value: Any) -> list[Element]:
         """See `FieldCodec.pack`."""
@@ -188,7 +187,7 @@ class FlagsCodec:
 
 @dataclass(frozen=True, slots=True)
 class ScalarCodec:
-    """A number, a text or True and False as they are.
+    """Packs a number, a text, True and False as they are.
 
     Attributes:
         kind: ``bool``, ``int``, ``float`` or ``str``.
@@ -215,7 +214,7 @@ class ScalarCodec:
 
 
 class EnumCodec:
-    """A string: the value."""
+    """Packs an enumeration as the string of its value."""
 
     def __init__(self, kind: type[Enum]) -> None:
         self._members = {str(member.value): member for member in kind}
@@ -239,7 +238,7 @@ def as_list(element: Element) -> list[Element]:
 
 
 def _numbers(items: list[Element]) -> NDArray:
-    """Return an array of one axis. The sum finds in one go what is no number, and nearly all that is not finite."""
+    """Return an array of one axis. One sum refuses what is no number, and finds nearly all that is not finite."""
     try:
         is_finite = math.isfinite(sum(cast("list[float]", items)))
     except TypeError:
@@ -267,7 +266,7 @@ class MessageCodec:
     None                        empty list; anything else that may be None: list of one
     ==========================  ===================================================================
 
-    How a type is translated is found out once, at its first use.
+    The codec of a type is made once, at its first use.
 
     Args:
         variants: For a field that is typed as a protocol: the dataclasses that it can be.
@@ -292,15 +291,15 @@ class MessageCodec:
         Args:
             element: As `pack` makes it.
             kind: The declared type.
-            where: Put in front of a complaint.
+            where: Put in front of the message of an error.
 
         Raises:
             MalformedMessage: Wrong type, count or size, not finite, or refused by the class; says which field.
         """
         try:
             return self._codec_of(kind).unpack(element)
-        except FieldMismatch as misfit:
-            raise MalformedMessage(f"{where}{misfit.path}: {misfit.complaint}") from misfit.__cause__
+        except FieldMismatch as mismatch:
+            raise MalformedMessage(f"{where}{mismatch.path}: {mismatch.reason}") from mismatch.__cause__
 
     def _codec_of(self, kind: Any) -> FieldCodec:
         codec = self._codecs.get(kind)

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, fields
 
 from gradiva.common import ConfigError
+from gradiva.middleware import Element
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import RobotDescription
@@ -16,11 +17,10 @@ from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.remote_model_control import PendulumReply, PendulumRequest, RemoteModelControl
 from gradiva.yarp_modules.remote_planner import PlanAnswer, PlanQuestion, RemotePlanner, plan_codec
-from pureyarp.wire.elements import Element
 
 
 def planner_fingerprint(config: PlannerConfig) -> str:
-    """Return eight letters and digits that tell one configuration of layer 1 from another."""
+    """Return eight letters and digits that differ between two configurations of layer 1."""
     return _fingerprint(config)
 
 
@@ -46,7 +46,7 @@ class RemoteConfig:
 
     Attributes:
         wait_fraction: Of the period that a tick waits for model control, [-].
-        max_silent_ticks: In a row without an answer in time that are borne.
+        max_silent_ticks: In a row without an answer in time that are tolerated.
         lockstep_timeout: That a tick in lockstep waits for model control, [s].
         look_period: Between two attempts at a connection that is not there, [s].
         healthy_look_period: Between two looks at a connection that is, [s].

@@ -8,18 +8,17 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from gradiva.common import StateError
-from gradiva.middleware import yarp
-from pureyarp.wire.elements import Element, Vocab32
+from gradiva.middleware import Element, Vocab32, yarp
 
 FAREWELLS = ("quit", "exit", "bye")
 Request = TypeVar("Request")
 _MOST_WAITING = 16  # requests; a flood of them is refused at the door
 _MOST_AT_ONCE = 4  # answered in one tick
-_GRACE = 1.0  # [s] beyond the timeout for what is being carried out: who does so knows the better reason
+_GRACE = 1.0  # [s] beyond the timeout for a command that is being carried out: its own reply has the better reason
 
 
 def ok(*values: Element) -> list[Element]:
-    """Return the reply ``[ok] values…``: it was done, or this is what was asked for."""
+    """Return the reply ``[ok] values…``: done, or the values that were asked for."""
     return [_vocab("ok"), *values]
 
 
@@ -34,7 +33,7 @@ def many(lines: Sequence[str]) -> list[Element]:
 
 
 def word(element: Element) -> str:
-    """Return what a string or vocab says; an empty string for anything else."""
+    """Return a string, or a vocab as a string; an empty string for anything else."""
     if isinstance(element, Vocab32):
         return str(yarp.decode(int(element)))
     return element if isinstance(element, str) else ""
@@ -57,11 +56,11 @@ def _vocab(letters: str) -> Vocab32:
 
 
 class PendingRequest(Generic[Request]):
-    """One request that waits for its reply.
+    """Holds one request until its reply.
 
     Attributes:
-        request: What was asked.
-        is_urgent: Whether it is carried out even where nobody waits for the reply any more.
+        request: Of the client.
+        is_urgent: Whether it is carried out even when its client has given up.
     """
 
     def __init__(self, request: Request, is_urgent: bool = False) -> None:
@@ -73,19 +72,19 @@ class PendingRequest(Generic[Request]):
         self._reply: list[Element] = []
 
     def take(self) -> bool:
-        """Begin to carry it out; False where nobody waits for it any more."""
+        """Begin to carry it out; False where its client has given up."""
         with self._lock:
             self._is_taken = self.is_urgent or not self._is_given_up
             return self._is_taken
 
     def give_up(self) -> bool:
-        """Wait for it no more, unless it has been taken; return whether that is so."""
+        """Give up the request unless it has been taken; return whether it is given up."""
         with self._lock:
             self._is_given_up = not self._is_taken
             return self._is_given_up
 
     def answer(self, reply: list[Element]) -> None:
-        """Hand the reply to who waits."""
+        """Hand the reply to the thread that waits."""
         self._reply = reply
         self._answered.set()
 
@@ -95,16 +94,16 @@ class PendingRequest(Generic[Request]):
 
 
 class RequestQueue(Generic[Request]):
-    """Hands requests from any thread to the one that ticks; what is urgent overtakes the others."""
+    """Hands requests from any thread to the one that ticks; urgent ones overtake the others."""
 
     def __init__(self, timeout: float) -> None:
-        """Take how long a request waits for its reply, [s]."""
+        """Take the timeout of a request, [s]."""
         self._timeout = timeout
         self._waiting: deque[PendingRequest[Request]] = deque()
         self._lock = threading.Lock()
 
     def ask(self, request: Request, is_urgent: bool = False) -> list[Element]:
-        """Return the reply to ``request``; waits for the next tick, and for what may take some of them.
+        """Return the reply to ``request``; waits for the next tick, or for several where the command takes several.
 
         Raises:
             StateError: Too many are waiting; or nothing ticks; or the tick has no reply yet.

@@ -20,12 +20,11 @@ from threading import Event
 from typing import BinaryIO, Protocol
 
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
+from gradiva.middleware import Element, yarp
 from gradiva.middleware.asking import ask, is_there, registered_names
 from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.application.application import LOCAL_NODES, ApplicationModule
 from gradiva.yarp_modules.rpc_commands import is_ok, word
-from pureyarp.wire.elements import Element
 
 _LONGEST_SLEEP = 0.2  # [s]; a signal that comes while the thread falls asleep is handled when it wakes up
 _SHORTEST, _LONGEST = 1.0, 30.0  # [s]

@@ -1,30 +1,78 @@
-"""``gradiva yarpserver``: the name server as a program of its own."""
+"""The name server: ``gradiva yarp name``, ``clean``, ``where``, and ``gradiva yarpserver``."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from gradiva.cli.yarp.failures import say
-from gradiva.cli.yarp.name_server_address import address_of
+from gradiva.cli.yarp.failures import address_of, failing_with_one_line, failure_text, origin_of, say
+from gradiva.cli.yarp.session import accepts_connections, require_name_server
 from gradiva.common import ConfigError
 from gradiva.yarp_modules.application import SignalledEvent
-from pureyarp.errors import NetworkError
+from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.network import NetworkBase
-from pureyarp.network.settings import Contact, NetworkSettings, load_settings, name_server_file, use_settings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import (
+    Contact,
+    NetworkSettings,
+    current_settings,
+    load_settings,
+    name_server_file,
+    use_settings,
+)
 
+_NO_PROCESS = "mcast"  # such entries are multicast groups, no process listens there
 _NAMESPACE = "YARP_NAMESPACE"
+
+
+def ask_name_server(words: Sequence[str]) -> int:
+    """Print the name server's answer to a command; return the exit status."""
+    with failing_with_one_line():
+        for line in NameClient(current_settings()).command(" ".join(words)):
+            print(line)
+    return 0
+
+
+def clean(timeout: float) -> int:
+    """Unregister ports that do not accept a connection within ``timeout`` [s]; return the exit status."""
+    settings = current_settings()
+    client = NameClient(settings)
+    with failing_with_one_line():
+        for contact in client.list_names():
+            if _is_process(contact, settings.namespace) and not accepts_connections(contact, timeout):
+                client.unregister(contact.getRegName())
+                print(contact.getRegName(), flush=True)
+        client.command("gc")
+    return 0
+
+
+def where() -> int:
+    """Print the name server's address, how it was found and whether it answers; return the exit status."""
+    settings = current_settings()
+    print(f"{settings.namespace} {address_of(settings)}")
+    say(f"address: {origin_of(settings)}")
+    try:
+        require_name_server()
+    except NameServerUnreachable as error:
+        say(failure_text(error))
+        return 1
+    say("it answers")
+    return 0
+
+
+def _is_process(contact: Contact, namespace: str) -> bool:
+    return contact.getCarrier() != _NO_PROCESS and contact.getRegName() not in (namespace, "fallback")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerRequest:
-    """Where to serve; None is as configured.
+    """The options of ``gradiva yarpserver``; None is as configured.
 
     Attributes:
         host: IPv4 address of this machine.
