@@ -66,8 +66,8 @@ class WalkOptions:
     def _words(self, setup: Setup) -> tuple[str, ...]:
         """Return the words that repeat the walk, defaults written out; those of its result are left out."""
         options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
-        for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
-            options[name] = getattr(self, name)
+        options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
+        options |= {name: getattr(self, name) for name in ("ground", "stiffness", "damping", "slope")}
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         repeated = [(name, value) for name, given in options.items() for value in _each(given)]
         return (*(word for name, value in repeated for word in (f"--{name}", _as_typed(value))), *self._flags())
@@ -94,7 +94,7 @@ class WalkOptions:
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
-            settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
+            settings.append(f"planner.max_duration={_duration(self.duration)!r}")
         files = [Path(name) for name in self.files]
         robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
         setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
@@ -138,7 +138,7 @@ class WalkOptions:
         given = {"speed": self.speed, "lateral": self.lateral, "turn": self.turn}
         numbers = {name: _number(name, value) for name, value in given.items() if value is not None}
         forward = numbers.get("speed", 0.0 if numbers else _default_speed(setup))
-        duration = DEFAULT_DURATION if self.duration is None else _number("duration", self.duration)
+        duration = DEFAULT_DURATION if self.duration is None else _duration(self.duration)
         return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
 
 
@@ -258,6 +258,12 @@ def _ground_kind(name: str | None) -> str | None:
 def _number(option: str, value: float) -> float:
     if not math.isfinite(value):
         raise ConfigError(f"--{option} {value}: expected a finite number")
+    return value
+
+
+def _duration(value: float) -> float:
+    if _number("duration", value) <= 0.0:
+        raise ConfigError(f"--duration {value:g}: expected more than 0 s")
     return value
 
 
