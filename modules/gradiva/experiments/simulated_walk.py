@@ -104,7 +104,7 @@ class SimulatedWalk:
 
     @property
     def time(self) -> float:
-        """Of the simulation, [s]."""
+        """Simulated time, [s]."""
         return self.robot.time
 
     @property
