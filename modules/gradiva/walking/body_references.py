@@ -57,6 +57,7 @@ class BodyReferences:
         acceleration, momentum = force / self._mass + _GRAVITY, self._swing_momentum.momentum
         return unchecked(
             WholeBodyReference,
+            time=plan.time,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
