@@ -1,6 +1,7 @@
 """The tick of a walk: layers, state machine, safety."""
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -32,6 +33,7 @@ __all__ = [
     "SafetyKind",
     "Signals",
     "SimplifiedModel",
+    "StepAdaptation",
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",
