@@ -104,7 +104,7 @@ def test_waiting_starts_over_with_the_simulation(simulator):
     assert not thread.is_alive()
 
 
-def test_who_waits_for_a_simulation_is_freed_when_the_clock_is_left(simulator):
+def test_waiting_for_a_simulation_ends_when_the_clock_is_left(simulator):
     clock.useNetworkClock("/clock")
     thread = threading.Thread(target=clock.delay, args=(1000.0,))
     thread.start()

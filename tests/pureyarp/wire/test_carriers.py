@@ -62,7 +62,7 @@ def test_other_headers_introduce_no_carrier(header):
     assert carrier_of_header(header) is None
 
 
-def test_who_acknowledges_and_who_replies():
+def test_carriers_acknowledge_and_reply_as_listed():
     assert {name for name, carrier in CARRIERS.items() if carrier.has_ack} == {"tcp", "text_ack"}
     assert {name for name, carrier in CARRIERS.items() if carrier.has_reply} == {"tcp", "fast_tcp", "text_ack"}
 
