@@ -148,8 +148,10 @@ class ByteStream:
         return size
 
     def _receive_soon(self) -> int | None:
-        """Receive what comes within a moment; None if nothing does."""
+        """Receive what comes within a moment; None if nothing does, or if the deadline is over."""
         end = time.monotonic() + _EAGERNESS
+        if self._deadline is not None:
+            end = min(end, self._deadline)
         while time.monotonic() < end:
             try:
                 return self._receive_now()

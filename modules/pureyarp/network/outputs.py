@@ -133,7 +133,7 @@ class OutputConnection(Protocol):
         """Announce the end, briefly, and close the connection from any thread."""
 
 
-_CLOSE_TIMEOUT = 0.5  # [s] for the peer to acknowledge the farewell
+_CLOSE_TIMEOUT = 0.5  # [s] for the peer to acknowledge the end
 
 
 class StreamOutput:

@@ -219,7 +219,7 @@ def test_connections_that_announce_another_protocol_are_handed_on():
 
 def test_a_peer_that_stops_in_the_middle_of_a_line_is_disconnected():
     with ExitStack() as stack:
-        settings = settings_with(handshake_timeout=0.5, stall_timeout=0.5)
+        settings = settings_with(handshake_timeout=0.2, stall_timeout=0.2)
         port = open_core(stack, "/port", None, settings, line_protocols={b"NAME_SER": echo_lines})
         assert conversation(port.port_number, b"NAME_SERVER half a li", b"never") == b""
         assert conversation(port.port_number, b"NAME_SERVER\nhalf a li", b"never") == b"NAME_SERVER\n"

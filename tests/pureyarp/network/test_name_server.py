@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import MalformedMessage, NameServerUnreachable, NetworkError
+from pureyarp.network import name_server as name_server_module
 from pureyarp.network.name_registry import NameRegistry, RegistryLimits
 from pureyarp.network.name_server import NameCommands, NameServer, NameServerRunning, request_of_items, request_of_line
 from pureyarp.network.peers import NameClient, connect, request
@@ -121,7 +122,7 @@ def test_changes_are_sent_to_the_outputs_of_the_server(name_server, name_client)
 
 
 def test_a_silent_client_is_disconnected():
-    limits = ConnectionLimits(stall_timeout=0.5)
+    limits = ConnectionLimits(stall_timeout=0.1)
     server = NameServer(replace(ANYWHERE, limits=limits))
     server.start()
     with socket.create_connection(("127.0.0.1", server.contact.getPort()), timeout=10.0) as sock:
@@ -138,7 +139,8 @@ def test_a_second_server_at_the_same_address_is_refused(name_server):
         NameServer(name_server.settings).start()
 
 
-def test_an_address_of_another_program_is_refused():
+def test_an_address_of_another_program_is_refused(monkeypatch):
+    monkeypatch.setattr(name_server_module, "_QUESTION_TIMEOUT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = replace(ANYWHERE, name_server_port=other.getsockname()[1], name_server_host="127.0.0.1")
         with pytest.raises(NameServerRunning, match=r"names cannot be served at 127\.0\.0\.1:"):
@@ -192,7 +194,7 @@ def test_a_key_is_asked_for_and_honoured():
     assert NameClient(server.settings).register("/a") == Contact("/a", "tcp", "127.0.0.1", server.contact.getPort() + 2)
     for key in (b"secret key 2", None):
         with pytest.raises(NameServerUnreachable):
-            NameClient(replace(server.settings, authentication_key=key), timeout=0.5).list_names()
+            NameClient(replace(server.settings, authentication_key=key), timeout=0.2).list_names()
     server.stop()
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from pureyarp.data.values import Bottle, Value
+from pureyarp.network import network
 from pureyarp.network.network import Network, NetworkBase, life, name_server_answers
 from pureyarp.network.peers import NameClient
 from pureyarp.network.port_core import PortCore
@@ -344,7 +345,8 @@ def test_tools_do_not_serve_names(free_address):
     assert not serves_names()
 
 
-def test_another_program_at_the_address_of_the_name_server_is_logged(free_address, caplog):
+def test_another_program_at_the_address_of_the_name_server_is_logged(free_address, caplog, monkeypatch):
+    monkeypatch.setattr(network, "_RACE", 0.1)
     with socket.create_server(("127.0.0.1", free_address.name_server_port)) as other:
         other.close()
     with socket.socket() as other:

@@ -11,6 +11,7 @@ import pytest
 from pureyarp.data.streams import Stamp
 from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import Vector
+from pureyarp.network import registrations
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.outputs import PortOutputs
@@ -95,7 +96,8 @@ def test_a_name_that_was_left_behind_is_opened_again(opened, name_client, answer
     assert name_client.query("/other") == other
 
 
-def test_a_port_that_hangs_keeps_its_name(name_server, name_client):
+def test_a_port_that_hangs_keeps_its_name(name_server, name_client, monkeypatch):
+    monkeypatch.setattr(registrations, "_ANSWER_TIMEOUT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as hanging:  # its connections are never answered
         contact = name_client.register("/a", "tcp", "127.0.0.1", hanging.getsockname()[1])
         assert not Port().open("/a")
