@@ -7,8 +7,8 @@ import pytest
 from gradiva.common import GRAVITY, RobotPosture, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
+from gradiva.simplified_model import BalanceReference
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.model_control import DesiredPendulum
 
 MASS = 30.0
 STEP = 1e-5  # [s]
@@ -42,7 +42,7 @@ def momentum(left, right, com, heading):
 
 def desired(reference, zmp_error=(0.0, 0.0)):
     zmp = reference.dcm.zmp_position + np.array(zmp_error)
-    return DesiredPendulum(zmp, reference.com_position, reference.com_velocity)
+    return BalanceReference(reference.com_position, reference.com_velocity, np.zeros(3), zmp)
 
 
 def times_within_phases(plan):

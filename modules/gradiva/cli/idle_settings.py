@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from gradiva.common import ControlMode
 from gradiva.setup import Setup
+from gradiva.simplified_model import BalanceLaw, shipped_laws
 from gradiva.simulation import GroundKind
-from gradiva.walking import SimplifiedModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,17 @@ def _on(kind: GroundKind) -> Callable[[Setup], bool]:
     return lambda setup: setup.simulation.ground.kind is kind
 
 
+def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
+    return lambda setup: setup.walking.walking.model == law.name
+
+
 _RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
 _TABLES = (
     _Table("torque_control", "--control torque", _is_by_torque),
     _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
     _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
-    _Table("dcm_mpc", "--model dcm_mpc", lambda setup: setup.walking.walking.model is SimplifiedModel.DCM_MPC),
+    *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
     _Table("simulation.viscoelastic", "--ground soft", _on(GroundKind.VISCOELASTIC)),
     _Table("simulation.penalty", "--ground penalty", _on(GroundKind.PENALTY)),
     *(

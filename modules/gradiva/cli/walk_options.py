@@ -17,14 +17,13 @@ from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_nam
 from gradiva.experiments import GROUND_NAMES, WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
+from gradiva.simplified_model import balance_law_names
 from gradiva.simulation import GroundKind, Push, slope_components
-from gradiva.walking import SimplifiedModel
 
 _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
-    "model": tuple(map(str, SimplifiedModel)),
     "ground": tuple(GROUND_NAMES.values()),
 }
 _NOT_YET = {"model": ("centroidal_mpc",)}
@@ -238,8 +237,10 @@ def _as_typed(value: str | float) -> str:
 
 
 def _check_choice(option: str, value: str | None) -> None:
-    valid = _CHOICES[option]
-    if value is None or value in valid:
+    if value is None or (option == "model" and ":" in value):  # package.module:Class
+        return
+    valid = balance_law_names() if option == "model" else _CHOICES[option]
+    if value in valid:
         return
     if value in _NOT_YET.get(option, ()):
         raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")

@@ -29,7 +29,8 @@ from gradiva.experiments.torque_benchmark import torque_rows
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
-from gradiva.walking import SimplifiedModel, WalkingLayers
+from gradiva.simplified_model import shipped_laws
+from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics
 
 _SPEED = 0.19  # [m/s] of the recorded walk
@@ -118,7 +119,7 @@ def _robot_rows(
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
         *torque_rows(robot, compiler, announce, torque_walk),
-        *(_model_control_row(setup, ticks, compiler, model) for model in SimplifiedModel),
+        *(_model_control_row(setup, ticks, compiler, law.name) for law in shipped_laws()),
         benchmark_row(f"tick/{robot}", ticks.tick_us),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
@@ -141,11 +142,11 @@ def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> R
     return benchmark_row(f"estimation/{setup.robot.name}", samples)
 
 
-def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: SimplifiedModel) -> Row:
+def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: str) -> Row:
     tick = dataclasses.replace(setup.walking.walking, model=model)
     config = dataclasses.replace(setup.walking, walking=tick)
     layer = WalkingLayers(setup.robot, config, compiler).model_control
-    samples = durations(partial(layer.update, *arguments, **named) for arguments, named in ticks.model_control)
+    samples = durations(partial(layer.update, *arguments) for arguments in ticks.model_control)
     return benchmark_row(f"model_control.{model}/{setup.robot.name}", samples)
 
 

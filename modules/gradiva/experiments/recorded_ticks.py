@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
-from gradiva.walking.model_control import DesiredPendulum, ModelControl, PendulumLayer
+from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference
 from gradiva.whole_body import WholeBodyController, WholeBodyReference
 
 
@@ -25,7 +24,7 @@ class RecordedTicks:
     Attributes:
         robot: Name.
         inverse_kinematics: Posture, reference and period.
-        model_control: Arguments of ``ModelControl.update``, and those given by name.
+        model_control: Arguments of ``BalanceLayer.update``.
         estimation: Measurement and reference.
         tick_us: Durations of whole ticks, [µs].
         simulation_us: Durations of the plant's share of a period, [µs].
@@ -34,7 +33,7 @@ class RecordedTicks:
 
     robot: str
     inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
-    model_control: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    model_control: list[tuple[RobotState, BalancePlan, float, float]] = field(default_factory=list)
     estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
     tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
     simulation_us: list[float] = field(default_factory=list)
@@ -50,7 +49,7 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     ticks = RecordedTicks(setup.robot.name)
     walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
     _keep_whole_body(ticks, walk.layers.whole_body)
-    walk.layers.model_control = _ModelControlRecorder(walk.layers.model_control, ticks)
+    walk.layers.model_control = _BalanceRecorder(walk.layers.model_control, ticks)
     _time_plant(walk, ticks)
     started = time.perf_counter()
     stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
@@ -87,16 +86,21 @@ def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
     note_commands(layer, note)
 
 
-class _ModelControlRecorder(ModelControl):
-    """A model control that notes what it is given."""
+class _BalanceRecorder(BalanceLayer):
+    """A layer 2 that keeps what it is given."""
 
-    def __init__(self, inner: PendulumLayer, ticks: RecordedTicks) -> None:
-        self.__dict__.update(inner.__dict__)
+    def __init__(self, inner: BalanceLayer, ticks: RecordedTicks) -> None:
+        self._inner = inner
         self._ticks = ticks
 
-    def update(self, *arguments: Any, **named: Any) -> DesiredPendulum:
-        self._ticks.model_control.append((arguments, named))
-        return super().update(*arguments, **named)
+    def reset(self) -> None:
+        """See ``BalanceLayer.reset``."""
+        self._inner.reset()
+
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``."""
+        self._ticks.model_control.append((state, plan, time, period))
+        return self._inner.update(state, plan, time, period)
 
 
 def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:

@@ -9,7 +9,7 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.walking_config import GroundModel, SimplifiedModel, TickConfig, TorqueControlConfig, WalkingConfig
+from gradiva.walking.walking_config import GroundModel, TickConfig, TorqueControlConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -26,7 +26,6 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "SimplifiedModel",
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from gradiva.common import ConfigError, ControlMode
 from gradiva.estimation import ContactEstimatorConfig, StateEstimatorConfig
 from gradiva.planner import PlannerConfig
 from gradiva.safety import SafetyConfig
-from gradiva.simplified_model import DcmControllerConfig, DcmMpcConfig, GainScheduleConfig, ZmpComControllerConfig
+from gradiva.simplified_model import (
+    BalanceConfig,
+    DcmControllerConfig,
+    GainScheduleConfig,
+    ZmpComControllerConfig,
+    balance_law,
+)
 from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     InverseKinematicsConfig,
@@ -17,13 +25,6 @@ from gradiva.whole_body import (
     ServoFeedforwardConfig,
     SwingMomentumConfig,
 )
-
-
-class SimplifiedModel(StrEnum):
-    """Which law keeps the DCM on its reference."""
-
-    DCM = "dcm"
-    DCM_MPC = "dcm_mpc"
 
 
 class GroundModel(StrEnum):
@@ -56,7 +57,7 @@ class TickConfig:
 
     Attributes:
         period: Of the controller, [s].
-        model: Layer 2.
+        model: Law of layer 2: its name in ``gradiva.simplified_model.balance_laws``, or ``package.module:Class``.
         control: Layer 3 and the mode of the servos.
         torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
@@ -65,7 +66,7 @@ class TickConfig:
     """
 
     period: float
-    model: SimplifiedModel
+    model: str
     control: ControlMode
     torso_lean: float
     prepare_duration: float
@@ -76,6 +77,10 @@ class TickConfig:
         for name in ("period", "prepare_duration", "prepare_speed", "replan_margin"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        try:
+            balance_law(self.model)
+        except ConfigError as error:
+            raise ConfigError(f"model={self.model}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +90,7 @@ class WalkingConfig:
     Attributes:
         walking: The tick.
         planner: Layer 1.
-        dcm_controller: Layer 2, instantaneous.
-        dcm_mpc: Layer 2, predictive.
+        dcm_controller: Layer 2, instantaneous law.
         zmp_com_controller: Layer 2, towards the body.
         gain_schedule: Between standing and walking.
         inverse_kinematics: Layer 3.
@@ -98,12 +102,12 @@ class WalkingConfig:
         contact_estimator: The contacts with soft ground.
         swing_momentum: Between layers 2 and 3: the swinging foot's share in the ZMP.
         safety: What is borne, and what is done beyond it.
+        balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
     """
 
     walking: TickConfig
     planner: PlannerConfig
     dcm_controller: DcmControllerConfig
-    dcm_mpc: DcmMpcConfig
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
     inverse_kinematics: InverseKinematicsConfig
@@ -115,6 +119,14 @@ class WalkingConfig:
     contact_estimator: ContactEstimatorConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
+    balance_laws: Mapping[str, Any]
+
+    @property
+    def balance(self) -> BalanceConfig:
+        """Configuration of layer 2."""
+        model = self.walking.model
+        law = self.balance_laws.get(model)
+        return BalanceConfig(model, law, self.dcm_controller, self.zmp_com_controller, self.gain_schedule)
 
     @property
     def knows_soft_ground(self) -> bool:

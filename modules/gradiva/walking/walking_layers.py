@@ -9,15 +9,12 @@ from gradiva.estimation import ContactEstimator, StateEstimator
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.safety import JointBounds, LastCommand, SafetySupervisor
-from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
+from gradiva.simplified_model import BalanceLayer, balance_layer
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
-from gradiva.walking.held_law import HeldLaw
 from gradiva.walking.leg_check import check_planned_legs
-from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.preparation import Preparation
 from gradiva.walking.standing_start import StandingStart, standing_start
-from gradiva.walking.walking_config import GroundModel, SimplifiedModel, WalkingConfig
+from gradiva.walking.walking_config import GroundModel, WalkingConfig
 from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
 from gradiva.whole_body import (
     CompliantTorqueController,
@@ -81,7 +78,7 @@ class WalkingLayers:
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control: PendulumLayer = model_control_of(robot, config)
+        self.model_control: BalanceLayer = balance_layer(config.balance, robot)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
         self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
         self.swing_momentum = SwingMomentum(
@@ -152,14 +149,3 @@ class WalkingLayers:
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(model, config.compliant_torque_control, rate, posture, compiler)
         return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler)
-
-
-def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelControl:
-    """Return layer 2 as it is configured."""
-    instantaneous = InstantaneousLaw(DcmController(config.dcm_controller))
-    law: DcmLaw = instantaneous
-    if config.walking.model is SimplifiedModel.DCM_MPC:
-        law = HeldLaw(PredictiveLaw(DcmMpc(config.dcm_mpc, robot.sole), instantaneous), config.dcm_mpc.decision_period)
-    zmp_com = config.zmp_com_controller
-    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-    return ModelControl(law, ZmpComController(), gains)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gradiva.common import JointCommand, NDArray, RobotState, WalkingReference
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model import BalanceReference
 from gradiva.walking.walking_state import WalkingState
 
 
@@ -33,7 +33,7 @@ class WalkingLog:
     command: JointCommand
     reference: WalkingReference | None = None
     robot_state: RobotState | None = None
-    desired: DesiredPendulum | None = None
+    desired: BalanceReference | None = None
     desired_joint_positions: NDArray | None = None
     desired_joint_velocities: NDArray | None = None
     relaxed_task: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gradiva.common import JointCommand, RobotState, WalkingReference
 from gradiva.planner import WalkingPlan
 from gradiva.safety import SafetyEvent
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model import BalanceReference
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
 from gradiva.walking.walking_layers import WalkingLayers
@@ -72,7 +72,7 @@ class WalkingReport:
         command: JointCommand,
         reference: WalkingReference | None = None,
         state: RobotState | None = None,
-        desired: DesiredPendulum | None = None,
+        desired: BalanceReference | None = None,
     ) -> WalkingLog:
         if desired is None:
             return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)

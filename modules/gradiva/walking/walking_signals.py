@@ -19,7 +19,7 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model import BalanceReference
 from gradiva.walking.walking_log import WalkingLog
 
 Signals = dict[str, float | npt.ArrayLike]
@@ -61,7 +61,7 @@ def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
     return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
 
 
-def _pendulum(reference: WalkingReference, state: RobotState, desired: DesiredPendulum) -> Signals:
+def _pendulum(reference: WalkingReference, state: RobotState, desired: BalanceReference) -> Signals:
     return {
         "dcm::position::measured": state.dcm_position,
         "dcm::position::desired": reference.dcm.position,
