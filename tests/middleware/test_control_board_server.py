@@ -14,7 +14,7 @@ from gradiva.middleware.bottles import as_bottle, as_items
 from gradiva.middleware.control_board import CommandKind, ControlMode, JointData, StreamedCommand
 from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.errors import NetworkError
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text, to_text

@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 from gradiva.common import ConfigError
 from gradiva.common.errors import Finding
 
 _CLOCK = "/clock"
-_CLOCK_PATIENCE = 2.0  # [s]
+_CLOCK_TIMEOUT = 2.0  # [s]
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
@@ -49,7 +49,7 @@ def _check_machine() -> int:
     with leaving_at_once():
         from gradiva.cli.checks import all_checks
 
-    return _told(check() for check in all_checks())
+    return _print_findings(check() for check in all_checks())
 
 
 def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str], first_run: bool) -> int:
@@ -62,7 +62,7 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
     setup = load_setup(robot, settings, files, first_run=first_run)
     with network_session(), log_lines(False, "gradiva.robot"):
         _follow_clock(place)
-        return _told(BringUp(setup, Environment(place)).findings())
+        return _print_findings(BringUp(setup, Environment(place)).findings())
 
 
 def _follow_clock(place: Place) -> None:
@@ -71,16 +71,16 @@ def _follow_clock(place: Place) -> None:
     from gradiva.middleware.clock_message import follow_clock
 
     if place is Place.SIMULATION and is_there(_CLOCK):
-        follow_clock(_CLOCK, _CLOCK_PATIENCE)
+        follow_clock(_CLOCK, _CLOCK_TIMEOUT)
 
 
-def _told(findings: Iterable[Finding]) -> int:
+def _print_findings(findings: Iterable[Finding]) -> int:
     """Print findings as they come; return the exit status."""
     from rich.markup import escape
 
-    from gradiva.cli.output import console_for_people
+    from gradiva.cli.output import text_console
 
-    console = console_for_people()
+    console = text_console()
     verdicts = []
     for finding in findings:
         verdicts.append(finding.verdict)

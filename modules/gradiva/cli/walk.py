@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 
 DEFAULT_ROBOT = "icub_v2_7"
 DEFAULT_SPEED = 0.19  # [m/s] or the cruise speed of a slower robot
@@ -23,7 +23,7 @@ def _how(*names: str, metavar: str, text: str) -> Any:
 
 
 def _what(*names: str, text: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel="What happens to the robot", **more)
+    return typer.Option(*names, help=text, rich_help_panel="Ground and disturbances", **more)
 
 
 def _result(*names: str, text: str, **more: Any) -> Any:
@@ -120,7 +120,7 @@ def walk(
     """Walk in simulation: forward, sideways, in curves, to a goal or along a path.
 
     Velocities can be combined. Exit status: 0 walked and stands, 1 fell or stopped, 2 wrong input,
-    130 interrupted by Ctrl-C (the report tells how far it came).
+    130 interrupted by Ctrl-C (log and report of the part that was walked are written).
     """
     with leaving_at_once():
         from gradiva.cli.walk_options import WalkOptions

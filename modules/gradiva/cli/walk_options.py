@@ -1,11 +1,11 @@
-"""From the options of ``gradiva walk`` to a request."""
+"""Turn the options of ``gradiva walk`` into a request."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_nam
 from gradiva.experiments import GROUND_NAMES, WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
-from gradiva.simplified_model import balance_law_names
+from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
 from gradiva.simulation import GroundKind, Push, slope_components
 
 _SLOPE = "DEG or DEG,HEADING"
@@ -29,9 +29,16 @@ _CHOICES = {
 _NOT_YET = {"model": ("centroidal_mpc",)}
 
 
+def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
+    return lambda setup: setup.walking.walking.model == law.name
+
+
+_RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
+
+
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """The options as they were written; ``gradiva walk --help`` tells what they mean."""
+    """The options as they were written; ``gradiva walk --help`` explains them."""
 
     robot: str | None = None
     speed: float | None = None
@@ -53,7 +60,7 @@ class WalkOptions:
     seed: int = 0
 
     def request(self) -> WalkRequest:
-        """Return what is asked for.
+        """Return the request.
 
         Raises:
             WalkingError: An option is wrong, or does not go with another.
@@ -63,16 +70,16 @@ class WalkOptions:
         return WalkRequest(setup, self._command(setup), self.seed, name, self._words(setup))
 
     def _words(self, setup: Setup) -> tuple[str, ...]:
-        """The words that repeat the walk, defaults said: what happens to its result is not among them."""
-        options: dict[str, Any] = {"robot": setup.robot.name, **self._destination(setup)}
+        """Return the words that repeat the walk, defaults written out; those of its result are left out."""
+        options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
         for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
             options[name] = getattr(self, name)
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
-        told = [(name, value) for name, given in options.items() for value in _each(given)]
-        return (*(word for name, value in told for word in (f"--{name}", _as_typed(value))), *self._flags())
+        repeated = [(name, value) for name, given in options.items() for value in _each(given)]
+        return (*(word for name, value in repeated for word in (f"--{name}", _as_typed(value))), *self._flags())
 
     def _destination(self, setup: Setup) -> dict[str, Any]:
-        """Where to, by option."""
+        """Return speeds, goal or path and duration by option."""
         values = {name: getattr(self, name) for name in ("speed", "lateral", "turn", "goal", "path", "duration")}
         if not self._has_destination:
             if all(values[name] is None for name in ("speed", "lateral", "turn")):
@@ -105,7 +112,7 @@ class WalkOptions:
 
     @property
     def _soil(self) -> dict[str, float]:
-        """What is said of a soft ground."""
+        """Parameters of a soft ground that are given."""
         given = {"stiffness": self.stiffness, "damping": self.damping}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -273,3 +280,56 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table that not every walk reads.
+
+    Attributes:
+        name: With dots.
+        choice: The options with which it is read, as typed.
+        is_read: Whether a configuration makes that choice.
+    """
+
+    name: str
+    choice: str
+    is_read: Callable[[Setup], bool]
+
+    def is_set_by(self, setting: str) -> bool:
+        key = setting.partition("=")[0].strip()
+        return key == self.name or key.startswith(f"{self.name}.")
+
+
+def idle_settings(settings: Iterable[str], setup: Setup) -> list[str]:
+    """Return one line for each table that ``table.key=value`` changes and this walk does not read."""
+    settings = list(settings)
+    idle = [table for table in _TABLES if any(map(table.is_set_by, settings)) and not table.is_read(setup)]
+    return [f"warning: --set {table.name}.… has no effect in this walk, it needs {table.choice}" for table in idle]
+
+
+def _is_by_torque(setup: Setup) -> bool:
+    return setup.walking.walking.control is ControlMode.TORQUE
+
+
+def _knows_soft_ground(setup: Setup) -> bool:
+    return setup.walking.knows_soft_ground
+
+
+def _on(kind: GroundKind) -> Callable[[Setup], bool]:
+    return lambda setup: setup.simulation.ground.kind is kind
+
+
+_TABLES = (
+    _Table("torque_control", "--control torque", _is_by_torque),
+    _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
+    _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
+    _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
+    *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
+    _Table("simulation.viscoelastic", "--ground soft", _on(GroundKind.VISCOELASTIC)),
+    _Table("simulation.penalty", "--ground penalty", _on(GroundKind.PENALTY)),
+    *(
+        _Table(name, "gradiva module", lambda setup: False)
+        for name in ("robot_io", "bring_up", "coordinator", "remote", "joypad")
+    ),
+)

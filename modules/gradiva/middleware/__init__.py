@@ -13,16 +13,22 @@ from pureyarp.errors import (
     SettingsError,
     YarpError,
 )
+from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.elements import Element, TypedList, Vocab32
 
 NAMED_ERRORS = (WalkingError, YarpError)  # what Gradiva and what YARP report by name, without a traceback
 
 __all__ = [
     "NAMED_ERRORS",
+    "Element",
     "FrameTooLarge",
     "MalformedMessage",
     "NameServerUnreachable",
     "NetworkError",
     "PeerUnreachable",
+    "RateLimitedLog",
     "SettingsError",
+    "TypedList",
+    "Vocab32",
     "YarpError",
 ]

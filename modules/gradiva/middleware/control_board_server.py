@@ -18,7 +18,7 @@ from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.ready_messages import send_ready
 from gradiva.middleware.recurring_messages import RecurringMessages
 from pureyarp.errors import MalformedMessage, NetworkError
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element, TypedList, WireFamily
 

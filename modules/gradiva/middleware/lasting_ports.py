@@ -17,11 +17,10 @@ from types import ModuleType
 from typing import Any
 
 from pureyarp.errors import NetworkError
-from pureyarp.network import registration_keeper
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.open_socket import open_socket
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import registration_keeper
+from pureyarp.network.settings import Contact, current_settings
 
 KINDS = ("Port", "RpcServer", "RpcClient", "BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
 _ANONYMOUS = ("", "...")

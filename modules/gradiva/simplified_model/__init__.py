@@ -6,11 +6,11 @@ from gradiva.simplified_model.balance_laws import (
     balance_law,
     balance_law_names,
     balance_layer,
+    fallback_layer,
     law_configs,
     law_tables,
     model_control,
     shipped_laws,
-    stand_in,
 )
 from gradiva.simplified_model.balance_layer import (
     BalanceLayer,
@@ -65,9 +65,9 @@ __all__ = [
     "balance_law",
     "balance_law_names",
     "balance_layer",
+    "fallback_layer",
     "law_configs",
     "law_tables",
     "model_control",
     "shipped_laws",
-    "stand_in",
 ]

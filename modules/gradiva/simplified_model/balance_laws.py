@@ -139,7 +139,7 @@ def model_control(law: DcmLaw, config: BalanceConfig) -> SimplifiedModelControl:
     return SimplifiedModelControl(law, ZmpComController(), gains)
 
 
-def stand_in(config: BalanceConfig) -> SimplifiedModelControl:
+def fallback_layer(config: BalanceConfig) -> SimplifiedModelControl:
     """Return the layer that balances while the one in another process does not answer: the instantaneous law."""
     return model_control(DcmController(config.dcm_controller), config)
 

@@ -1,4 +1,4 @@
-"""From the plan and layer 2 to what the body should do."""
+"""References of the whole body, from the plan and layer 2."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GRAVITY = np.array([0.0, 0.0, -GRAVITY])
 
 
 class BodyReferences:
-    """Knows the robot's weight, how it stands, and where its feet like to be loaded."""
+    """Builds the reference of layer 3: feet, CoM, momentum, trunk, posture, foot wrenches."""
 
     def __init__(
         self,
@@ -24,7 +24,7 @@ class BodyReferences:
         swing_momentum: SwingMomentum,
         inverse_frequency_offset: float,
     ) -> None:
-        """Take what does not change.
+        """Take the constants.
 
         Args:
             mass: Of the robot, [kg].
@@ -47,7 +47,7 @@ class BodyReferences:
 
         Args:
             plan: At the end of the coming period.
-            desired: What layer 2 asks for until then.
+            desired: Of layer 2 until then.
         """
         torso_rotation, pelvis_rotation = self._trunk(plan.heading)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)

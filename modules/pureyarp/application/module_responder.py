@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter
 from pureyarp.data.values import Bottle
-from pureyarp.network.port_reader import PortReader
+from pureyarp.network.ports import PortReader
 from pureyarp.wire.elements import Vocab32, decode_vocab
 from pureyarp.wire.text import key_text
 

@@ -14,8 +14,7 @@ from pureyarp.application.termination_signals import TerminationSignals
 from pureyarp.data.conversions import checked_bool
 from pureyarp.data.values import Bottle
 from pureyarp.network import clock
-from pureyarp.network.port import Port
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import Port, RpcServer
 
 _LOGGER = logging.getLogger("pureyarp")
 _DEFAULT_PERIOD = 1.0  # [s]

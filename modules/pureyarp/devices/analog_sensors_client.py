@@ -24,9 +24,9 @@ from pureyarp.devices.mas_status import (
 from pureyarp.devices.parameters import carrier, number, text
 from pureyarp.devices.question_port import QuestionPort
 from pureyarp.errors import NetworkError, PeerUnreachable
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
-from pureyarp.network.newest_message_port import NewestMessagePort
 from pureyarp.wire.elements import PlainList
 
 _TIMEOUT = 0.02  # [s]

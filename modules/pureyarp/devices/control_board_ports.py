@@ -11,11 +11,10 @@ from pureyarp.devices.question_port import QuestionPort
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
 from pureyarp.devices.reply_bytes import ReplyBytes
 from pureyarp.errors import NetworkError, PeerUnreachable
-from pureyarp.network.buffered_port import BufferedPortBottle, write_object
-from pureyarp.network.contactable import speak
+from pureyarp.network.buffered_ports import BufferedPortBottle, NewestMessagePort, write_object
+from pureyarp.network.channels import Sendable
 from pureyarp.network.network import Network
-from pureyarp.network.newest_message_port import NewestMessagePort
-from pureyarp.network.transferable import Sendable
+from pureyarp.network.ports import speak
 from pureyarp.wire.elements import Element
 
 

@@ -8,9 +8,9 @@ from gradiva.middleware.control_board.joint_data import JointData
 from gradiva.middleware.control_board.joint_data_message import joint_data_in
 from pureyarp.data.streams import Stamp
 from pureyarp.devices.last_message import LastMessage
-from pureyarp.network.contactable import read_envelope
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.newest_message_port import NewestMessagePort
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.ports import read_envelope
 
 
 @dataclass(frozen=True, slots=True, eq=False)

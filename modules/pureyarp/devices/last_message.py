@@ -11,8 +11,8 @@ from typing import Generic, TypeVar
 from pureyarp.data import streams
 from pureyarp.devices.complaint import Complaint
 from pureyarp.errors import MalformedMessage
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.newest_message_port import ArrivedMessage, NewestMessagePort
+from pureyarp.network.buffered_ports import ArrivedMessage, NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
 
 T = TypeVar("T")
 

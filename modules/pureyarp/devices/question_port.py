@@ -6,8 +6,7 @@ import threading
 
 from pureyarp.data.values import Bottle
 from pureyarp.errors import PeerUnreachable
-from pureyarp.network.message_objects import Reads
-from pureyarp.network.rpc_client import RpcClient
+from pureyarp.network.ports import Reads, RpcClient
 from pureyarp.wire.elements import Element
 
 ANSWER_PATIENCE = 5.0  # [s] a device that hangs must not hold up a control loop for ever; slow ones answer within one

@@ -10,7 +10,7 @@ from pureyarp.devices.parameters import carrier, number, switch, text
 from pureyarp.devices.thrift_dialect import ThriftDialect
 from pureyarp.devices.vocab_dialect import VocabDialect
 from pureyarp.errors import SettingsError
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 from pureyarp.wire.elements import WireFamily
 
 _DIALECTS: dict[WireFamily, type[Dialect]] = {WireFamily.YARP_3: VocabDialect, WireFamily.YARP_4: ThriftDialect}

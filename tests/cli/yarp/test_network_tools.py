@@ -3,8 +3,8 @@ import re
 import pytest
 
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from tests.pureyarp.network.raw_sockets import free_port
 
 

@@ -4,8 +4,8 @@ import subprocess
 import pytest
 
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
 
@@ -88,7 +88,7 @@ def test_without_a_name_server_none_is_started(gradiva, configured):
 
 
 def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeypatch):
-    from gradiva.cli.yarp.name_server_address import unreachable_text
+    from gradiva.cli.yarp.failures import unreachable_text
     from pureyarp.errors import NameServerUnreachable
     from pureyarp.network.settings import NetworkSettings
 
@@ -99,7 +99,7 @@ def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeyp
 
 
 def test_a_namespace_at_the_default_address_is_told_to_be_shared():
-    from gradiva.cli.yarp.name_server_address import shared_address_text
+    from gradiva.cli.yarp.failures import shared_address_text
     from pureyarp.network.settings import NetworkSettings
 
     assert shared_address_text(NetworkSettings()) is None

@@ -2,9 +2,8 @@ import signal
 
 import pytest
 
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import NetworkSettings, current_settings, use_settings
 from tests.cli.yarp.conftest import free_port
 
 

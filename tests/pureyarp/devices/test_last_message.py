@@ -9,9 +9,9 @@ import pytest
 from pureyarp.data import streams
 from pureyarp.devices.last_message import LastMessage
 from pureyarp.errors import MalformedMessage
-from pureyarp.network.contact import Contact
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.newest_message_port import NewestMessagePort
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.settings import Contact
 from pureyarp.wire.elements import WireFamily
 
 

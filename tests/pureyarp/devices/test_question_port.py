@@ -10,7 +10,7 @@ from gradiva.middleware.message_readers import RequestReader
 from pureyarp.data.values import Bottle
 from pureyarp.devices.question_port import QuestionPort
 from pureyarp.errors import PeerUnreachable
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import RpcServer
 from tests.waiting import TIMEOUT, wait_until
 
 

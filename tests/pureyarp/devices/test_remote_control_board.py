@@ -17,9 +17,9 @@ from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.network import Network
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
+from pureyarp.network.settings import current_settings, use_settings
 from pureyarp.wire.elements import WireFamily
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import TIMEOUT, wait_until

@@ -6,14 +6,13 @@ import pytest
 from pureyarp.data.streams import Stamp
 from pureyarp.data.values import Bottle, Property
 from pureyarp.data.vectors import Vector
-from pureyarp.network.buffered_port import (
+from pureyarp.network.buffered_ports import (
     BufferedPortBottle,
     BufferedPortProperty,
     BufferedPortVector,
 )
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.port import Port
-from pureyarp.network.settings import ConnectionLimits
+from pureyarp.network.ports import Port
+from pureyarp.network.settings import ConnectionLimits, use_settings
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet
 from tests.pureyarp.network.number_ports import Collector, connected, numbers, write_number
 from tests.waiting import TIMEOUT, wait_until

@@ -2,11 +2,10 @@
 
 from pureyarp.data.streams import Stamp
 from pureyarp.data.values import Bottle
-from pureyarp.network.buffered_port import (
+from pureyarp.network.buffered_ports import (
     BufferedPortBottle,
 )
-from pureyarp.network.port import Port
-from pureyarp.network.port_reader import PortReader
+from pureyarp.network.ports import Port, PortReader
 from tests.pureyarp.network.local_ports import quiet
 from tests.pureyarp.network.number_ports import Collector, connected, numbers, write_number
 from tests.waiting import wait_until

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pureyarp.network.connecting import connect, disconnect, is_connected
+from pureyarp.network.peers import connect, disconnect, is_connected
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire.carriers import FAST_TCP
 from tests.middleware.recorded_messages import recording

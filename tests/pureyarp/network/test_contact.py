@@ -1,6 +1,6 @@
 import pytest
 
-from pureyarp.network.contact import Contact
+from pureyarp.network.settings import Contact
 
 
 @pytest.mark.parametrize(

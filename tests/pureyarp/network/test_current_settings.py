@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from pureyarp.errors import SettingsError
-from pureyarp.network import current_settings as module
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network import settings as module
+from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
 from pureyarp.wire.elements import WireFamily
 
 

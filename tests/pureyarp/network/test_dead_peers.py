@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from pureyarp.errors import NetworkError
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire.binary import ACKNOWLEDGEMENT
 from pureyarp.wire.elements import Element

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.data.values import Bottle
-from pureyarp.network.message_objects import read_reply
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
+from pureyarp.network.ports import read_reply
 from pureyarp.wire.elements import WireFamily, encode_vocab
 from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, open_core
 from tests.waiting import TIMEOUT

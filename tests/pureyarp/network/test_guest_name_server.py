@@ -1,8 +1,8 @@
 import logging
 from dataclasses import replace
 
-from pureyarp.network.guest_name_server import serve_names, serves_names, stop_serving_names
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import serve_names, serves_names, stop_serving_names
 from pureyarp.network.settings import NetworkSettings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from pureyarp.errors import PeerUnreachable
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire.carriers import encode_datagram
 from pureyarp.wire.elements import Element

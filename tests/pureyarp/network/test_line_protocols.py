@@ -4,7 +4,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.line_connection import LineConnection
+from pureyarp.network.byte_stream import LineConnection
 from tests.pureyarp.network.local_ports import open_core, settings_with
 from tests.pureyarp.network.raw_sockets import conversation
 from tests.pureyarp.network.running_threads import threads_named

@@ -1,7 +1,6 @@
 import pytest
 
-from pureyarp.network.listening_host import is_loopback, registered_host
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import NetworkSettings, is_loopback, registered_host
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 import socket
 
-from pureyarp.network.local_addresses import local_addresses
+from pureyarp.network.settings import local_addresses
 
 
 def test_every_address_can_be_listened_at_and_loopback_is_one():

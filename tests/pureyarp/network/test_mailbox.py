@@ -2,8 +2,8 @@ import threading
 
 import pytest
 
+from pureyarp.network.buffered_ports import Mailbox
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.mailbox import Mailbox
 from tests.waiting import TIMEOUT
 
 

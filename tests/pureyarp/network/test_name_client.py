@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.errors import FrameTooLarge, NameServerUnreachable, NetworkError
-from pureyarp.network.contact import Contact
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import ConnectionLimits, Contact, NetworkSettings
 from tests.middleware.recorded_questions import recorded_questions
 
 

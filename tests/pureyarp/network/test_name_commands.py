@@ -3,10 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import MalformedMessage
-from pureyarp.network.contact import Contact
-from pureyarp.network.name_commands import NameCommands
 from pureyarp.network.name_registry import NameRegistry
-from pureyarp.network.name_request import request_of_items, request_of_line
+from pureyarp.network.name_server import NameCommands, request_of_items, request_of_line
+from pureyarp.network.settings import Contact
 from tests.middleware.recorded_questions import recorded_questions
 
 HERE = "127.0.0.1"

@@ -1,8 +1,8 @@
 import pytest
 
-from pureyarp.network.contact import Contact
-from pureyarp.network.name_lines import CHOOSE
 from pureyarp.network.name_registry import NameRegistry, RefusedRegistration, RegistryLimits
+from pureyarp.network.peers import CHOOSE
+from pureyarp.network.settings import Contact
 
 OWN = Contact("/root", "tcp", "127.0.0.1", 10000)
 

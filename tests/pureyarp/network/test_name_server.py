@@ -6,15 +6,17 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.connecting import connect
-from pureyarp.network.contact import Contact
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_registry import RegistryLimits
 from pureyarp.network.name_server import NameServer, NameServerRunning
-from pureyarp.network.name_server_file import NameServerAddress, read_name_server_file
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import NameClient, connect, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.network.settings import (
+    ConnectionLimits,
+    Contact,
+    NameServerAddress,
+    NetworkSettings,
+    read_name_server_file,
+)
 from pureyarp.wire.elements import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions

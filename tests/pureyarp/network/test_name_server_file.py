@@ -1,4 +1,4 @@
-from pureyarp.network.name_server_file import (
+from pureyarp.network.settings import (
     NameServerAddress,
     name_server_file,
     read_name_server_file,

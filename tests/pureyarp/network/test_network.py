@@ -7,12 +7,9 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.data.values import Bottle, Value
-from pureyarp.network.contact import Contact
-from pureyarp.network.contact_style import ContactStyle
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.network import Network, NetworkBase
-from pureyarp.network.network_life import life
+from pureyarp.network.network import Network, NetworkBase, life
 from pureyarp.network.port_core import PortCore
+from pureyarp.network.settings import Contact, ContactStyle, use_settings
 from tests.waiting import wait_until
 
 

@@ -11,19 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.guest_name_server import serves_names
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.network_life import life, name_server_answers
+from pureyarp.network.network import life, name_server_answers
+from pureyarp.network.peers import NameClient
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.registrations import serves_names
+from pureyarp.network.settings import NetworkSettings, current_settings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import wait_until
 
 PARTICIPANT = """
 import sys
-from pureyarp.network.network_life import life
+from pureyarp.network.network import life
 from pureyarp.network.port_core import PortCore
 
 life.begin()

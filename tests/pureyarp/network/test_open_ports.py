@@ -3,11 +3,11 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-from pureyarp.network.open_ports import OpenPorts
+from pureyarp.network.port_core import OpenPorts
 
 FORGETFUL = """
 from pureyarp.network.network import Network
-from pureyarp.network.port import Port
+from pureyarp.network.ports import Port
 Network.init()
 port = Port()
 assert port.open("/forgotten")

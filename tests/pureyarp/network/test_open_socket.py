@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from pureyarp.errors import PeerUnreachable
-from pureyarp.network.open_socket import accept_authenticated, open_socket
+from pureyarp.network.byte_stream import accept_authenticated, open_socket
 from pureyarp.network.settings import ConnectionLimits, NetworkSettings
 
 SHORT = ConnectionLimits(handshake_timeout=0.3)

@@ -7,9 +7,8 @@ import pytest
 from pureyarp.data.streams import Stamp
 from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import Vector
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.port import Port
+from pureyarp.network.ports import Port
+from pureyarp.network.settings import Contact, use_settings
 from pureyarp.wire.carriers import CARRIERS
 from tests.pureyarp.network.local_ports import NOBODY, nothing_is_left
 from tests.pureyarp.network.number_ports import Doubler

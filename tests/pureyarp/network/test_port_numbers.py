@@ -1,4 +1,4 @@
-from pureyarp.network.port_numbers import FreeNumbers, PortNumbers
+from pureyarp.network.name_registry import FreeNumbers, PortNumbers
 
 
 def test_numbers_count_up_and_skip_used_ones():

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 import pytest
 
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.port_outputs import PortOutputs
+from pureyarp.network.outputs import PortOutputs
 
 
 def test_a_connection_that_comes_after_the_end_is_closed():

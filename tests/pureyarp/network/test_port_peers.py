@@ -1,8 +1,8 @@
 """What a port makes of peers that die, come again and close."""
 
 from pureyarp.data.values import Bottle
-from pureyarp.network.contact import Contact
-from pureyarp.network.port import Port
+from pureyarp.network.ports import Port
+from pureyarp.network.settings import Contact
 from tests.pureyarp.network.local_ports import quiet
 from tests.pureyarp.network.number_ports import Doubler
 from tests.pureyarp.network.running_threads import in_background, joined

@@ -3,10 +3,7 @@
 import pytest
 
 from pureyarp.data.values import Bottle
-from pureyarp.network.port import Port
-from pureyarp.network.port_reader import PortReader
-from pureyarp.network.rpc_client import RpcClient
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import Port, PortReader, RpcClient, RpcServer
 from tests.pureyarp.network.local_ports import quiet
 from tests.pureyarp.network.number_ports import Doubler
 from tests.pureyarp.network.running_threads import in_background, joined

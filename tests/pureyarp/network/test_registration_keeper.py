@@ -7,13 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.guest_name_server import is_guest, serves_names, stop_serving_names
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.registration_keeper import RegistrationKeeper
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import RegistrationKeeper, is_guest, serves_names, stop_serving_names
+from pureyarp.network.settings import Contact, NetworkSettings, use_settings
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import TIMEOUT, wait_until
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 import pytest
 
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.rendezvous import Rendezvous
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.ports import Rendezvous
 from tests.waiting import TIMEOUT
 
 

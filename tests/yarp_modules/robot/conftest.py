@@ -10,10 +10,9 @@ import pytest
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
-from pureyarp.network.current_settings import use_settings
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.network_life import life
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.network import life
+from pureyarp.network.settings import NetworkSettings, use_settings
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.fake_robot import FakeRobot
 

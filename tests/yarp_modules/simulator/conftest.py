@@ -15,9 +15,8 @@ from gradiva.setup import Setup, load_setup
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator import SimulatedWorld, simulator_module
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
-from pureyarp.network.current_settings import use_settings
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import NetworkSettings, use_settings
 from pureyarp.wire.elements import Element
 from tests.simulation.standing import standing_posture
 from tests.waiting import TIMEOUT, wait_until

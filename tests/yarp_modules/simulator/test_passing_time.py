@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, Speedometer
+from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, RealTimeFactor
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -152,7 +152,7 @@ def test_a_silent_board_is_given_up_until_its_next_command():
 
 
 def test_the_speedometer_tells_speed_and_load(machine):
-    speedometer = Speedometer()
+    speedometer = RealTimeFactor()
     speedometer.note(0.0)
     with speedometer.busy():
         machine.sleep(0.3)

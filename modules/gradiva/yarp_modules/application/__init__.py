@@ -23,8 +23,8 @@ from gradiva.yarp_modules.application.run_claim import (
 from gradiva.yarp_modules.application.running_module import (
     MARK,
     ApplicationNetwork,
+    EndTimeouts,
     ModuleState,
-    Patience,
     RunningModule,
     SignalledEvent,
 )
@@ -37,8 +37,8 @@ __all__ = [
     "ApplicationModule",
     "ApplicationNetwork",
     "ApplicationRun",
+    "EndTimeouts",
     "ModuleState",
-    "Patience",
     "PortDependency",
     "RunClaim",
     "RunOptions",

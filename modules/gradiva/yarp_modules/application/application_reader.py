@@ -29,7 +29,7 @@ from gradiva.yarp_modules.application.application_xml import (
     read_xml,
 )
 
-_PATIENCE = 20.0  # [s] for a port, where the file tells none
+_TIMEOUT = 20.0  # [s] for a port, where the file tells none
 Finder = Callable[[str], Path]  # an application's file by its name; raises ConfigError
 _HEEDED = {
     "application": {
@@ -82,7 +82,7 @@ def port_dependencies(element: XmlElement, values: ElementValues) -> tuple[PortD
 
 def _dependency(element: XmlElement, values: ElementValues) -> PortDependency:
     told = element.attributes
-    timeout = values.number(element, told["timeout"], "timeout") if "timeout" in told else _PATIENCE
+    timeout = values.number(element, told["timeout"], "timeout") if "timeout" in told else _TIMEOUT
     request = values.filled(element, told.get("request", ""))
     reply = values.filled(element, told.get("reply", ""))
     if reply and not request:
@@ -258,7 +258,7 @@ def load_application(name: str) -> Application:
 
 
 def _folders() -> Iterator[Path]:
-    from gradiva.setup.folders import data_folder  # not before it is needed: it comes with all layers
+    from gradiva.setup.robots import data_folder  # not before it is needed: it comes with all layers
 
     yield data_folder("apps")
     finder = yarp.ResourceFinder()

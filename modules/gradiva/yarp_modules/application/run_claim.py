@@ -20,7 +20,7 @@ from gradiva.common import StateError
 from gradiva.yarp_modules.application.running_module import (
     ApplicationNetwork,
     Ending,
-    Patience,
+    EndTimeouts,
     carries,
     end_process,
     marked_processes,
@@ -248,24 +248,24 @@ class LeftProcess:
             send_signal(self.started.process, number)
 
 
-def end_modules(record: RunRecord, network: ApplicationNetwork, patience: Patience, hurry: Event) -> list[str]:
+def end_modules(record: RunRecord, network: ApplicationNetwork, timeouts: EndTimeouts, hurry: Event) -> list[str]:
     """End the modules of a run, the last one first; return the titles of those that lived."""
     ended = []
     for started in reversed(record.started):
         process = LeftProcess(started, record.mark, network)
         if process.is_alive:
             ended.append(started.title)
-            end_process(process, patience, hurry)
+            end_process(process, timeouts, hurry)
     return ended
 
 
-def end_marked(mark: str, patience: Patience, hurry: Event, spared: Iterable[int] = ()) -> list[int]:
+def end_marked(mark: str, timeouts: EndTimeouts, hurry: Event, spared: Iterable[int] = ()) -> list[int]:
     """End all processes that carry ``mark``, children of modules as well; return those that do not end."""
     network = ApplicationNetwork()  # nobody is asked
     immortal = []
     for number in set(marked_processes(mark)) - set(spared):
         process = LeftProcess(StartedProcess("", number, ""), mark, network)
-        if end_process(process, patience, hurry) is Ending.IMMORTAL:
+        if end_process(process, timeouts, hurry) is Ending.IMMORTAL:
             immortal.append(number)
     return immortal
 

@@ -20,12 +20,11 @@ from threading import Event
 from typing import BinaryIO, Protocol
 
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
+from gradiva.middleware import Element, yarp
 from gradiva.middleware.asking import ask, is_there, registered_names
 from gradiva.middleware.bottles import as_items
 from gradiva.yarp_modules.application.application import LOCAL_NODES, ApplicationModule
 from gradiva.yarp_modules.rpc_commands import is_ok, word
-from pureyarp.wire.elements import Element
 
 _LONGEST_SLEEP = 0.2  # [s]; a signal that comes while the thread falls asleep is handled when it wakes up
 _SHORTEST, _LONGEST = 1.0, 30.0  # [s]
@@ -76,7 +75,7 @@ class SignalledEvent(threading.Event):
         return self._has_come
 
 
-class RestartDelay:
+class RestartBackoff:
     """Doubles from end to end, so that a module which fails at once does not eat the machine."""
 
     def __init__(self) -> None:
@@ -168,7 +167,7 @@ class Endable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class EndTimeouts:
     """How long each step may take.
 
     Attributes:
@@ -182,21 +181,21 @@ class Patience:
     after_kill: float = 2.0
 
 
-def end_process(process: Endable, patience: Patience, hurry: Event) -> Ending:
+def end_process(process: Endable, timeouts: EndTimeouts, hurry: Event) -> Ending:
     """End a process and return what it took; ``hurry`` leaves out the polite part."""
     if not process.is_alive:
         return Ending.QUIT
-    if not hurry.is_set() and process.ask_to_quit() and _ended(process, patience.after_quit, hurry):
+    if not hurry.is_set() and process.ask_to_quit() and _ended(process, timeouts.after_quit, hurry):
         return Ending.QUIT
     process.send(signal.SIGTERM)
-    if _ended(process, patience.after_terminate, hurry):
+    if _ended(process, timeouts.after_terminate, hurry):
         return Ending.TERMINATED
     process.send(signal.SIGKILL)
-    return Ending.KILLED if _ended(process, patience.after_kill, Event()) else Ending.IMMORTAL
+    return Ending.KILLED if _ended(process, timeouts.after_kill, Event()) else Ending.IMMORTAL
 
 
-def _ended(process: Endable, patience: float, hurry: Event) -> bool:
-    deadline = time.monotonic() + patience
+def _ended(process: Endable, timeout: float, hurry: Event) -> bool:
+    deadline = time.monotonic() + timeout
     while process.is_alive:
         if time.monotonic() >= deadline or hurry.is_set():
             return not process.is_alive

@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import NetworkError, yarp
+from gradiva.middleware import Element, NetworkError, yarp
 from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
 from gradiva.middleware.persistent_connections import PersistentConnections
 from gradiva.setup import data_folder, read_toml
@@ -18,7 +18,6 @@ from gradiva.yarp_modules.joypad.keys import HELP, KEYS, JoypadConfig, KeyComman
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.rpc_commands import fail, is_called, is_ok, ok, word
 from gradiva.yarp_modules.tick_timing import present_time
-from pureyarp.wire.elements import Element
 
 _REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands when the joypad ends

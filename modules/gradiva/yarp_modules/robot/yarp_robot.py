@@ -17,7 +17,7 @@ from gradiva.common import (
     NDArray,
     RobotInterfaceError,
 )
-from gradiva.middleware import yarp
+from gradiva.middleware import RateLimitedLog, yarp
 from gradiva.middleware.asking import is_there
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
@@ -36,7 +36,6 @@ from gradiva.yarp_modules.robot.joint_boards import (
 from gradiva.yarp_modules.robot.joint_modes import BoardOrders, JointModes, hold_in_position_mode
 from gradiva.yarp_modules.robot.sensors import NO_ATTITUDE, FloatingBase, FloatingBasePort, RemoteImu, SourceClock
 from gradiva.yarp_modules.tick_timing import control_time
-from pureyarp.rate_limited_log import RateLimitedLog
 
 _CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")
@@ -304,12 +303,12 @@ class YarpRobot:
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
-        patience = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
+        timeout = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
         self._joints.open(local, config.carrier)
         self._modes.open(self._joints.driver)
         self._orders.open()
-        self._wrenches.open(local, config.carrier, patience)
-        self._imu.open(local, config.carrier, patience)
+        self._wrenches.open(local, config.carrier, timeout)
+        self._imu.open(local, config.carrier, timeout)
         if self._base is not None:
             self._base.open(local, config.carrier)
         self._temperatures.open(self._joints.driver)

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray
+from gradiva.middleware import MalformedMessage, RateLimitedLog
 from gradiva.middleware.control_board import (
     CommandKind,
     ControlMode,
@@ -25,8 +26,6 @@ from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.parameter_table import Key, ParameterTable
 from gradiva.simulation import JointRanges
 from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLOWS_VELOCITY, SimulatedJoints
-from pureyarp.errors import MalformedMessage
-from pureyarp.rate_limited_log import RateLimitedLog
 
 TRAJECTORY_SPEED = 10.0  # [deg/s] until another is set, as on the robots
 TRAJECTORY_ACCELERATION = 10.0  # [deg/s^2] told and kept; minimum-jerk moves have their own

@@ -112,18 +112,18 @@ class LockstepGate:
     """Waits until every board that is commanded by streaming has got a newer command than the last sample.
 
     A board counts while one of its joints is in a mode whose set-points are streamed, from the next sample on. One that
-    stays silent for longer than the patience is not waited for until its next command.
+    stays silent for longer than the timeout is not waited for until its next command.
     """
 
-    def __init__(self, parts: Iterable[SimulatedPart], patience: float) -> None:
+    def __init__(self, parts: Iterable[SimulatedPart], timeout: float) -> None:
         """Listen to ``parts``.
 
         Args:
             parts: The boards.
-            patience: With one that is silent, [s] of real time.
+            timeout: With one that is silent, [s] of real time.
         """
         self._parts = tuple(parts)
-        self._patience = patience
+        self._timeout = timeout
         self._answered = threading.Event()
         self._silent: dict[str, int] = {}
         self.note_sample()
@@ -142,7 +142,7 @@ class LockstepGate:
 
     def wait(self, is_stopping: Callable[[], bool]) -> list[str]:
         """Wait for the commands; return the boards that were silent for too long."""
-        deadline = time.monotonic() + self._patience
+        deadline = time.monotonic() + self._timeout
         while waiting := self._unanswered():
             self._answered.clear()
             left = deadline - time.monotonic()
@@ -163,7 +163,7 @@ class LockstepGate:
         return self._silent.get(part.name) == part.commands
 
 
-class Speedometer:
+class RealTimeFactor:
     """Measures over the last second.
 
     Attributes:

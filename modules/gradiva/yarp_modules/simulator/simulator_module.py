@@ -13,13 +13,14 @@ from typing import ClassVar
 import numpy as np
 
 from gradiva.common import ConfigError, RobotPosture, so3
+from gradiva.middleware import Element, RateLimitedLog
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
 from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
-from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, Speedometer
+from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, RealTimeFactor
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
 from gradiva.yarp_modules.simulator.simulator_ports import (
     FAULT_HELP,
@@ -28,13 +29,11 @@ from gradiva.yarp_modules.simulator.simulator_ports import (
     answer_fault,
     answer_push,
 )
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _SLICE = (
     0.001  # [s] of simulated time between two looks at the set-points, in real time; and between times of the clock
 )
-_PATIENCE = 1.0  # [s] of real time, with a controller that has stopped commanding in lockstep
+_TIMEOUT = 1.0  # [s] of real time, with a controller that has stopped commanding in lockstep
 _WARNING_PERIOD = 5.0  # [s] between two lines about a machine that is too slow
 _LOGGER = logging.getLogger("gradiva.simulator")
 
@@ -55,7 +54,7 @@ class Simulator(GradivaModule):
         ModuleOption("paused", "begin with time standing still, until resume or advance"),
         ModuleOption("pose", "where the robot stands, 'x y yaw' in m, m, degrees", "POSE"),
         ModuleOption("seed", "of the sensors' noise, 0 by default", "NUMBER"),
-        ModuleOption("patience", "with a silent controller in lockstep, 1 s by default", "SECONDS"),
+        ModuleOption("timeout", "with a silent controller in lockstep, 1 s by default", "SECONDS"),
     )
     COMMANDS: ClassVar[tuple[str, ...]] = (
         "getStatus   time, speed, whether the robot fell, whose commands are waited for",
@@ -83,10 +82,10 @@ class Simulator(GradivaModule):
         self._world = SimulatedWorld(setup.robot, setup.simulation, posture, int(options.number("seed", 0.0)))
         self._lock = threading.RLock()  # of the world: ticks and answers
         self._ports = SimulatorPorts(self._world, self._push)
-        self._gate = LockstepGate(self._world.parts.values(), options.number("patience", _PATIENCE))
+        self._gate = LockstepGate(self._world.parts.values(), options.number("timeout", _TIMEOUT))
         self._pace = Pace(speed)
         self._pause = Pause("paused" in options.extras)
-        self._speedometer = Speedometer()
+        self._speedometer = RealTimeFactor()
         self._sample: WorldSample | None = None
         self._has_told_fall = False
         self._slowness = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
@@ -156,8 +155,8 @@ class Simulator(GradivaModule):
     def _lockstep_period(self) -> int:
         silent = self._gate.wait(self.isStopping)
         if silent:
-            names, patience = ", ".join(silent), self.options.number("patience", _PATIENCE)
-            _LOGGER.warning("lockstep: no command for %s within %g s; it is not waited for any more", names, patience)
+            names, timeout = ", ".join(silent), self.options.number("timeout", _TIMEOUT)
+            _LOGGER.warning("lockstep: no command for %s within %g s; it is not waited for any more", names, timeout)
         is_late = False
         if self._gate.expected:
             self._pace.begin_anew()

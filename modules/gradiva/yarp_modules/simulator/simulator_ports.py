@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from gradiva.common import nearest_name
-from gradiva.middleware import NAMED_ERRORS, NetworkError, yarp
+from gradiva.middleware import NAMED_ERRORS, Element, NetworkError, TypedList, yarp
 from gradiva.middleware.analog_sensors import Measurements
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.bottles import fill_bottle
@@ -19,7 +19,6 @@ from gradiva.robot_model import Environment
 from gradiva.simulation import Fault, FaultKind, Push
 from gradiva.yarp_modules.rpc_commands import fail, ok, word
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
-from pureyarp.wire.elements import Element, TypedList
 
 PUSH_FORMAT = "link fx fy fz tx ty tz duration"
 PUSH_HELP = (
@@ -73,7 +72,7 @@ class SimulatorPorts:
         self._push_port = yarp.Port()
         self._push_reader = RequestReader(lambda items: answer_push(items, push))  # the bindings do not keep it alive
         self._count = 0
-        self._audience = Audience(self._listened())
+        self._audience = ListenerCache(self._listened())
 
     def open(self) -> None:
         """Open all ports.
@@ -161,7 +160,7 @@ class SimulatorPorts:
                 port.write()
 
 
-class Audience:
+class ListenerCache:
     """Knows which of many ports have listeners; a new one is noticed within a tenth of a second.
 
     Args:
