@@ -221,7 +221,7 @@ def test_plant_and_controller_have_the_sole_of_the_thesis_and_the_ground_that_is
     setup = SoftWalk(GROUND, 2, prior=3.0, learns=True, controller=GroundModel.RIGID).trial().setup()
     sole = setup.robot.sole
     assert (sole.x[1] - sole.x[0], sole.y[1] - sole.y[0]) == pytest.approx((LENGTH, WIDTH))
-    assert setup.simulation.ground.kind is GroundKind.VISCOELASTIC
+    assert setup.simulation.ground.kind == GroundKind.VISCOELASTIC
     assert setup.simulation.viscoelastic.spring(0.0, 0.0) == GROUND
     estimator = setup.walking.contact_estimator
     assert (estimator.stiffness, estimator.damping, estimator.learns) == (2.4e6, 3e3, True)

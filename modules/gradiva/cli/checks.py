@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.common.errors import Finding
 from gradiva.middleware import NAMED_ERRORS
@@ -40,6 +41,7 @@ def all_checks() -> list[Check]:
         check_compiler,
         *(partial(check_robot, robot) for robot in robots),
         check_rendering,
+        check_plugins,
         check_yarp,
     ]
 
@@ -141,6 +143,15 @@ def check_rendering() -> Finding:
     except (*NAMED_ERRORS, OSError) as error:
         return Finding("warn", f"drawing without a display: {error}", remedy)
     return Finding("ok", "drawing without a display works")
+
+
+def check_plugins() -> Finding:
+    """Check that the plug-ins of installed packages can be imported."""
+    found = list(plugin_findings())
+    failed = [finding for finding in found if finding.verdict != "ok"]
+    if failed:
+        return Finding("fail", "plug-ins: " + "; ".join(finding.text for finding in failed), "see gradiva plugins")
+    return Finding("ok", f"plug-ins: {len(found)} (gradiva plugins)")
 
 
 def check_yarp() -> Finding:

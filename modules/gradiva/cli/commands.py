@@ -12,10 +12,10 @@ import typer
 
 from gradiva import __version__
 from gradiva.cli.applications import applications_app
-from gradiva.cli.doctor import doctor
+from gradiva.cli.doctor import doctor, plugins
 from gradiva.cli.experiment import bench, experiment
 from gradiva.cli.main import leaving_at_once
-from gradiva.cli.module_scripts import module
+from gradiva.cli.module_scripts import joypad_command, module
 from gradiva.cli.robots import robots_app
 from gradiva.cli.walk import walk
 from gradiva.cli.yarp import yarp_app
@@ -98,16 +98,16 @@ def export(
     return 0
 
 
-for command in (walk, experiment, bench, report, view, export, doctor, yarpserver):
+for command in (walk, experiment, bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
 
 
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
 
 
-app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
-)(module)  # what stands after NAME is the module's
+_OF_MODULES = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are options of the module
+app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
 
 
 app.add_typer(robots_app, name="robots")

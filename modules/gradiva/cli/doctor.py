@@ -1,20 +1,30 @@
-"""``gradiva doctor``."""
+"""``gradiva doctor`` and ``gradiva plugins``: check this machine, a robot on the network, installed plug-ins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gradiva.cli.main import leaving_at_once
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, load_plugin
 from gradiva.common.errors import Finding
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 _CLOCK = "/clock"
 _CLOCK_TIMEOUT = 2.0  # [s]
+PLUGIN_GROUPS = {
+    "gradiva.balance_laws": "balance law",
+    "gradiva.tasks": "whole-body task",
+    "gradiva.safety_checks": "safety check",
+    "gradiva.experiments": "experiment",
+    "gradiva.grounds": "ground",
+}
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
@@ -26,7 +36,10 @@ class Place(StrEnum):
 
 
 def doctor(
-    robot: Annotated[str | None, typer.Option(help="Look at this robot on the YARP network instead.")] = None,
+    robot: Annotated[
+        str | None,
+        typer.Option(metavar="ROBOT", help="Look at this robot on the YARP network instead: a name or a folder."),
+    ] = None,
     environment: Annotated[Place, typer.Option(help="Simulated robot (or Gazebo's), or the real one.")] = (
         Place.SIMULATION
     ),
@@ -43,6 +56,35 @@ def doctor(
             raise ConfigError("--from, --set and --first-run are of a robot: --robot NAME, as in: gradiva robots")
         return _check_machine()
     return _check_robot(robot, environment, files or [], settings or [], first_run)
+
+
+def plugins() -> int:
+    """List the plug-ins of installed packages, and import each; exit status 1 if one fails.
+
+    A package declares them as entry points: balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks,
+    safety checks in gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
+    """
+    findings = list(plugin_findings())
+    return _print_findings(findings or [Finding("ok", f"no package declares any of {', '.join(PLUGIN_GROUPS)}")])
+
+
+def plugin_findings() -> Iterator[Finding]:
+    """Yield a finding for each entry point of the plug-in groups."""
+    from importlib.metadata import entry_points
+
+    for group in PLUGIN_GROUPS:
+        for point in sorted(entry_points(group=group), key=lambda point: point.name):
+            yield _plugin_finding(point)
+
+
+def _plugin_finding(point: EntryPoint) -> Finding:
+    package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
+    text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
+    try:
+        load_plugin(point.group, point.name)
+    except ConfigError as error:
+        return Finding("fail", f"{text}: {error}", "mend the package, or uninstall it")
+    return Finding("ok", text)
 
 
 def _check_machine() -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
-Robot = Annotated[str, typer.Option(metavar="NAME", help="As in: gradiva robots.")]
+Robot = Annotated[str, typer.Option(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
 _RESULTS = ("paper", "value", "outcome")
@@ -159,7 +159,10 @@ def _row_table(rows: Sequence[Row], names: Sequence[str], value_title: str) -> T
 
 def bench(
     robot: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Only this robot; may be repeated. All by default.")
+        list[str] | None,
+        typer.Option(
+            metavar="ROBOT", help="Only this robot, a name or a folder; may be repeated. All shipped ones by default."
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer samples: a sixth of the time.")] = False,
     json_to: Annotated[

@@ -32,6 +32,11 @@ def module(
     return run_module(name, context.args)
 
 
+def joypad_command(context: typer.Context) -> int:
+    """Steer a walking robot with a joypad: the module joypad, whose options follow (gradiva joypad --help)."""
+    return run_module("joypad", context.args)
+
+
 def run_module(title: str, arguments: Sequence[str]) -> int:
     """Run the module called ``title``; return the exit status.
 

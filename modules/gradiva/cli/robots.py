@@ -22,7 +22,9 @@ _SOLE = "X0,X1,Y0,Y1,Z"
 @robots_app.callback()
 def robots(
     context: typer.Context,
-    robot: Annotated[str | None, typer.Option(metavar="ROBOT", help="Only this one: a name, or a folder.")] = None,
+    robot: Annotated[
+        str | None, typer.Option(metavar="ROBOT", help="Only this one: a name, or a folder with a robot.toml.")
+    ] = None,
 ) -> int:
     """List the robots, and check names, mass, soles, limits and ports of each; exit status 1 if something fails."""
     if context.invoked_subcommand is not None:

@@ -14,25 +14,19 @@ import numpy as np
 
 from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
-from gradiva.experiments import GROUND_NAMES, WalkRequest
+from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
-from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
-from gradiva.simulation import GroundKind, Push, slope_components
+from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
+from gradiva.walking import SimplifiedModel
 
 _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
-    "ground": tuple(GROUND_NAMES.values()),
+    "model": tuple(map(str, SimplifiedModel)),
 }
 _NOT_YET = {"model": ("centroidal_mpc",)}
-
-
-def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
-    return lambda setup: setup.walking.walking.model == law.name
-
-
 _RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
 
 
@@ -72,8 +66,8 @@ class WalkOptions:
     def _words(self, setup: Setup) -> tuple[str, ...]:
         """Return the words that repeat the walk, defaults written out; those of its result are left out."""
         options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
-        for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
-            options[name] = getattr(self, name)
+        options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
+        options |= {name: getattr(self, name) for name in ("ground", "stiffness", "damping", "slope")}
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         repeated = [(name, value) for name, given in options.items() for value in _each(given)]
         return (*(word for name, value in repeated for word in (f"--{name}", _as_typed(value))), *self._flags())
@@ -92,21 +86,20 @@ class WalkOptions:
         return ("--noise",) if self.noise else ()
 
     def _setup(self) -> Setup:
-        for option in ("control", "model", "ground"):
+        for option in ("control", "model"):
             _check_choice(option, getattr(self, option))
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
-        kinds = [kind for kind, name in GROUND_NAMES.items() if name == self.ground]
-        chosen += [("simulation.ground.kind", kind) for kind in kinds]
+        chosen.append(("simulation.ground.kind", _ground_kind(self.ground)))
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
-            settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
+            settings.append(f"planner.max_duration={_duration(self.duration)!r}")
         files = [Path(name) for name in self.files]
         robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
         setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
         kind = setup.simulation.ground.kind
-        if self._soil and kind is not GroundKind.VISCOELASTIC:
+        if self._soil and kind != GroundKind.VISCOELASTIC:
             raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")
         return with_pushes(setup, [parse_push(text) for text in self.pushes])
 
@@ -145,7 +138,7 @@ class WalkOptions:
         given = {"speed": self.speed, "lateral": self.lateral, "turn": self.turn}
         numbers = {name: _number(name, value) for name, value in given.items() if value is not None}
         forward = numbers.get("speed", 0.0 if numbers else _default_speed(setup))
-        duration = DEFAULT_DURATION if self.duration is None else _number("duration", self.duration)
+        duration = DEFAULT_DURATION if self.duration is None else _duration(self.duration)
         return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
 
 
@@ -244,19 +237,33 @@ def _as_typed(value: str | float) -> str:
 
 
 def _check_choice(option: str, value: str | None) -> None:
-    if value is None or (option == "model" and ":" in value):  # package.module:Class
-        return
-    valid = balance_law_names() if option == "model" else _CHOICES[option]
-    if value in valid:
+    valid = _CHOICES[option]
+    if value is None or value in valid:
         return
     if value in _NOT_YET.get(option, ()):
         raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
     raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}")
 
 
+def _ground_kind(name: str | None) -> str | None:
+    """Return the kind of the ground that is called so: a shipped one, of an installed package, or a class."""
+    kinds = {shown: kind for kind, shown in ground_names().items()}
+    if name is None or ":" in name:
+        return name
+    if name not in kinds:
+        raise ConfigError(f"unknown --ground '{name}'{nearest_name(name, kinds)}")
+    return kinds[name]
+
+
 def _number(option: str, value: float) -> float:
     if not math.isfinite(value):
         raise ConfigError(f"--{option} {value}: expected a finite number")
+    return value
+
+
+def _duration(value: float) -> float:
+    if _number("duration", value) <= 0.0:
+        raise ConfigError(f"--duration {value:g}: expected more than 0 s")
     return value
 
 
@@ -316,8 +323,8 @@ def _knows_soft_ground(setup: Setup) -> bool:
     return setup.walking.knows_soft_ground
 
 
-def _on(kind: GroundKind) -> Callable[[Setup], bool]:
-    return lambda setup: setup.simulation.ground.kind is kind
+def _on(kind: str) -> Callable[[Setup], bool]:
+    return lambda setup: setup.simulation.ground.kind == kind
 
 
 _TABLES = (
@@ -325,9 +332,8 @@ _TABLES = (
     _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
     _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
-    *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
-    _Table("simulation.viscoelastic", "--ground soft", _on(GroundKind.VISCOELASTIC)),
-    _Table("simulation.penalty", "--ground penalty", _on(GroundKind.PENALTY)),
+    _Table("dcm_mpc", "--model dcm_mpc", lambda setup: setup.walking.walking.model is SimplifiedModel.DCM_MPC),
+    *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),
     *(
         _Table(name, "gradiva module", lambda setup: False)
         for name in ("robot_io", "bring_up", "coordinator", "remote", "joypad")

@@ -21,7 +21,6 @@ from gradiva.cli.output import JsonTarget, check_writable, console_beside, progr
 from gradiva.cli.walk_options import WalkOptions, idle_settings
 from gradiva.common import ConfigError, Side, nearest_name
 from gradiva.experiments import (
-    GROUND_NAMES,
     Observer,
     SimulatedWalk,
     WalkOutcome,
@@ -37,7 +36,7 @@ from gradiva.experiments import (
 )
 from gradiva.planner import WalkingPlan
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation import GroundKind
+from gradiva.simulation import GroundKind, ground_name
 from gradiva.simulation.film import Camera, FilmFormat, film
 from gradiva.telemetry import (
     ERRORS,
@@ -225,7 +224,7 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     tick = request.setup.walking.walking
     steps = len(plan.steps)
     kind = request.setup.simulation.ground.kind
-    ground = "" if kind is GroundKind.RIGID else f" on {GROUND_NAMES[kind]} ground"
+    ground = "" if kind == GroundKind.RIGID else f" on {ground_name(kind)} ground"
     return (
         f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
         f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground}"

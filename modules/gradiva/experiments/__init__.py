@@ -14,7 +14,6 @@ from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Trial, TrialPool, TrialResult, run_trial
 from gradiva.experiments.walk_result import (
-    GROUND_NAMES,
     WalkOutcome,
     WalkRequest,
     create_run,
@@ -27,7 +26,6 @@ from gradiva.experiments.walk_result import (
 from gradiva.experiments.walk_score import score
 
 __all__ = [
-    "GROUND_NAMES",
     "Experiment",
     "ExperimentOptions",
     "ExperimentRun",

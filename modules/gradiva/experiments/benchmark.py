@@ -302,7 +302,7 @@ def torque_rows(
 
 
 def _recorded(
-    robot: str, ground: GroundKind, compiler: Compiler, duration: float
+    robot: str, ground: str, compiler: Compiler, duration: float
 ) -> tuple[TorqueController, list[Tick], RobotPosture]:
     """Walk, and return the controller, what it was given on two feet, and where it began."""
     setup = load_setup(robot, {"walking.control": "torque", "simulation.ground.kind": str(ground)})

@@ -79,7 +79,7 @@ def check_footing(setup: Setup) -> None:
     Raises:
         ConfigError: It sinks deeper than its gait can take, or servos that hold joints topple it.
     """
-    if setup.simulation.ground.kind is not GroundKind.VISCOELASTIC:
+    if setup.simulation.ground.kind != GroundKind.VISCOELASTIC:
         return
     footing, control = SoftFooting.of(setup), setup.walking.walking.control
     deepest = _DEEPEST * footing.com_height
@@ -103,7 +103,7 @@ def check_footing(setup: Setup) -> None:
 
 def footing_note(setup: Setup) -> str | None:
     """Return one line on how much the soles are going to roll; None where that is not worth a word."""
-    if setup.simulation.ground.kind is not GroundKind.VISCOELASTIC:
+    if setup.simulation.ground.kind != GroundKind.VISCOELASTIC:
         return None
     footing = SoftFooting.of(setup)
     if footing.compliance < _TILTING:

@@ -179,7 +179,7 @@ class SimulatedWalk:
 
     @property
     def _is_held_by_torques_alone(self) -> bool:
-        is_soft = self.setup.simulation.ground.kind is GroundKind.VISCOELASTIC
+        is_soft = self.setup.simulation.ground.kind == GroundKind.VISCOELASTIC
         return is_soft and self.setup.walking.walking.control is ControlMode.TORQUE
 
     def follow(self, command: Command, settle: float = 2.0) -> bool:

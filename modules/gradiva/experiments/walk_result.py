@@ -24,7 +24,7 @@ from gradiva.planner import (
 )
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
-from gradiva.simulation import GroundKind
+from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, write_report
 from gradiva.walking import WalkingState
 
@@ -59,10 +59,6 @@ def middle_pose(
     x, y = 0.5 * (left_position + right_position)[:2]
     left, right = so3.yaw(left_rotation), so3.yaw(right_rotation)
     return float(x), float(y), float(left + 0.5 * so3.wrap_angle(right - left))
-
-
-GROUND_NAMES = {GroundKind.RIGID: "rigid", GroundKind.VISCOELASTIC: "soft", GroundKind.PENALTY: "penalty"}
-"""What commands and results call the kinds of ground."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +182,7 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
         "robot": setup.robot.name,
         "control": str(setup.walking.walking.control),
         "model": str(setup.walking.walking.model),
-        "ground": GROUND_NAMES[setup.simulation.ground.kind],
+        "ground": ground_name(setup.simulation.ground.kind),
         **_slope(setup),
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,

@@ -8,7 +8,7 @@ from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
 from pureyarp.network.buffered_ports import BufferedPortBottle as EmbeddedPort
 from pureyarp.network.buffered_ports import write_object
-from pureyarp.network.channels import Sendable
+from pureyarp.wire.binary import Sendable
 from pureyarp.wire.elements import Element
 
 

@@ -325,7 +325,15 @@ def _naming_places(layers: Sequence[Layer]) -> Iterator[None]:
         places = [f"{key} is set {place}" for key in error.keys if (place := _place(key, layers)) is not None]
         if not places:
             raise
-        raise type(error)("; ".join([str(error), ", ".join(places)])) from None
+        hint = f": change it there or by --set {error.keys[0]}=VALUE" if _can_be_changed(error, layers) else ""
+        raise type(error)("; ".join([str(error), ", ".join(places)]) + hint) from None
+
+
+def _can_be_changed(error: ConfigError | PlanningError, layers: Sequence[Layer]) -> bool:
+    """Return whether a command was refused because of a single key, which stands in a file."""
+    if not isinstance(error, PlanningError) or len(error.keys) != 1:
+        return False
+    return place_of(error.keys[0], layers) not in (None, _COMMAND_LINE)
 
 
 def _place(key: str, layers: Sequence[Layer]) -> str | None:

@@ -12,9 +12,9 @@ from pureyarp.devices.remote_control_board_options import RemoteControlBoardOpti
 from pureyarp.devices.reply_bytes import ReplyBytes
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.buffered_ports import BufferedPortBottle, NewestMessagePort, write_object
-from pureyarp.network.channels import Sendable
 from pureyarp.network.network import Network
 from pureyarp.network.ports import speak
+from pureyarp.wire.binary import Sendable
 from pureyarp.wire.elements import Element
 
 

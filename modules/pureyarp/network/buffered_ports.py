@@ -15,9 +15,10 @@ from pureyarp.data.values import Bottle, Property
 from pureyarp.data.vectors import Vector
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.channels import IncomingMessage, Sent
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.ports import PEER_CHECK_PERIOD, Contactable, Reads, read_and_answer
 from pureyarp.network.settings import log
+from pureyarp.wire.binary import Sent
 
 Datum = TypeVar("Datum", bound=Portable)
 
@@ -57,7 +58,7 @@ Item = TypeVar("Item")
 
 
 class Mailbox(Generic[Item]):
-    """Keeps the newest message or, if it is strict, all of them; who brings one to a full strict mailbox waits."""
+    """Keeps the newest message or, if it is strict, all of them; a sender waits while a strict mailbox is full."""
 
     def __init__(self) -> None:
         self._kept: deque[Item] = deque()
@@ -112,7 +113,7 @@ class Mailbox(Generic[Item]):
             return item
 
     def wake(self) -> None:
-        """Have who waits look again."""
+        """Let all waiting threads check again."""
         with self._changed:
             self._changed.notify_all()
 
@@ -122,7 +123,7 @@ class Mailbox(Generic[Item]):
         return self._is_stopped
 
     def stop(self) -> None:
-        """Wake who waits; until `restart`, messages are neither kept nor given out."""
+        """Wake all waiting threads; until `restart`, messages are neither kept nor given out."""
         with self._changed:
             self._is_stopped = True
             self._kept.clear()
@@ -140,7 +141,7 @@ _CALLBACK_TIMEOUT = 2.0  # [s] for a user's code to return
 class CallbackThread:
     """Calls ``handle_next`` until it is stopped; ``wake`` ends its waiting.
 
-    ``handle_next`` gets a function that tells whether the thread goes on, and waits for a message while it does.
+    ``handle_next`` gets a function that returns whether the thread goes on, and waits for a message while it does.
     """
 
     def __init__(
@@ -230,7 +231,7 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
 
     def read(self, shouldWait: bool = True) -> Datum | None:
         """Return the next message; None if there is none and one is not waited for, or when interrupted or closed."""
-        timeout = self._patience() if shouldWait else 0.0
+        timeout = self._read_timeout() if shouldWait else 0.0
         taken = self._mailbox.take(timeout)
         if taken is None:
             return self._last if shouldWait and timeout is not None and not self._mailbox.is_stopped else None
@@ -276,15 +277,15 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
             thread.stop()
 
     def close(self) -> None:
-        """Take leave of all peers, wake who waits, unregister."""
+        """Close all connections, wake waiting readers, unregister."""
         super().close()
         self.disableCallback()
 
     def _new(self) -> Datum:
         raise NotImplementedError
 
-    def _patience(self) -> float | None:
-        """Return how long `read` waits, [s]; None: as long as it takes."""
+    def _read_timeout(self) -> float | None:
+        """Return the time that `read` waits, [s]; None for any time."""
         if self._target_period <= 0:
             return None
         return max(self._last_time + self._target_period - time.monotonic(), 0.0)
@@ -301,7 +302,7 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
         return None
 
     def _note_purpose(self) -> None:
-        """Say whether messages are only stored: at a strict mailbox that is full they wait."""
+        """Note whether messages are only stored: at a strict mailbox that is full they wait."""
         self._core.only_stores = self._reader is None and self._replier is None and not self._mailbox.is_strict
 
     def _stop(self) -> None:
@@ -359,7 +360,7 @@ class ArrivedMessage:
 
 
 class NewestMessagePort(Contactable):
-    """Takes every message and keeps the newest; no thread is woken for it, and nothing is decoded that nobody reads.
+    """Takes every message and keeps the newest; no thread is woken for it, and nothing is decoded before it is read.
 
     Attributes:
         newest: What came last; None before the first message.

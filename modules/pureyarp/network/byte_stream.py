@@ -49,7 +49,7 @@ class PeerStalled(NetworkError):  # noqa: N818
 class ByteStream:
     """Buffered receiving. The buffer grows with what has arrived, never with what a peer announces.
 
-    The socket blocks; how long at most is the kernel's business, so that a usual message costs one system call.
+    The socket blocks, at most for the timeout that the kernel keeps, so that a usual message costs one system call.
     `PeerStalled` leaves what has arrived in place: reading can be tried again.
 
     Args:
@@ -67,20 +67,20 @@ class ByteStream:
         self._start = 0
         self._end = 0
         self._deadline: float | None = None
-        self._patience: float | None = None
-        self._kernel_patience: float | None = None
+        self._stall_timeout: float | None = None
+        self._kernel_timeout: float | None = None
 
     def __len__(self) -> int:
         """Return how many received bytes wait to be taken."""
         return self._end - self._start
 
     def set_deadline(self, deadline: float | None) -> None:
-        """Set when receiving is given up (monotonic clock, [s]); None leaves it to the patience."""
+        """Set when receiving is given up (monotonic clock, [s]); None leaves it to the stall timeout."""
         self._deadline = deadline
 
-    def set_patience(self, patience: float | None) -> None:
-        """Set how long to wait for each byte while there is no deadline, [s]; None waits for ever."""
-        self._patience = patience
+    def set_stall_timeout(self, timeout: float | None) -> None:
+        """Set the longest wait for each byte while there is no deadline, [s]; None waits for ever."""
+        self._stall_timeout = timeout
 
     def take(self, size: int) -> bytes:
         """Return the next ``size`` bytes, waiting for them."""
@@ -141,7 +141,7 @@ class ByteStream:
     def _wait_and_receive(self) -> int:
         size = self._receive_soon() if self._is_eager else None
         if size is None:
-            self._be_patient()
+            self._apply_timeout()
             begin = time.monotonic()
             size = self._socket.recv_into(self._view[self._end :])
             self._is_eager = self._expects_answers or time.monotonic() - begin < _SOON
@@ -158,13 +158,13 @@ class ByteStream:
         self._is_eager = self._expects_answers
         return None
 
-    def _be_patient(self) -> None:
-        patience = self._patience if self._deadline is None else self._deadline - time.monotonic()
-        if patience is not None and patience <= 0:
+    def _apply_timeout(self) -> None:
+        timeout = self._stall_timeout if self._deadline is None else self._deadline - time.monotonic()
+        if timeout is not None and timeout <= 0:
             raise PeerStalled("the peer does not go on in time")
-        if patience != self._kernel_patience:
-            set_timeout(self._socket, socket.SO_RCVTIMEO, patience)
-            self._kernel_patience = patience
+        if timeout != self._kernel_timeout:
+            set_timeout(self._socket, socket.SO_RCVTIMEO, timeout)
+            self._kernel_timeout = timeout
 
     def _make_room(self) -> None:
         if self._start == self._end:
@@ -197,7 +197,7 @@ def set_timeout(sock: socket.socket, option: int, timeout: float | None) -> None
 
 
 def send_all(sock: socket.socket, data: bytes | memoryview) -> None:
-    """Send everything; raises `PeerStalled` after the socket's patience and `PeerGone` when the peer is dead."""
+    """Send everything; raises `PeerStalled` after the socket's timeout and `PeerGone` when the peer is dead."""
     try:
         sock.sendall(data)
     except (BlockingIOError, TimeoutError) as error:
@@ -207,7 +207,7 @@ def send_all(sock: socket.socket, data: bytes | memoryview) -> None:
 
 
 def send_some(sock: socket.socket, data: bytes | memoryview, flags: int = 0) -> int:
-    """Send as much as the peer takes within the socket's patience and return how many bytes that were."""
+    """Send as much as the peer takes within the socket's timeout and return the number of bytes sent."""
     try:
         return sock.send(data, flags)
     except (BlockingIOError, TimeoutError):
@@ -287,7 +287,7 @@ def _receive_signed_nonce(sock: socket.socket, deadline: float) -> bytes:
 
 
 def _refuse_connection_to_itself(sock: socket.socket) -> None:
-    """TCP may connect an ephemeral port to itself where nobody listens."""
+    """Refuse a TCP connection of an ephemeral port to itself, which is made where no program listens."""
     if sock.getsockname() == sock.getpeername():
         raise PeerUnreachable(f"no program listens at {sock.getpeername()}")
 
@@ -324,35 +324,35 @@ LONGEST_LINE = 64 * 1024
 class LineConnection:
     """Lines in, bytes out; the connection is closed when its handler returns.
 
-    The first line has what is left of the handshake's time, each further one has ``patience`` as a whole: a line that
-    drips in byte by byte would keep others out.
+    The first line has what is left of the handshake's time, each further one has ``line_timeout`` as a whole: a line
+    that drips in byte by byte would keep others out.
 
     Attributes:
         peer_host: Address that the connection comes from.
     """
 
-    def __init__(self, sock: socket.socket, stream: ByteStream, peer_host: str, patience: float) -> None:
+    def __init__(self, sock: socket.socket, stream: ByteStream, peer_host: str, line_timeout: float) -> None:
         """Take a connection whose handshake is not over.
 
         Args:
             sock: To answer by.
             stream: To read from; its deadline is the handshake's.
             peer_host: Address that the connection comes from.
-            patience: For each line but the first, [s].
+            line_timeout: For each line but the first, [s].
         """
         self._socket = sock
         self._stream = stream
-        self._patience = patience
+        self._line_timeout = line_timeout
         self._has_begun = False
         self.peer_host = peer_host
 
     def read_line(self) -> str | None:
         """Return the next line without its end, None when the peer has closed or takes too long.
 
-        Such peers ask and go: whoever stays without a word would keep others out.
+        Peers of these protocols ask and leave; a silent one would keep others out.
         """
         if self._has_begun:
-            self._stream.set_deadline(time.monotonic() + self._patience)
+            self._stream.set_deadline(time.monotonic() + self._line_timeout)
         self._has_begun = True
         try:
             return self._stream.take_line(LONGEST_LINE)
@@ -450,7 +450,9 @@ _DRAIN_SIZE = 4096
 
 
 class StreamExchange:
-    """One message at a time. A call that gives up at its deadline leaves debts, which are settled before the next one.
+    """Sends one message at a time and settles the replies and acknowledgements that are due for it; knows no threads.
+
+    A call that gives up at its deadline leaves some due, which are settled before the next message.
 
     Deadlines are times of the monotonic clock, [s]; None waits for ever.
     """
@@ -463,7 +465,7 @@ class StreamExchange:
         self._unsent = memoryview(b"")
         self._replies_due = 0
         self._acknowledgements_due = 0
-        self._patience: float | None = None
+        self._send_timeout: float | None = None
 
     @property
     def has_unsent(self) -> bool:
@@ -492,7 +494,7 @@ class StreamExchange:
         return reply
 
     def is_settled(self) -> bool:
-        """Take what has come from the peer, without waiting, and tell whether it owes nothing more."""
+        """Take what has come from the peer, without waiting, and return whether it owes nothing more."""
         if self._unsent or self._replies_due:
             return False
         try:
@@ -521,27 +523,27 @@ class StreamExchange:
             self._stream.set_deadline(deadline)
             self._take_acknowledgements()
 
-    def say_farewell(self, family: WireFamily, patience: float) -> None:
+    def say_farewell(self, family: WireFamily, timeout: float) -> None:
         """Tell the peer that this is the end and wait until it knows."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         command = b"q\r\n" if self._carrier.is_text else encode_message([encode_command(FAREWELL)])
         with contextlib.suppress(PeerGone, PeerStalled, OSError):
             self.settle(family, deadline)
             self.send(command, deadline)
             self.settle(family, deadline)
             if not self._carrier.has_ack:
-                self._drain(patience)
+                self._drain(timeout)
 
-    def _drain(self, patience: float) -> None:
+    def _drain(self, timeout: float) -> None:
         """Let the peer read all before the connection ends: unread bytes at this side would cut it short."""
         self._socket.shutdown(socket.SHUT_WR)
-        set_timeout(self._socket, socket.SO_RCVTIMEO, patience)
+        set_timeout(self._socket, socket.SO_RCVTIMEO, timeout)
         while self._socket.recv(_DRAIN_SIZE):
             pass
 
     def _send_rest(self, deadline: float | None) -> None:
         while self._unsent:
-            self._be_patient(deadline)
+            self._apply_send_timeout(deadline)
             sent = send_some(self._socket, self._unsent)
             if sent == 0:
                 raise PeerStalled("the peer does not take what it is sent")
@@ -564,11 +566,11 @@ class StreamExchange:
                 raise PeerGone(f"what the peer answers is no acknowledgement: {error}") from error
             self._acknowledgements_due -= 1
 
-    def _be_patient(self, deadline: float | None) -> None:
+    def _apply_send_timeout(self, deadline: float | None) -> None:
         """Let the next system call that sends end at the deadline."""
-        patience = None if deadline is None else deadline - time.monotonic()
-        if patience is not None and patience <= 0:
+        timeout = None if deadline is None else deadline - time.monotonic()
+        if timeout is not None and timeout <= 0:
             raise PeerStalled("the peer does not answer in time")
-        if patience != self._patience:
-            set_timeout(self._socket, socket.SO_SNDTIMEO, patience)
-            self._patience = patience
+        if timeout != self._send_timeout:
+            set_timeout(self._socket, socket.SO_SNDTIMEO, timeout)
+            self._send_timeout = timeout

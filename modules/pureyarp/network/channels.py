@@ -16,25 +16,17 @@ from pureyarp.wire.binary import (
     ACKNOWLEDGEMENT,
     TEXT_ACKNOWLEDGEMENT,
     PortCommand,
+    Sent,
     decode_command,
     decode_list,
-    encode_list,
+    encoded,
+    encoded_text,
     message_extent,
     parse_command,
 )
 from pureyarp.wire.carriers import WAKE_UP, Carrier, DatagramAssembler
 from pureyarp.wire.elements import Element, WireFamily
-from pureyarp.wire.text import TextProgress, from_text, to_text
-
-
-class Sendable(Protocol):
-    """An object that can be written to a connection."""
-
-    def to_wire(self, family: WireFamily, /) -> bytes:
-        """Return the object as the payload of a binary message."""
-
-    def to_wire_text(self) -> str:
-        """Return the object as one line of a text connection."""
+from pureyarp.wire.text import TextProgress, from_text
 
 
 class Receivable(Protocol):
@@ -45,25 +37,6 @@ class Receivable(Protocol):
 
     def from_wire_text(self, text: str, /) -> None:
         """Take over what a line says."""
-
-
-Sent = Sendable | list[Element] | bytes
-"""What can be sent: an object, the elements of a Bottle, or bytes that are sent as they are."""
-
-
-def encoded(sent: Sent, family: WireFamily) -> bytes:
-    """Return an object as it travels on a binary connection."""
-    if isinstance(sent, bytes):
-        return sent
-    return encode_list(sent, family) if isinstance(sent, list) else sent.to_wire(family)
-
-
-def encoded_text(sent: Sent) -> bytes:
-    """Return an object as it travels on a text connection: a line."""
-    if isinstance(sent, bytes):
-        return sent
-    text = to_text(sent) if isinstance(sent, list) else sent.to_wire_text()
-    return text.encode("utf-8", "surrogateescape") + b"\r\n"
 
 
 class MessageSource(Protocol):
@@ -120,7 +93,7 @@ _MOST_CONTINUED_LINES = 256
 
 
 class MessageChannel(Protocol):
-    """Where an input connection takes its messages from."""
+    """Takes the messages of an input connection and answers them."""
 
     def next(self) -> tuple[PortCommand, bytes | str]:
         """Return the next message, waiting for it as long as it takes."""
@@ -129,7 +102,7 @@ class MessageChannel(Protocol):
         """Send the reply, if there is one, and the acknowledgement, if the carrier has one, at once."""
 
     def send_lines(self, lines: list[str]) -> None:
-        """Say lines to whoever reads them: only text connections do."""
+        """Send lines to a terminal or tool; nothing on binary connections."""
 
 
 class SharedChannel(MessageChannel, Protocol):
@@ -205,7 +178,7 @@ class BinaryChannel:
             send_at_once(self._socket, data)
 
     def send_lines(self, lines: list[str]) -> None:
-        """Say nothing: binary peers read only the acknowledgement."""
+        """Send nothing: binary peers read only the acknowledgement."""
 
     def _encoded_answer(self, reply: Sent | None, family: WireFamily) -> bytes:
         return self._acknowledgement if reply is None else encoded(reply, family) + self._acknowledgement
@@ -233,7 +206,7 @@ class TextChannel:
             send_all(self._socket, data)
 
     def send_lines(self, lines: list[str]) -> None:
-        """Say lines to the person or tool at the other end."""
+        """Send lines to the terminal or tool at the other end."""
         if lines:
             send_all(self._socket, "".join(f"{line}\r\n" for line in lines).encode("utf-8", "surrogateescape"))
 
@@ -274,7 +247,7 @@ class DatagramChannel:
     """A UDP socket of its own for one sender. Nothing can be answered.
 
     Attributes:
-        port_number: Of the UDP socket, told to the sender in the handshake.
+        port_number: Of the UDP socket, sent in the handshake.
     """
 
     def __init__(self, host: str, largest: int) -> None:

@@ -41,7 +41,7 @@ class _ClockPort(Contactable):
 
 
 class _Wait:
-    """Somebody who waits, woken only when his time has come.
+    """One waiting thread, woken only when its time has come.
 
     Attributes:
         is_over: Set when the time has come.
@@ -85,7 +85,7 @@ class NetworkClock:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop following; whoever waits in `delay` goes on at once."""
+        """Stop following; threads that wait in `delay` go on at once."""
         self._closed.set()
         self._is_known.set()
         with self._lock:
@@ -195,7 +195,7 @@ def pause(seconds: float, stop: threading.Event) -> None:
 
 
 def useSystemClock() -> None:
-    """Use the machine's clock; whoever waits for a simulated one goes on at once."""
+    """Use the machine's clock; threads that wait for a simulated one go on at once."""
     _use(None)
 
 
@@ -248,7 +248,7 @@ def initialize_clock(kind: int = YARP_CLOCK_DEFAULT) -> None:
     """Choose the clock when the network begins; with a simulated one, wait for its first time."""
     source = os.environ.get("YARP_CLOCK", "")
     if kind == YARP_CLOCK_NETWORK or (kind == YARP_CLOCK_DEFAULT and source):
-        if _network_clock is None:  # else whoever uses it would lose it, though the network has begun long ago
+        if _network_clock is None:  # else its users would lose it, though the network has begun long ago
             useNetworkClock(source)
         clock = _network_clock
         if clock is not None:

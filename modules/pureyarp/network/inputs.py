@@ -23,17 +23,10 @@ from pureyarp.network.byte_stream import (
     send_all,
     set_timeout,
 )
-from pureyarp.network.channels import (
-    BinaryChannel,
-    DatagramChannel,
-    MessageChannel,
-    Sent,
-    SharedChannel,
-    TextChannel,
-)
+from pureyarp.network.channels import BinaryChannel, DatagramChannel, MessageChannel, SharedChannel, TextChannel
 from pureyarp.network.settings import Contact, NetworkSettings, log
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import PortCommand, yarp_number
+from pureyarp.wire.binary import PortCommand, Sent, yarp_number
 from pureyarp.wire.carriers import (
     HEADER_SIZE,
     LONGEST_NAME,
@@ -131,7 +124,7 @@ _UNKNOWN_PROTOCOL = (
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """What an initiator has told of itself.
+    """The introduction of an initiator: its carrier and its name.
 
     Attributes:
         carrier: How it will speak.
@@ -182,8 +175,8 @@ class InputOwner(Protocol):
     Attributes:
         settings: Of the network.
         name: Of the port.
-        only_stores: Whether data is but stored, at once and by no code of a user's.
-        complaint: Says what peers do wrong.
+        only_stores: Whether data is only stored, at once and by no code of a user's.
+        complaint: Logs faults of peers at a limited rate.
     """
 
     settings: NetworkSettings
@@ -196,10 +189,10 @@ class InputOwner(Protocol):
         """Return the TCP port where it listens."""
 
     def line_protocol(self, header: bytes) -> LineProtocol | None:
-        """Return who serves connections that begin with these 8 bytes, None for YARP's carriers."""
+        """Return the protocol of connections that begin with these 8 bytes, None for YARP's carriers."""
 
     def introduced(self, connection: InputConnection) -> None:
-        """Take notice of who is at the other end."""
+        """Note the sender of a connection that has introduced itself."""
 
     def handle(self, command: PortCommand, payload: bytes | str, connection: InputConnection) -> Sent | None:
         """Do what a message wants and return the reply."""
@@ -220,7 +213,7 @@ class SharedConnection(Protocol):
     def take_arrived(self) -> bool:
         """Take what has arrived and store what is whole; False if the receiver is to let go of the connection."""
 
-    def check_patience(self) -> bool:
+    def check_stall(self) -> bool:
         """Return False if the peer has stopped in the middle of a message for too long."""
 
     def let_go(self) -> None:
@@ -230,8 +223,8 @@ class SharedConnection(Protocol):
 class SharedReceiver:
     """Waits at all sockets at once, so that many streams wake one thread instead of one each.
 
-    A turn takes from each peer what one system call yields: who floods holds up nobody. The thread runs while there are
-    connections.
+    A turn takes from each peer what one system call yields: a flood of one does not delay the others. The thread runs
+    while there are connections.
     """
 
     def __init__(self) -> None:
@@ -270,7 +263,7 @@ class SharedReceiver:
         with self._lock:
             keys = list(selector.get_map().values())
         for key in keys:
-            if not key.data.check_patience():
+            if not key.data.check_stall():
                 self._let_go(selector, key)
 
     def _let_go(self, selector: selectors.BaseSelector, key: selectors.SelectorKey) -> None:
@@ -312,7 +305,7 @@ class SharedInput:
         """Take what has arrived and store what is whole; False if the receiver is to let go of the connection."""
         return self._connection.goes_on(self._store_arrived)
 
-    def check_patience(self) -> bool:
+    def check_stall(self) -> bool:
         """Return False if the peer has stopped in the middle of a message for too long."""
         return self._connection.goes_on(self._is_moving)
 
@@ -340,8 +333,8 @@ class SharedInput:
         return True
 
     def _is_moving(self) -> bool:
-        patience = self._owner.settings.limits.stall_timeout
-        if self._channel.is_within_message and time.monotonic() - self._arrived_at > patience:
+        timeout = self._owner.settings.limits.stall_timeout
+        if self._channel.is_within_message and time.monotonic() - self._arrived_at > timeout:
             raise PeerStalled("the peer does not go on")
         return True
 
@@ -353,9 +346,9 @@ class InputConnection:
     of the connection's own goes on.
 
     Attributes:
-        sender: Name of who is at the other end, empty until it has introduced itself.
+        sender: Name of the peer, empty until it has introduced itself.
         carrier_name: How it speaks.
-        remote: Who sends, by which carrier, and from where.
+        remote: Name, carrier and address of the sender.
         family: The one that its messages have shown.
         is_introduced: Whether the handshake is over.
     """
@@ -446,7 +439,7 @@ class InputConnection:
         self._thread.start()
 
     def end(self) -> None:
-        """Close the sockets; for whoever waits for messages."""
+        """Close the sockets; for the thread that waits for messages."""
         self._owner.forget(self)
         self._closed = True
         if self._datagrams is not None:
@@ -477,7 +470,7 @@ class InputConnection:
             return False
         self._introduce()
         self._stream.set_deadline(None)
-        self._stream.set_patience(limits.stall_timeout)
+        self._stream.set_stall_timeout(limits.stall_timeout)
         if self._datagrams is not None:
             self._socket.close()
         return self._serve_messages()
@@ -524,7 +517,7 @@ class InputConnection:
         return command.character != "q" and not self._is_last
 
     def send_lines(self, lines: list[str]) -> None:
-        """Say lines to the other end, if it speaks text."""
+        """Send lines to the peer, if it speaks text."""
         if self._channel is not None:
             self._channel.send_lines(lines)
 
@@ -573,13 +566,13 @@ class PortInputs:
         """Return the connections of one sender."""
         return [connection for connection in self.all() if connection.sender == sender]
 
-    def close(self, patience: float) -> None:
+    def close(self, timeout: float) -> None:
         """End all connections and wait for their threads, [s] for all together."""
         with self._lock:
             connections = list(self._connections)
         for connection in connections:
             connection.close()
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + timeout
         for connection in connections:
             connection.join(max(deadline - time.monotonic(), 0.0))
 

@@ -15,7 +15,7 @@ from pureyarp.wire.text import to_text
 
 
 class PortNumbers:
-    """Counts from ``first`` to ``last``; every name gets its former number back as long as nobody else has it.
+    """Counts from ``first`` to ``last``; every name gets its former number back as long as no other name has it.
 
     Only when the counter has reached the end, numbers whose names are no longer registered go to others, the one that
     was handed out longest ago first. At most ``last - first + 1`` names are remembered.
@@ -98,7 +98,7 @@ class RefusedRegistration(NetworkError):  # noqa: N818
 
 @dataclass(frozen=True, slots=True)
 class RegistryLimits:
-    """How much a registry remembers.
+    """Bounds of what a registry remembers.
 
     Attributes:
         most_names: Registered at a time.
@@ -241,7 +241,7 @@ class NameRegistry:
         if name not in ("", CHOOSE) and not name.startswith("="):
             return name
         tail = name if name.startswith("=") else ""
-        while True:  # somebody may have given himself the name that would be next
+        while True:  # a port may have registered the name that would be next
             chosen = f"{ANONYMOUS}{self._anonymous_numbers.take()}{tail}"
             if chosen not in self._registrations:
                 return chosen

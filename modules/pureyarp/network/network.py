@@ -93,7 +93,7 @@ class NetworkLife:
         self.end()
 
     def end(self) -> None:
-        """Stop what `begin` started, whoever has begun; whoever waits for a port gives up."""
+        """Stop what `begin` started, for all that have begun; calls that wait for a port give up."""
         ended, self._ended = self._ended, threading.Event()
         ended.set()
         clock.useSystemClock()
@@ -407,7 +407,7 @@ class NetworkBase(NetworkNames):
 
     @staticmethod
     def exists(port: str, quiet: bool | ContactStyle = True, checkVer: bool = True) -> bool:
-        """Return whether a port is registered, accepts connections and, with ``checkVer``, tells its version."""
+        """Return whether a port is registered, accepts connections and, with ``checkVer``, answers with its version."""
         return exists(port, _quiet(quiet, None) is not False, checkVer)
 
     @staticmethod

@@ -13,9 +13,18 @@ from typing import NamedTuple, Protocol
 from pureyarp.data.vectors import Vector
 from pureyarp.errors import MalformedMessage, PeerUnreachable
 from pureyarp.network.byte_stream import ByteStream, PeerGone, PeerStalled, StreamExchange, open_socket
-from pureyarp.network.channels import Sent, encoded, encoded_text
 from pureyarp.network.settings import Contact, NetworkSettings, log
-from pureyarp.wire.binary import NUMBER_SIZE, PortCommand, data_command, encode_command, encode_message, expected_number
+from pureyarp.wire.binary import (
+    NUMBER_SIZE,
+    PortCommand,
+    Sent,
+    data_command,
+    encode_command,
+    encode_message,
+    encoded,
+    encoded_text,
+    expected_number,
+)
 from pureyarp.wire.carriers import LONGEST_NAME, UDP, Carrier, datagrams_of, encode_name, pieces_of
 from pureyarp.wire.elements import WireFamily
 
@@ -128,10 +137,10 @@ _FAREWELL_TIMEOUT = 0.5  # [s] for the peer to acknowledge the farewell
 
 
 class StreamOutput:
-    """One output. Whoever speaks on the socket holds ``_use``; nobody who must not wait ever waits for it.
+    """One output. The thread that uses the socket holds ``_use``; `offer` never waits for it.
 
     A message that cannot leave at once waits in ``_pending``, where a newer one replaces it; the finisher thread,
-    started when it is first needed, sees it off.
+    started when it is first needed, sends it.
     """
 
     def __init__(
@@ -144,7 +153,7 @@ class StreamOutput:
         self._socket = sock
         self._exchange = StreamExchange(sock, stream, carrier, settings.limits.largest_frame)
         self._use = threading.Lock()
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._pending: bytes | None = None
         self._finisher: threading.Thread | None = None
         self._broken: PeerGone | None = None
@@ -189,7 +198,7 @@ class StreamOutput:
             self._use.release()
 
     def is_alive(self) -> bool:
-        """Return whether the peer is still there; while somebody speaks to it, that is for him to find out."""
+        """Return whether the peer is still there; while another thread sends, that thread finds out."""
         if self._broken is not None or not self._use.acquire(blocking=False):
             return self._broken is None
         try:
@@ -208,19 +217,19 @@ class StreamOutput:
     def close(self) -> None:
         """Say farewell, briefly, and end the connection from any thread."""
         self._closed = True
-        with self._news:
-            self._news.notify_all()
+        with self._changed:
+            self._changed.notify_all()
         with contextlib.suppress(PeerGone, PeerStalled), self._using(time.monotonic() + _FAREWELL_TIMEOUT):
             self._send_pending(time.monotonic() + _FAREWELL_TIMEOUT)
             self._exchange.say_farewell(self.family, _FAREWELL_TIMEOUT)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
-        with self._use:  # whoever was blocked on the socket has been woken
+        with self._use:  # a thread that was blocked on the socket has been woken
             self._socket.close()
 
     def _using(self, deadline: float | None) -> _Use:
-        patience = -1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)
-        if not self._use.acquire(timeout=patience):
+        timeout = -1.0 if deadline is None else max(deadline - time.monotonic(), 0.0)
+        if not self._use.acquire(timeout=timeout):
             raise PeerStalled("the peer has not taken the former message")
         if self._broken is not None:
             self._use.release()
@@ -250,7 +259,7 @@ class StreamOutput:
         return True
 
     def _postpone(self, data: bytes) -> None:
-        with self._news:
+        with self._changed:
             if self._broken is not None:
                 raise self._broken
             if self._pending is not None:
@@ -261,33 +270,33 @@ class StreamOutput:
     def _take_pending(self) -> bytes | None:
         if self._pending is None:
             return None
-        with self._news:
+        with self._changed:
             pending, self._pending = self._pending, None
             return pending
 
     def _wake_finisher(self) -> None:
-        with self._news:
+        with self._changed:
             if self._finisher is None and not self._closed:
                 name = f"yarp output to {self.target}"
                 self._finisher = threading.Thread(target=self._run_finisher, name=name, daemon=True)
                 self._finisher.start()
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def _run_finisher(self) -> None:
         while self._wait_for_work():
             try:
                 with self._using(None):
-                    self._see_off()
+                    self._send_waiting()
             except (PeerGone, PeerStalled) as error:
                 self._broken = PeerGone(str(error))
                 return
 
     def _wait_for_work(self) -> bool:
-        with self._news:
-            self._news.wait_for(lambda: self._closed or self._pending is not None or self._exchange.has_unsent)
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._pending is not None or self._exchange.has_unsent)
             return not self._closed
 
-    def _see_off(self) -> None:
+    def _send_waiting(self) -> None:
         """Send what waits; its acknowledgement is awaited only before the next message."""
         self._exchange.settle(self.family, None)
         if (pending := self._take_pending()) is not None:
@@ -316,9 +325,9 @@ _MOST_FAREWELL_BYTES = 4096
 
 
 class DatagramOutput:
-    """Sends datagrams and never hears of them again; the receiver is told of the end over a text connection.
+    """Sends datagrams, which nothing acknowledges; the end is announced to the receiver over a text connection.
 
-    Only that nobody has the receiver's socket any more is told by the receiver's machine.
+    The receiver's machine reports only that no socket receives them any more.
     """
 
     def __init__(
@@ -466,7 +475,7 @@ def _introduce(sock: socket.socket, stream: ByteStream, sender: str, carrier: Ca
 
 
 Reply = tuple[OutputConnection, bytes | str]
-"""What came back, and from whom."""
+"""A reply and the output by which it came."""
 
 
 class PortOutputs:
@@ -505,7 +514,7 @@ class PortOutputs:
         output.close()
 
     def drop_dead(self) -> None:
-        """Let go of connections whose peers have left them; nobody else would before the next message."""
+        """Remove connections whose peers have closed them; else the next message would."""
         for output in self._connections:
             if not output.is_alive():
                 log.warning("the connection to %s is dropped: its peer is gone", output.target)

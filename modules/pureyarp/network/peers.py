@@ -25,7 +25,7 @@ _REGISTRATION = re.compile(
 
 
 def line_of_contact(contact: Contact) -> str:
-    """Return the line (without its end) that tells a port's address."""
+    """Return the line (without its end) of a port's address."""
     return (
         f"registration name {contact.getRegName()} ip {contact.getHost()} "
         f"port {contact.getPort()} type {contact.getCarrier()}"
@@ -33,7 +33,7 @@ def line_of_contact(contact: Contact) -> str:
 
 
 def contact_of_line(line: str) -> Contact | None:
-    """Return the port that a line tells of, None for any other line."""
+    """Return the port that a line registers, None for any other line."""
     found = _REGISTRATION.fullmatch(line.strip())
     if found is None:
         return None
@@ -109,7 +109,7 @@ class NameClient:
         return bool(lines) and lines[0].endswith(" present true")
 
     def announce(self, name: str) -> None:
-        """Tell that a port now listens."""
+        """Announce that a port now listens."""
         self._ask([_line(["announce", name])])
 
     def command(self, text: str) -> list[str]:
@@ -217,7 +217,7 @@ def items_of(reply: bytes | str | None, family: WireFamily) -> list[Element] | N
 
 
 LOOK_PERIOD = 0.1  # [s] between two looks for what is waited for
-_VERSION_TIMEOUT = 3.0  # [s] for a port to tell its version
+_VERSION_TIMEOUT = 3.0  # [s] for a port to answer with its version
 
 
 def exists(name: str, quiet: bool = True, check_version: bool = True) -> bool:
@@ -246,7 +246,7 @@ def contact_of(name: str) -> Contact:
 
 
 def wait_for(is_there: Callable[[], bool], what: str, quiet: bool, is_given_up: Callable[[float], bool]) -> bool:
-    """Look until something is there; ``is_given_up`` waits a period, [s], and tells whether to stop looking."""
+    """Look until something is there; ``is_given_up`` waits a period, [s], and returns whether to give up."""
     if is_there():
         return True
     if not quiet:

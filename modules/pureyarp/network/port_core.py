@@ -19,14 +19,14 @@ from dataclasses import replace
 
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.byte_stream import LineProtocol, PeerGone, PeerStalled
-from pureyarp.network.channels import IncomingMessage, MessageHandler, Sent
+from pureyarp.network.channels import IncomingMessage, MessageHandler
 from pureyarp.network.inputs import Acceptor, InputConnection, PortInputs, listen
 from pureyarp.network.outputs import OutgoingMessage, OutputConnection, PortOutputs, Reply, open_output
 from pureyarp.network.peers import NameClient, request
 from pureyarp.network.registrations import NameInUse, PortRegistration, checked_name
 from pureyarp.network.settings import Contact, NetworkSettings, current_settings, log
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import PortCommand, data_command, decode_list
+from pureyarp.wire.binary import PortCommand, Sent, data_command, decode_list
 from pureyarp.wire.carriers import CARRIERS
 from pureyarp.wire.elements import Dictionary, Element, Vocab32, WireFamily, decode_vocab, encode_vocab
 from pureyarp.wire.text import from_text
@@ -133,7 +133,7 @@ class PortCore:
         self._listen(listener, Contact(contact.getRegName(), contact.getCarrier() or "tcp", contact.getHost(), number))
 
     def close(self) -> None:
-        """Take leave of all peers, stop listening, unregister; what waits for a message has to be woken before."""
+        """Close all connections, stop listening, unregister; wake waiting readers before."""
         with self._lifecycle:
             acceptor, self._acceptor = self._acceptor, None
             if acceptor is None:
@@ -213,7 +213,7 @@ class PortCore:
         return next((serve for start, serve in self._line_protocols.items() if header.startswith(start)), None)
 
     def introduced(self, connection: InputConnection) -> None:
-        """Take notice of who is at the other end of a new connection."""
+        """Note the sender of a new connection that has introduced itself."""
         self.inputs.introduced(connection)
 
     def forget(self, connection: InputConnection) -> None:
@@ -284,7 +284,7 @@ class PortCore:
             reply = self._handled(self.handler, IncomingMessage(payload, command.argument, wants_reply, connection))
         if not wants_reply:
             return None
-        return [] if reply is None else reply  # never leave the sender without an answer
+        return [] if reply is None else reply  # the sender must get an answer
 
     def _handled(self, handler: MessageHandler, message: IncomingMessage) -> Sent | None:
         try:
@@ -541,7 +541,7 @@ _UNKNOWN = -1  # scheduling of threads is left to the system
 
 
 def lines_about(port: PortCore) -> list[str]:
-    """Return what people read about a port."""
+    """Return the description of a port as lines for a terminal."""
     address = f"tcp://{port.contact.getHost()}:{port.contact.getPort()}/"
     outgoing = [
         f"There is an output connection from {port.name} to {output.target} using {output.carrier.name}"
@@ -564,7 +564,7 @@ def output_names(port: PortCore) -> list[Element]:
 
 
 def input_names(port: PortCore) -> list[Element]:
-    """Return the names of all who send to a port."""
+    """Return the names of all senders to a port."""
     return [connection.sender for connection in port.inputs.all()]
 
 

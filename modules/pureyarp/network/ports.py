@@ -10,11 +10,12 @@ from typing import Protocol
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, line_of
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.channels import IncomingMessage, Sent, encoded, encoded_text
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.outputs import OutputConnection, Reply
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import has_begun
 from pureyarp.network.settings import Contact, log
+from pureyarp.wire.binary import Sent, encoded, encoded_text
 from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import items_of_reply, to_text
 
@@ -79,7 +80,7 @@ def written_bytes(writer: ConnectionWriter, is_text: bool) -> bytes:
 
 
 def encoded_reply(sent: Sent, message: IncomingMessage) -> bytes:
-    """Return a reply as it travels back to who sent a message."""
+    """Return a reply as it travels back to the sender of a message."""
     return encoded_text(sent) if isinstance(message.payload, str) else encoded(sent, message.source.family)
 
 
@@ -154,12 +155,12 @@ class Contactable:
         return True
 
     def close(self) -> None:
-        """Take leave of all peers, wake who waits, unregister."""
+        """Close all connections, wake waiting readers, unregister."""
         self._stop()
         self._core.close()
 
     def interrupt(self) -> None:
-        """Wake who waits for a message; none can be read or written until `resume`."""
+        """Wake waiting readers; no message can be read or written until `resume`."""
         self._is_interrupted = True
         self._stop()
 
@@ -243,7 +244,7 @@ class Contactable:
             raise NetworkError("the network is not initialised: call Network.init() first")
 
     def _stop(self) -> None:
-        """Wake who waits for a message."""
+        """Wake waiting readers."""
 
     def _resume(self) -> None:
         """Let messages be waited for again."""
@@ -300,7 +301,7 @@ class Rendezvous:
         self._is_stopped = False
 
     def hand_over(self, message: IncomingMessage) -> bytes | None:
-        """Wait for the owner to read a message and return the reply; while nobody may read, return at once."""
+        """Wait for the owner to read a message and return the reply; while the port is stopped, return at once."""
         handover = Handover(message)
         with self._changed:
             if self._is_stopped:
@@ -321,7 +322,7 @@ class Rendezvous:
             return None if self._is_stopped else self._waiting.popleft()
 
     def stop(self) -> None:
-        """Wake who waits; until `restart`, nothing is handed over."""
+        """Wake waiting readers; until `restart`, nothing is handed over."""
         with self._changed:
             self._is_stopped = True
             for handover in self._waiting:

@@ -63,7 +63,7 @@ _server: NameServer | None = None
 
 
 def serve_names(settings: NetworkSettings) -> bool:
-    """Start a name server in this process; False if the address is not on loopback, or somebody else was faster."""
+    """Start a name server in this process; False if the address is not on loopback, or another process was faster."""
     global _server
     if not is_loopback(settings.name_server_host):
         return False
@@ -116,7 +116,7 @@ class KeptRegistration:
 
     Attributes:
         contact: Name, carrier, host and TCP port.
-        network: The name server's address: other networks are not told of the port.
+        network: The name server's address: the port is registered in no other network.
         properties: The values of each property.
     """
 

@@ -150,7 +150,7 @@ def _parts(name: str | Contact, carrier: str | int, host: str | int, port: int) 
 
 @dataclass(slots=True)
 class ContactStyle:
-    """How a peer is to be contacted.
+    """Options for contacting a peer.
 
     Attributes:
         admin: Speak to the port itself, not to its owner.
@@ -192,7 +192,7 @@ def local_addresses() -> list[str]:
 
 
 def _interface_addresses() -> set[str]:
-    """Return what the kernel tells of each interface; of other systems than Linux we ask the host's name alone."""
+    """Return the address of each interface from the kernel; only on Linux."""
     if sys.platform != "linux":
         return set()
     import fcntl
@@ -209,13 +209,13 @@ def _interface_addresses() -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """What a peer may ask of this process.
+    """Limits of what a peer may request from this process.
 
     Attributes:
         largest_frame: Bytes of one message; a larger one is refused and its connection closed.
         largest_text: Characters of one message on a text connection, which takes a hundred times longer to understand.
         most_connections: Of one port, at a time; further ones are closed at once.
-        handshake_timeout: Until a new connection has said who it is, [s].
+        handshake_timeout: Until a new connection has introduced itself, [s].
         stall_timeout: Without a byte in the middle of a message, [s]; between messages a connection may be silent.
         strict_queue: Messages that a strict reader keeps; then its senders wait for their acknowledgement.
     """
@@ -230,19 +230,19 @@ class ConnectionLimits:
 
 @dataclass(frozen=True, slots=True)
 class NetworkSettings:
-    """What the environment and YARP's files say.
+    """Settings from the environment and YARP's files.
 
     Attributes:
         namespace: Name of the name server's own port.
         name_server_host: IPv4 address.
         name_server_port: TCP port.
-        found_in: File or variable that told the name server's address; empty for the default.
+        found_in: File or variable with the name server's address; empty for the default.
         listen_host: Where the ports of this process listen; loopback unless configured.
         port_prefix: Put in front of every port name that this process opens.
         authentication_key: Shared secret of the port authentication; None without.
         family: Spoken where the peer does not show which one it speaks.
         may_serve_names: Whether this process may start the embedded name server when none answers on loopback; the
-            command-line tools may not, for a network of their own would only puzzle people.
+            command-line tools may not, since a network of their own would confuse their user.
         limits: What a peer may ask.
     """
 
@@ -291,7 +291,7 @@ _MOST_PORT = 65535
 
 @dataclass(frozen=True, slots=True)
 class NameServerAddress:
-    """Where the name server listens.
+    """The address at which the name server listens.
 
     Attributes:
         host: IPv4 address or name.
@@ -319,14 +319,14 @@ def namespace_of(environment: Mapping[str, str]) -> str:
 
 
 def name_server_file(environment: Mapping[str, str], namespace: str | None = None) -> Path:
-    """Return the path of the file that tells the address of a namespace's name server; it need not exist."""
+    """Return the path of the file with the address of a namespace's name server; it need not exist."""
     name = namespace or namespace_of(environment)
     base = "yarp" if name == DEFAULT_NAMESPACE else re.sub(r"[^A-Za-z0-9]", "_", name)
     return YarpFolders.of(environment).config_home / f"{base}.conf"
 
 
 def read_name_server_file(path: Path) -> NameServerAddress | None:
-    """Return the address in a file, None if there is no such file; raise `SettingsError` if it tells none."""
+    """Return the address in a file, None if there is no such file; raise `SettingsError` if it holds none."""
     text = _file_text(path)
     if text is None:
         return None
@@ -433,7 +433,7 @@ def use_settings(settings: NetworkSettings | None) -> None:
 
 
 def load_settings(environment: Mapping[str, str]) -> NetworkSettings:
-    """Return what the environment and the files that it names say; raise `SettingsError` that names what is wrong."""
+    """Return the settings of an environment and its files; raise `SettingsError` that names a wrong one."""
     namespace = namespace_of(environment)
     path = name_server_file(environment, namespace)
     address = read_name_server_file(path)

@@ -12,8 +12,7 @@ from pureyarp.devices.pid import PidVector, pid_to_items
 from pureyarp.devices.remote_control_board import RemoteControlBoard
 from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
 from pureyarp.devices.vocab_dialect import VocabDialect
-from pureyarp.network.channels import Sendable
-from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.binary import Sendable, decode_list, encode_list
 from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.pureyarp.devices.recorded_calls import make_call

@@ -28,7 +28,7 @@ _LAYERS = layer_connections(f"{_CONTROLLER}/whole-body", _PLANNER, _MODEL_CONTRO
 
 
 class Place(StrEnum):
-    """What moves: our simulator, Gazebo, or the robot."""
+    """Names the plant: our simulator, Gazebo, or the robot."""
 
     SIMULATION = "simulation"
     GAZEBO = "gazebo"
@@ -37,11 +37,11 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShippedApplication:
-    """One of the applications.
+    """Describes one of the applications.
 
     Attributes:
         robot: Its description.
-        place: What moves.
+        place: Its plant.
         is_split: Whether the three layers are three processes.
     """
 

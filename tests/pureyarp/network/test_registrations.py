@@ -1,16 +1,24 @@
+"""Registrations of this process, kept when the name server restarts."""
+
 import contextlib
 import logging
+import os
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.peers import NameClient
-from pureyarp.network.registrations import RegistrationKeeper, is_guest, serves_names, stop_serving_names
+from pureyarp.network.port_core import OpenPorts
+from pureyarp.network.registrations import RegistrationKeeper, is_guest, serve_names, serves_names, stop_serving_names
 from pureyarp.network.settings import Contact, NetworkSettings, use_settings
+from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import TIMEOUT, wait_until
 
@@ -223,3 +231,57 @@ def test_a_name_that_is_let_go_while_it_is_registered_again_does_not_stay(hangin
     assert keeper.forget("/a", OURS)
     hanging.goes_on.set()
     wait_until(lambda: "unregister /a" in hanging.commands)
+
+
+def free_address() -> NetworkSettings:
+    return NetworkSettings(name_server_port=free_port())
+
+
+def test_this_process_serves_names_until_it_stops(caplog):
+    settings = free_address()
+    with caplog.at_level(logging.WARNING, "pureyarp"):
+        assert serve_names(settings)
+        assert serve_names(settings)
+    assert len(caplog.records) == 1
+    assert f"this process now serves names at 127.0.0.1:{settings.name_server_port}" in caplog.text
+    assert NameClient(settings).register("/a").isValid()
+    stop_serving_names()
+    assert not serves_names()
+    wait_until(lambda: not threads_named("yarp"))
+
+
+def test_who_comes_second_leaves_it_to_the_first(name_server):
+    assert not serve_names(name_server.settings)
+    assert not serves_names()
+
+
+def test_names_are_served_on_loopback_alone():
+    assert not serve_names(replace(free_address(), name_server_host="203.0.113.9"))
+    assert not serves_names()
+
+
+FORGETFUL = """
+from pureyarp.network.network import Network
+from pureyarp.network.ports import Port
+Network.init()
+port = Port()
+assert port.open("/forgotten")
+print(port.where().getPort())
+"""
+
+
+def test_a_port_that_was_closed_while_it_opened_does_not_hold_up_the_end():
+    ports = OpenPorts()
+    closed = []
+    ports.add(SimpleNamespace(close=lambda: closed.append(1)))
+    ports.close_all()
+    assert closed == [1]
+
+
+def test_a_program_that_forgets_its_ports_leaves_none_registered(name_server, name_client, tmp_path):
+    (tmp_path / "yarp.conf").write_text(f"127.0.0.1 {name_server.settings.name_server_port} yarp")
+    environment = {**os.environ, "YARP_CONFIG_HOME": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", FORGETFUL], env=environment, capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert int(ran.stdout) > 0
+    assert not name_client.query("/forgotten").isValid()

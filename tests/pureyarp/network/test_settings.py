@@ -1,12 +1,84 @@
+"""Settings, contacts and addresses."""
+
 import logging
+import socket
 from pathlib import Path
 
 import pytest
 
 from pureyarp.errors import SettingsError
 from pureyarp.network import settings as module
-from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
+from pureyarp.network.settings import (
+    Contact,
+    NameServerAddress,
+    NetworkSettings,
+    current_settings,
+    is_loopback,
+    load_settings,
+    local_addresses,
+    name_server_file,
+    read_name_server_file,
+    registered_host,
+    use_settings,
+    write_name_server_file,
+)
 from pureyarp.wire.elements import WireFamily
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "carrier", "host", "port"),
+    [
+        ("/out", "/out", "", "", -1),
+        ("/out:1", "/out:1", "", "", -1),
+        ("tcp://gold/in", "/gold/in", "tcp", "", -1),
+        ("fast_tcp:/gold/in", "/gold/in", "fast_tcp", "", -1),
+        ("tcp://127.0.0.1:10002/", "", "tcp", "127.0.0.1", 10002),
+        ("udp://10.0.0.1:10002/out", "/out", "udp", "10.0.0.1", 10002),
+        ("127.0.0.1:10002", "127.0.0.1:10002", "", "", -1),
+    ],
+)
+def test_a_text_tells_name_carrier_and_address(text, name, carrier, host, port):
+    contact = Contact.fromString(text)
+    assert (contact.getRegName(), contact.getCarrier(), contact.getHost(), contact.getPort()) == (
+        name,
+        carrier,
+        host,
+        port,
+    )
+
+
+def test_the_forms_of_the_constructor_agree():
+    assert Contact("127.0.0.1", 10002) == Contact("", "", "127.0.0.1", 10002)
+    assert Contact("tcp", "127.0.0.1", 10002) == Contact("", "tcp", "127.0.0.1", 10002)
+    assert Contact(Contact("/a", "tcp", "127.0.0.1", 10002)) == Contact("/a", "tcp", "127.0.0.1", 10002)
+
+
+def test_a_contact_is_valid_once_its_tcp_port_is_known():
+    contact = Contact("/a")
+    assert not contact.isValid()
+    contact.setSocket("tcp", "127.0.0.1", 10002)
+    assert contact.isValid()
+    assert contact.toURI() == "tcp://127.0.0.1:10002/"
+    assert contact.toURI(False) == "/127.0.0.1:10002/"
+    assert contact.toString_c() == "tcp://a"
+
+
+def test_a_contact_without_a_name_is_called_by_its_address():
+    assert Contact("127.0.0.1", 10002).getName() == "/127.0.0.1:10002"
+    assert Contact("127.0.0.1", 10002).getRegName() == ""
+
+
+def test_a_timeout_is_there_once_set():
+    contact = Contact("/a")
+    assert not contact.hasTimeout()
+    contact.setTimeout(0.5)
+    assert contact.hasTimeout()
+    assert contact.getTimeout() == 0.5
+
+
+def test_an_unknown_host_keeps_its_name():
+    assert Contact.convertHostToIp("127.0.0.1") == "127.0.0.1"
+    assert Contact.convertHostToIp("no.such.host.invalid") == "no.such.host.invalid"
 
 
 @pytest.fixture(autouse=True)
@@ -159,3 +231,44 @@ def test_ports_that_a_distant_name_server_cannot_hand_out_are_warned_of_once(env
         use_settings(None)
     assert len(caplog.records) == 1
     assert "set PUREYARP_LISTEN=0.0.0.0" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [("127.0.0.1", True), ("127.1.2.3", True), ("localhost", True), ("10.0.0.1", False), ("robot", False)],
+)
+def test_loopback_is_told_from_other_hosts(host, expected):
+    assert is_loopback(host) is expected
+
+
+@pytest.mark.parametrize(
+    ("listen", "server", "registered"),
+    [
+        ("127.0.0.1", "127.0.0.1", ""),
+        ("0.0.0.0", "127.0.0.1", ""),
+        ("0.0.0.0", "10.0.0.1", ""),
+        ("127.0.0.1", "10.0.0.1", "127.0.0.1"),
+        ("10.0.0.7", "127.0.0.1", "10.0.0.7"),
+        ("10.0.0.7", "10.0.0.1", "10.0.0.7"),
+    ],
+)
+def test_the_address_is_said_where_the_name_server_would_see_another_one(listen, server, registered):
+    assert registered_host(NetworkSettings(listen_host=listen, name_server_host=server)) == registered
+
+
+def test_every_address_can_be_listened_at_and_loopback_is_one():
+    addresses = local_addresses()
+    assert "127.0.0.1" in addresses
+    for address in addresses:
+        with socket.socket() as sock:
+            sock.bind((address, 0))
+            assert sock.getsockname()[0] == address
+
+
+def test_what_is_written_is_read(tmp_path):
+    path = name_server_file({"YARP_CONFIG_HOME": str(tmp_path / "new"), "YARP_NAMESPACE": "/my-ns/a"})
+    assert path == tmp_path / "new" / "_my_ns_a.conf"
+    assert read_name_server_file(path) is None
+    write_name_server_file(path, NameServerAddress("127.0.0.1", 10000))
+    assert path.read_text() == "127.0.0.1 10000 yarp\n"
+    assert read_name_server_file(path) == NameServerAddress("127.0.0.1", 10000)
