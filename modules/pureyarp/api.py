@@ -32,11 +32,9 @@ from pureyarp.devices.constants import (
     VOCAB_JOINTTYPE_REVOLUTE,
     VOCAB_JOINTTYPE_UNKNOWN,
 )
-from pureyarp.devices.interfaces.amplifier_control import IAmplifierControl
 from pureyarp.devices.interfaces.axis_info import IAxisInfo
 from pureyarp.devices.interfaces.control_limits import IControlLimits
 from pureyarp.devices.interfaces.control_mode import IControlMode
-from pureyarp.devices.interfaces.current_control import ICurrentControl
 from pureyarp.devices.interfaces.encoders import IEncoders, IEncodersTimed
 from pureyarp.devices.interfaces.interaction_mode import IInteractionMode
 from pureyarp.devices.interfaces.motor import IMotor
@@ -44,15 +42,12 @@ from pureyarp.devices.interfaces.orientation_sensors import IOrientationSensors
 from pureyarp.devices.interfaces.pid_control import IPidControl
 from pureyarp.devices.interfaces.position_control import IPositionControl
 from pureyarp.devices.interfaces.position_direct import IPositionDirect
-from pureyarp.devices.interfaces.pwm_control import IPWMControl
-from pureyarp.devices.interfaces.remote_variables import IRemoteVariables
 from pureyarp.devices.interfaces.six_axis_force_torque_sensors import ISixAxisForceTorqueSensors
 from pureyarp.devices.interfaces.temperature_sensors import ITemperatureSensors
 from pureyarp.devices.interfaces.three_axis_gyroscopes import IThreeAxisGyroscopes
 from pureyarp.devices.interfaces.three_axis_linear_accelerometers import (
     IThreeAxisLinearAccelerometers,
 )
-from pureyarp.devices.interfaces.three_axis_magnetometers import IThreeAxisMagnetometers
 from pureyarp.devices.interfaces.torque_control import ITorqueControl
 from pureyarp.devices.interfaces.velocity_control import IVelocityControl
 from pureyarp.devices.mas_status import (
@@ -63,7 +58,6 @@ from pureyarp.devices.mas_status import (
     MAS_UNKNOWN,
     MAS_WAITING_FOR_FIRST_READ,
 )
-from pureyarp.devices.motor_torque_parameters import MotorTorqueParameters
 from pureyarp.devices.pid import Pid, PidVector
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.buffered_port import (
@@ -141,30 +135,24 @@ __all__ = [
     "Contact",
     "ContactStyle",
     "DVector",
-    "IAmplifierControl",
     "IAxisInfo",
     "IControlLimits",
     "IControlMode",
-    "ICurrentControl",
     "IEncoders",
     "IEncodersTimed",
     "IInteractionMode",
     "IMotor",
     "IOrientationSensors",
-    "IPWMControl",
     "IPidControl",
     "IPositionControl",
     "IPositionDirect",
-    "IRemoteVariables",
     "ISixAxisForceTorqueSensors",
     "ITemperatureSensors",
     "IThreeAxisGyroscopes",
     "IThreeAxisLinearAccelerometers",
-    "IThreeAxisMagnetometers",
     "ITorqueControl",
     "IVector",
     "IVelocityControl",
-    "MotorTorqueParameters",
     "Network",
     "NetworkBase",
     "Pid",

@@ -10,7 +10,7 @@ from pureyarp.data.streams import ConnectionReader, ConnectionWriter
 from pureyarp.data.values import Bottle
 from pureyarp.network.port_reader import PortReader
 from pureyarp.wire.elements import Vocab32, decode_vocab
-from pureyarp.wire.text import key_text
+from pureyarp.wire.text import to_text
 
 _FAREWELLS = ("quit", "exit", "bye")
 _PATIENCE = 1.0  # [s] for replies that are on their way when the module stops
@@ -33,7 +33,7 @@ def first_word(bottle: Bottle) -> str:
 def lines_of(reply: Bottle) -> list[str]:
     """Return a reply as people read it: ``[many] "line" "line"`` line by line, anything else in one."""
     if first_word(reply) == "many":
-        return [key_text(item) for item in reply.items[1:]]
+        return [item if isinstance(item, str) else to_text([item]) for item in reply.items[1:]]
     return [reply.toString()]
 
 

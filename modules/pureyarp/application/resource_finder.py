@@ -12,7 +12,7 @@ from pureyarp.application.resource_search import ResourceSearch
 from pureyarp.data.ini import parse_command_line, read_ini
 from pureyarp.data.values import Bottle, Searchable, Value
 from pureyarp.wire.elements import Element
-from pureyarp.wire.text import key_text
+from pureyarp.wire.text import to_text
 
 _LOGGER = logging.getLogger("pureyarp")
 _FROM, _CONTEXT = "from", "context"
@@ -196,4 +196,6 @@ def _overlaid(entries: Sequence[Element], others: Sequence[Element]) -> list[Ele
 
 
 def _key(entry: Element) -> str:
-    return key_text(entry[0]) if isinstance(entry, list) and entry else str(entry)
+    """Return the name of an entry ``(key v1 v2 ...)``: a string as it is, anything else as printed."""
+    name = entry[0] if isinstance(entry, list) and entry else str(entry)
+    return name if isinstance(name, str) else to_text([name])

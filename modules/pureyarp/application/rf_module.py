@@ -7,7 +7,6 @@ import threading
 import traceback
 
 from pureyarp.application.module_responder import ModuleResponder, is_farewell
-from pureyarp.application.module_terminal import ModuleTerminal
 from pureyarp.application.periodic_schedule import PeriodicSchedule
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.termination_signals import TerminationSignals
@@ -44,7 +43,6 @@ class RFModule:
         self._is_interrupted = False
         self._respond_lock = threading.Lock()
         self._responder = ModuleResponder(self._answer)
-        self._terminal: ModuleTerminal | None = None
         self._runner: threading.Thread | None = None
         self._report = ExceptionReport(type(self).__name__)
 
@@ -105,21 +103,6 @@ class RFModule:
         if not isinstance(source, RpcServer):
             raise TypeError(f"an RpcServer is expected, not {source!r}")
         source.setReader(self._responder)
-        return True
-
-    def attachTerminal(self) -> bool:
-        """Answer what is typed at the terminal; False without one."""
-        try:
-            self._terminal = self._terminal or ModuleTerminal(self._answer)
-        except (AttributeError, OSError, ValueError) as error:  # no standard input, or a closed one
-            _LOGGER.error("%s: there is no terminal to attach to: %s", type(self).__name__, error)
-        return self._terminal is not None
-
-    def detachTerminal(self) -> bool:
-        """Leave the terminal alone."""
-        if self._terminal is not None:
-            self._terminal.leave()
-            self._terminal = None
         return True
 
     def getName(self, subName: str = "") -> str:
@@ -201,7 +184,6 @@ class RFModule:
     def _end(self) -> None:
         self._stop.set()
         try:
-            self.detachTerminal()
             self._responder.wait_for_replies()
             self.close()
         except Exception as error:

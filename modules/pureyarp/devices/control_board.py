@@ -9,7 +9,6 @@ from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.streamed_command import CommandKind
 from pureyarp.devices.api_arguments import Joints
 from pureyarp.devices.measured import Measured
-from pureyarp.devices.request import Scope
 from pureyarp.wire.elements import Element
 
 
@@ -22,12 +21,12 @@ class ControlBoard(ABC):
         """Return how many joints there are."""
 
     @abstractmethod
-    def ask(self, feature: Feature, of: Scope = None, controller: int | None = None) -> list[Element] | None:
+    def ask(self, feature: Feature, of: Joints = None, controller: int | None = None) -> list[Element] | None:
         """Return the values that the board answers: of one joint a number each, of several a list each."""
 
     @abstractmethod
     def tell(
-        self, feature: Feature, of: Scope = None, values: Sequence[Element] = (), controller: int | None = None
+        self, feature: Feature, of: Joints = None, values: Sequence[Element] = (), controller: int | None = None
     ) -> bool:
         """Order something; True when the board agreed. ``values`` has one element for each joint, or those of one."""
 

@@ -14,14 +14,13 @@ from pureyarp.devices.joint_map import JointMap, Share
 from pureyarp.devices.joint_rows import Row, answer_of_rows, row_of_one, rows_of_several
 from pureyarp.devices.measured import Measured
 from pureyarp.devices.remote_control_board import RemoteControlBoard
-from pureyarp.devices.request import Scope, Verb
+from pureyarp.devices.request import Verb
 from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element
 
 _log = logging.getLogger("pureyarp")
 
 _COUNTS = (Feature.AXES, Feature.MOTORS, Feature.MOTOR_ENCODERS)
-_WITHOUT_GROUP = (CommandKind.PWM,)
 
 
 class ControlBoardRemapper(ControlBoard):
@@ -60,12 +59,10 @@ class ControlBoardRemapper(ControlBoard):
         for board in self._boards:
             board.close()
 
-    def ask(self, feature: Feature, of: Scope = None, controller: int | None = None) -> list[Element] | None:
+    def ask(self, feature: Feature, of: Joints = None, controller: int | None = None) -> list[Element] | None:
         """Ask every board that has one of the joints, and put the answers together; None if one fails."""
         if feature in _COUNTS:
             return [self.axes]
-        if isinstance(of, str) or feature is Feature.REMOTE_VARIABLES:
-            return self._variables(feature, of)
         shares = self._map.shares(of)
         if isinstance(of, int):
             return self._boards[shares[0].board].ask(feature, shares[0].joints[0], controller) if shares else None
@@ -78,11 +75,9 @@ class ControlBoardRemapper(ControlBoard):
         return answer_of_rows(feature, [rows[position] for position in sorted(rows)]) if rows else None
 
     def tell(
-        self, feature: Feature, of: Scope = None, values: Sequence[Element] = (), controller: int | None = None
+        self, feature: Feature, of: Joints = None, values: Sequence[Element] = (), controller: int | None = None
     ) -> bool:
         """Order every board that has one of the joints; False if one of them does not agree."""
-        if isinstance(of, str):
-            return self._set_variable(of, values)
         shares = self._map.shares(of)
         if isinstance(of, int):
             return bool(shares) and self._board(shares[0]).tell(feature, shares[0].joints[0], values, controller)
@@ -142,9 +137,6 @@ class ControlBoardRemapper(ControlBoard):
             return board.stream(kind, share.joints[0], own)
         if share.is_whole:
             return board.stream(kind, None, own)
-        if kind in _WITHOUT_GROUP:
-            sent = [board.stream(kind, joint, [value]) for joint, value in zip(share.joints, own, strict=True)]
-            return all(sent)
         return board.stream(kind, share.joints, own)
 
     def _scope(self, share: Share, verb: Verb, feature: Feature) -> tuple[int, ...] | None:
@@ -153,27 +145,6 @@ class ControlBoardRemapper(ControlBoard):
         if share.is_whole and board.understands(verb, feature, None):
             return None
         return share.joints if board.understands(verb, feature, share.joints) else ()
-
-    def _variables(self, feature: Feature, of: Scope) -> list[Element] | None:
-        """Return what all boards answer, one after the other."""
-        found: list[Element] = []
-        for board in self._boards:
-            answer = board.ask(feature, of)
-            if not answer or not isinstance(answer[0], list):
-                return None
-            found.extend(answer[0])
-        return [found]
-
-    def _set_variable(self, name: str, values: Sequence[Element]) -> bool:
-        """Give each board its own list of values."""
-        own = [value for value in values if isinstance(value, list)]
-        if len(own) != len(self._boards):
-            _log.error("variable %r needs a list for each of %d boards", name, len(self._boards))
-            return False
-        told = [
-            board.tell(Feature.REMOTE_VARIABLE, name, value) for board, value in zip(self._boards, own, strict=True)
-        ]
-        return all(told)
 
     def _joint_map(self) -> JointMap:
         places: dict[str, tuple[int, int]] = {}

@@ -9,9 +9,8 @@ from typing import Any
 
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.streamed_command import CommandKind
-from pureyarp.devices.api_arguments import checked_vector, fill, joints_and_data
+from pureyarp.devices.api_arguments import Joints, checked_vector, fill, joints_and_data
 from pureyarp.devices.control_board import ControlBoard
-from pureyarp.devices.request import Scope
 from pureyarp.wire.elements import Element
 
 _log = logging.getLogger("pureyarp")
@@ -30,7 +29,7 @@ class ControlBoardView:
         answer = self._board.ask(feature, of, controller)
         return fill(destination, _numbers(feature, answer, 0))
 
-    def _read_pair(self, feature: Feature, of: Scope, first: Any, second: Any) -> bool:
+    def _read_pair(self, feature: Feature, of: Joints, first: Any, second: Any) -> bool:
         """Ask for two numbers, or two lists of them, and fill both vectors."""
         answer = self._board.ask(feature, of)
         return fill(first, _numbers(feature, answer, 0)) and fill(second, _numbers(feature, answer, 1))
@@ -58,7 +57,7 @@ class ControlBoardView:
         answer = self._board.ask(feature)
         return answer[0] if answer and isinstance(answer[0], int) else 0
 
-    def _values(self, of: Scope, data: Any) -> list[float] | None:
+    def _values(self, of: Joints, data: Any) -> list[float] | None:
         """Return as many numbers as joints are meant; None, and a line, when there are fewer."""
         if isinstance(of, int):
             return [float(data)]

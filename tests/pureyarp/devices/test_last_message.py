@@ -11,6 +11,7 @@ from pureyarp.devices.last_message import LastMessage
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network import newest_message_port
 from pureyarp.network.newest_message_port import NewestMessagePort
 from pureyarp.wire.elements import WireFamily
 
@@ -84,7 +85,8 @@ def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog
 
 def test_the_age_counts_from_the_arrival_not_from_the_reading(reader, monkeypatch):
     times = iter([10.0, 10.25])
-    monkeypatch.setattr(streams, "now", lambda: next(times))
+    for module in (streams, newest_message_port):
+        monkeypatch.setattr(module, "now", lambda: next(times))
     reader.receive("1")
     received = reader.last.read()
     assert received is not None

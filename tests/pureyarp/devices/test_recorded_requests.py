@@ -86,7 +86,7 @@ def test_a_call_sends_the_recorded_request_and_reads_the_recorded_reply(recorded
     assert ports.expected == []
     refused = decode_list(recorded.reply).items == [encode_vocab("fail")]
     if refused:
-        assert result in (False, "unknown")
+        assert result in (False, None, "unknown")
     elif decode_list(recorded.reply).items == [encode_vocab("ok")]:
         assert result is True
     else:
@@ -103,9 +103,6 @@ def told(result: Any, arguments: list[Any]) -> list[Any]:
     values: list[Any] = []
     for vector in filled:
         values += flat([pid_to_items(one) for one in vector]) if isinstance(vector, PidVector) else list(vector)
-    parameters = [one for one in arguments if hasattr(one, "bemf")]
-    if parameters:
-        values = [*vars(parameters[0]).values()]
     return values or [int(result)]
 
 

@@ -7,11 +7,6 @@ from typing import Any
 from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board.streamed_command import CommandKind
 from pureyarp.devices.control_board_view import ControlBoardView
-from pureyarp.devices.motor_torque_parameters import (
-    MotorTorqueParameters,
-    fill_torque_parameters,
-    torque_parameters_to_items,
-)
 
 
 class ITorqueControl(ControlBoardView):
@@ -52,12 +47,3 @@ class ITorqueControl(ControlBoardView):
     def getTorqueRanges(self, mins: Any, maxs: Any) -> bool:
         """Fill with the smallest and largest torques of all joints [N m]."""
         return self._read_pair(Feature.TORQUE_RANGE, None, mins, maxs)
-
-    def getMotorTorqueParams(self, j: int, params: MotorTorqueParameters) -> bool:
-        """Fill with the model of a joint's motor."""
-        answer = self._board.ask(Feature.MOTOR_TORQUE_PARAMETERS, int(j))
-        return answer is not None and fill_torque_parameters(params, answer)
-
-    def setMotorTorqueParams(self, j: int, params: MotorTorqueParameters) -> bool:
-        """Set the model of a joint's motor."""
-        return self._board.tell(Feature.MOTOR_TORQUE_PARAMETERS, int(j), torque_parameters_to_items(params))
