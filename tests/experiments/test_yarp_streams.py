@@ -13,9 +13,7 @@ from gradiva.experiments.middleware_measurements import (
     measure_strict_stream,
 )
 from gradiva.experiments.private_network import NameServerProcess, Peer, joined, private_network
-from gradiva.middleware import NetworkError
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from gradiva.middleware import NameServer, NetworkError, NetworkSettings
 
 
 @pytest.fixture(scope="module")

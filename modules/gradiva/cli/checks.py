@@ -14,15 +14,11 @@ from pathlib import Path
 from gradiva.cli.version_range import allows, parse_requirement
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.common.errors import Finding
-from gradiva.middleware import NAMED_ERRORS
-from gradiva.middleware.bindings_choice import chosen_bindings, is_real
+from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
-from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import load_settings
-from pureyarp.network.name_client import NameClient
 
 OLDEST_PYTHON = (3, 11)
 

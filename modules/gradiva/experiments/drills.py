@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from gradiva.experiments.drilled_walk import DrilledWalk
 from gradiva.experiments.running_application import ApplicationFailed
 from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, SPEED, pairs
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask, carrier_between
+from gradiva.middleware import ask, carrier_between, yarp
 from gradiva.setup import Setup
 
 STALL = 0.3  # [s] of simulated time

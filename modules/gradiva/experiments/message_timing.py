@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 
 from gradiva.experiments.timing import benchmark_row, durations
-from gradiva.middleware.analog_sensors import (
+from gradiva.middleware import (
+    CommandKind,
+    JointData,
+    JointDataMessage,
     MeasurementsReader,
     SensorClass,
     SensorMeasurement,
+    StreamedCommand,
+    WireFamily,
+    joint_data_in,
     measurements_messages,
     measurements_to_items,
     numbers_of,
     sizes_of,
+    values_messages,
 )
-from gradiva.middleware.control_board import CommandKind, JointData, StreamedCommand
-from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
-from gradiva.middleware.vectors_collection.vectors_message import values_messages
-from pureyarp.wire.elements import WireFamily
 
 _CALLS = 2000
 _JOINTS = 16  # of a part: an arm with its hand

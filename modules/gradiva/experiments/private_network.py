@@ -16,11 +16,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gradiva.middleware import NameServerUnreachable, NetworkError, SettingsError, yarp
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from gradiva.middleware import (
+    NameClient,
+    NameServer,
+    NameServerUnreachable,
+    NetworkError,
+    NetworkSettings,
+    SettingsError,
+    current_settings,
+    load_settings,
+    use_settings,
+    yarp,
+)
 
 _LOOK = 0.02  # [s]
 _PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed

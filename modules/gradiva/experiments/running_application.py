@@ -12,10 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.common import WalkingError
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask
-from gradiva.middleware.bottles import as_items
-from pureyarp.wire.elements import Element, Vocab32
+from gradiva.middleware import Element, Vocab32, as_items, ask, yarp
 
 PATIENCE = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
 _LOOK = 0.02  # [s]

@@ -7,8 +7,8 @@ from typing import Any
 
 from gradiva.experiments.running_application import RunningApplication
 from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.middleware import Element
 from gradiva.planner import VelocityCommand
-from pureyarp.wire.elements import Element
 
 COORDINATOR, SIMULATOR, LOGGER = "/walking-coordinator/rpc", "/simulator/rpc", "/logger/rpc"
 LOCKSTEP = (

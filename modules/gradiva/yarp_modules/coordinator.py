@@ -7,12 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from gradiva.common import NDArray, PlanarPose, StateError
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.planner import Command, GoalCommand, PlannerConfig, StopCommand
 from gradiva.walking import WalkingController, WalkingState
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, FreeSpace, GoalStream, Word
 from gradiva.yarp_modules.rpc_commands import fail, ok
-from pureyarp.wire.elements import Element
 
 _UNDER_WAY = (WalkingState.WALKING, WalkingState.PAUSED)
 Answer = Callable[[list[Element]], None]

@@ -10,10 +10,9 @@ from enum import StrEnum
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
-from gradiva.middleware import NAMED_ERRORS, MalformedMessage
+from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, Vocab32
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
 from gradiva.yarp_modules.rpc_commands import is_called, word
-from pureyarp.wire.elements import Element, Vocab32
 
 HELP = (
     "prepareRobot [onTheFly]   move slowly to the start posture and balance; onTheFly: balance as the robot stands now",

@@ -6,9 +6,17 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
-from gradiva.middleware import NAMED_ERRORS, NetworkError, yarp
-from gradiva.middleware.asking import is_there
-from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
+from gradiva.middleware import (
+    NAMED_ERRORS,
+    Element,
+    NetworkError,
+    RateLimitedLog,
+    as_bottle,
+    as_items,
+    fill_bottle,
+    is_there,
+    yarp,
+)
 from gradiva.yarp_modules.module_options import Environment, ModuleOption, ModuleOptions
 from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, word
 from gradiva.yarp_modules.tick_timing import (
@@ -19,8 +27,6 @@ from gradiva.yarp_modules.tick_timing import (
     raise_priority,
     share_turns_often,
 )
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _HEALTH_PERIOD = 1.0  # [s]
 _WARNING_PERIOD = 2.0  # [s] between two warnings of failing ticks

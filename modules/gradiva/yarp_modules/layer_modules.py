@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
+from gradiva.middleware import Element
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import RobotDescription
 from gradiva.walking import PlanningService, WalkingLayers
@@ -19,7 +20,6 @@ from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, pl
 from gradiva.yarp_modules.rpc_commands import is_called, ok
 from gradiva.yarp_modules.tick_timing import present_time
 from gradiva.yarp_modules.walking_module import WalkingModule
-from pureyarp.wire.elements import Element
 
 _LOOK = 0.1  # [s] between two looks at whether the module stops
 _USEFUL = 0.3  # [s] after which a plan comes too late: [coordinator] planning_lead of whole_body

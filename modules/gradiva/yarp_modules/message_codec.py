@@ -12,8 +12,7 @@ from typing import Any, Protocol, Union, cast, get_args, get_origin, get_type_hi
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware import NAMED_ERRORS, MalformedMessage
-from pureyarp.wire.elements import Element
+from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage
 
 Pack = Callable[[Any], Element]
 Unpack = Callable[[Element], Any]

@@ -13,12 +13,8 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from gradiva.middleware import MalformedMessage, NetworkError, yarp
-from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.message_readers import CommandReader
+from gradiva.middleware import CommandReader, Element, MalformedMessage, NetworkError, RateLimitedLog, fill_bottle, yarp
 from gradiva.yarp_modules.message_codec import MessageCodec
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _REMEMBERED = 1000  # round trips for the percentiles
 _LOGGER = logging.getLogger("gradiva.module")

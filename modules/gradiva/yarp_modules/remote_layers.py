@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, fields
 
 from gradiva.common import ConfigError
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import Element, PersistentConnections
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup
@@ -16,7 +16,6 @@ from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
 from gradiva.yarp_modules.remote_model_control import PendulumReply, PendulumRequest, RemoteModelControl
 from gradiva.yarp_modules.remote_planner import PlanAnswer, PlanQuestion, RemotePlanner, plan_codec
-from pureyarp.wire.elements import Element
 
 
 def planner_fingerprint(config: PlannerConfig) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingReference, freeze_arrays
 from gradiva.contacts import SupportPolygon
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.safety import Finding, failed_tick
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
@@ -19,8 +19,6 @@ from gradiva.walking.dcm_law import InstantaneousLaw, Preview
 from gradiva.walking.model_control import DesiredPendulum, ModelControl
 from gradiva.walking.pendulum_memory import PendulumMemory
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 

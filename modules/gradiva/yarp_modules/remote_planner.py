@@ -8,7 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 
 from gradiva.common import ConfigError
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
 from gradiva.planner.dcm_trajectory import DcmTrajectory
 from gradiva.planner.pendulum_trajectory import PendulumTrajectory
@@ -18,8 +18,6 @@ from gradiva.walking import PlanReply, PlanRequest
 from gradiva.walking.planning_service import standing_at
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter, Numbering
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _OTHERWISE = "layer 1 is configured otherwise here: start both modules with the same --from and --set"
 _PLANS_OF_SERVICE = 8  # plans; the one that is walked is among the last two or three

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from gradiva.common import StateError
-from gradiva.middleware import yarp
-from pureyarp.wire.elements import Element, Vocab32
+from gradiva.middleware import Element, Vocab32, yarp
 
 FAREWELLS = ("quit", "exit", "bye")
 Request = TypeVar("Request")

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.middleware import yarp
-from pureyarp.wire.elements import Element
+from gradiva.middleware import Element, yarp
 
 _EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _STOP_LOOK = 0.02  # [s] between two looks at whether the module stops

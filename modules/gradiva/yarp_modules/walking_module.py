@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import ClassVar, Protocol
 
 from gradiva.common import ConfigError, ControlClock, ControlMode, RobotInterface, RobotInterfaceError
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
@@ -26,7 +26,6 @@ from gradiva.yarp_modules.rpc_commands import fail, ok
 from gradiva.yarp_modules.tick_timing import LapTimer, control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import PlanningWorker, WalkingSession
-from pureyarp.wire.elements import Element
 
 _STAMP_ROUNDING = 1e-6  # [s] boards tell a stamp as text, sensor servers as a number: its last digits are not the same
 _ANEW = 1.0  # [s] a sample that lies so far back is of a simulation that began anew

@@ -9,12 +9,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import Measurement
-from gradiva.middleware import NAMED_ERRORS, MalformedMessage, NetworkError, yarp
-from gradiva.middleware.bottles import as_items
-from gradiva.middleware.vectors_collection import VectorsCollectionServer
+from gradiva.middleware import (
+    NAMED_ERRORS,
+    Element,
+    MalformedMessage,
+    NetworkError,
+    RateLimitedLog,
+    VectorsCollectionServer,
+    Vocab32,
+    as_items,
+    yarp,
+)
 from gradiva.walking import WalkingLog, element_names, walking_signals
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element, Vocab32
 
 _LOGGER = logging.getLogger("gradiva.module")
 _POSE = 6  # position and roll, pitch, yaw

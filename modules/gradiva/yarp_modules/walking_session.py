@@ -16,7 +16,7 @@ from gradiva.common import (
     RobotInterface,
     altered,
 )
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import WalkingPlanner
 from gradiva.safety import Finding, SafetyKind
 from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLog, WalkingState, answered, clock_finding
@@ -24,8 +24,6 @@ from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
 from gradiva.yarp_modules.rpc_commands import Asked, RequestQueue, fail, ok
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _LOGGER = logging.getLogger("gradiva.module")
 _WARNING_PERIOD = 2.0  # [s]

@@ -8,10 +8,7 @@ import threading
 
 import pytest
 
-from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.name_server import NameServer
+from gradiva.middleware import NameClient, NameServer, current_settings, use_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import TIMEOUT
 

@@ -2,9 +2,7 @@ import signal
 
 import pytest
 
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.settings import NetworkSettings
+from gradiva.middleware import NameClient, NetworkSettings, current_settings, use_settings
 from tests.cli.yarp.conftest import free_port
 
 

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.streamed_command import CommandKind
+from pureyarp import api
 from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import BVector, DVector, IVector
-from pureyarp.devices import interfaces
-from pureyarp.devices.pid import Pid, PidVector
+from pureyarp.devices.control_board_messages import CommandKind
+from pureyarp.devices.control_board_protocol import Feature
 from pureyarp.devices.remote_control_board import RemoteControlBoard
+from pureyarp.devices.settings_views import Pid, PidVector
 
 
 def recorded_pid() -> Pid:
@@ -84,7 +84,7 @@ def make_call(board: RemoteControlBoard, call: str) -> tuple[Any, list[Any]]:
         return UNSEEN[f"{interface}.{method}"](board, arguments), arguments
     if f"{interface}.{method}" in WITHOUT_VIEW:
         return _without_view(board, WITHOUT_VIEW[f"{interface}.{method}"], method, arguments), arguments
-    view = getattr(interfaces, interface)(board)
+    view = getattr(api, interface)(board)
     return getattr(view, method)(*arguments), arguments
 
 

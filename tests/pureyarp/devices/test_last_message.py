@@ -7,11 +7,11 @@ import logging
 import pytest
 
 from pureyarp.data import streams
-from pureyarp.devices.last_message import LastMessage
+from pureyarp.devices.device_ports import LastMessage
 from pureyarp.errors import MalformedMessage
+from pureyarp.network import newest_message_port
 from pureyarp.network.contact import Contact
 from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network import newest_message_port
 from pureyarp.network.newest_message_port import NewestMessagePort
 from pureyarp.wire.elements import WireFamily
 

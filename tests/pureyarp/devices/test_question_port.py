@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from gradiva.middleware.message_readers import RequestReader
+from gradiva.middleware.bottles import RequestReader
 from pureyarp.data.values import Bottle
-from pureyarp.devices.question_port import QuestionPort
+from pureyarp.devices.device_ports import QuestionPort
 from pureyarp.errors import PeerUnreachable
 from pureyarp.network.rpc_server import RpcServer
 from tests.waiting import TIMEOUT, wait_until

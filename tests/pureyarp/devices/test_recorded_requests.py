@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from pureyarp.data.vectors import BVector, DVector, IVector
-from pureyarp.devices.pid import PidVector, pid_to_items
-from pureyarp.devices.remote_control_board import RemoteControlBoard
-from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
+from pureyarp.devices.remote_control_board import RemoteControlBoard, RemoteControlBoardOptions
+from pureyarp.devices.settings_views import PidVector, pid_to_items
 from pureyarp.devices.vocab_dialect import VocabDialect
 from pureyarp.network.transferable import Sendable
 from pureyarp.wire.binary import decode_list, encode_list

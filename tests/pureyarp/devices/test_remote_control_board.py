@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, JointData, PidType
 from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.data.vectors import BVector, DVector, IVector
-from pureyarp.devices.pid import Pid, PidVector
+from pureyarp.devices.control_board_messages import CommandKind, JointData
+from pureyarp.devices.control_board_protocol import ControlMode, InteractionMode, PidType
 from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.network import Network
 from pureyarp.network.peer_request import request

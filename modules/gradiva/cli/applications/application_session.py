@@ -17,6 +17,7 @@ from rich.console import Console
 from gradiva.cli.applications.monitor import RunMonitor
 from gradiva.cli.applications.name_service import end_name_service, name_service, network
 from gradiva.cli.applications.stop_signals import StopRequest
+from gradiva.middleware import current_settings
 from gradiva.yarp_modules.application import Application
 from gradiva.yarp_modules.application.application_network import ApplicationNetwork
 from gradiva.yarp_modules.application.application_run import ApplicationRun, RunOptions, StartFailed
@@ -24,7 +25,6 @@ from gradiva.yarp_modules.application.leftovers import end_marked, forget_ports
 from gradiva.yarp_modules.application.process_end import Patience
 from gradiva.yarp_modules.application.run_claim import RunClaim, RunOrigin, RunRecord, StartedProcess
 from gradiva.yarp_modules.application.running_module import RunningModule
-from pureyarp.network.current_settings import current_settings
 
 
 class ApplicationSession:

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from gradiva.cli.applications.name_service import end_name_service, network
 from gradiva.cli.yarp.failures import say
+from gradiva.middleware import current_settings
 from gradiva.yarp_modules.application.application_network import ApplicationNetwork
 from gradiva.yarp_modules.application.leftovers import end_marked, end_modules, forget_ports
 from gradiva.yarp_modules.application.process_end import Patience
 from gradiva.yarp_modules.application.run_claim import RunClaim, claims_below, records_folder
-from pureyarp.network.current_settings import current_settings
 
 
 def claim_of(application: str) -> RunClaim:

@@ -15,13 +15,10 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.cli.yarp.name_server_address import address_of, shared_address_text, unreachable_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
-from gradiva.middleware import yarp
+from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, use_settings, yarp
 from gradiva.yarp_modules.application.leftovers import end_marked
 from gradiva.yarp_modules.application.marked_processes import MARK
 from gradiva.yarp_modules.application.process_end import Patience
-from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.listening_host import is_loopback
 
 _PATIENCE = 20.0  # [s] for a new process to serve names
 _LOOK = 0.05  # [s]

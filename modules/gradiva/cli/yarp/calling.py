@@ -12,8 +12,7 @@ from gradiva.cli.yarp.message_text import is_refusal, message_of, reply_lines
 from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.common import ConfigError
-from gradiva.middleware import NAMED_ERRORS, yarp
-from pureyarp.wire.text import is_complete
+from gradiva.middleware import NAMED_ERRORS, is_complete, yarp
 
 _PROMPT, _CONTINUED = ">> ", ".. "
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import carrier_between, is_there
+from gradiva.middleware import carrier_between, is_there, yarp
 
 
 def connect(source: str, destination: str, carrier: str) -> int:

@@ -10,8 +10,7 @@ from typing import NoReturn
 import typer
 
 from gradiva.cli.yarp.name_server_address import unreachable_text
-from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.current_settings import current_settings
+from gradiva.middleware import NameServerUnreachable, NetworkError, current_settings
 
 _FAILED = 1  # exit status
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from pureyarp.wire.text import is_complete
+from gradiva.middleware import is_complete, yarp
 
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{13,}(?:e[+-]\d+)?")  # YARP prints 21 digits of what has 17 at most
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pureyarp.network.name_server_file import DEFAULT_NAMESPACE
-from pureyarp.network.settings import NetworkSettings
+from gradiva.middleware import DEFAULT_NAMESPACE, NetworkSettings
 
 
 def address_of(settings: NetworkSettings) -> str:

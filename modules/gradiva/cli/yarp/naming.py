@@ -8,10 +8,7 @@ from gradiva.cli.yarp.failures import failing_with_one_line, failure_text, say
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
 from gradiva.cli.yarp.port_search import accepts_connections
 from gradiva.cli.yarp.session import require_name_server
-from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from gradiva.middleware import Contact, NameClient, NameServerUnreachable, current_settings
 
 _NO_PROCESS = "mcast"  # such entries are groups, nobody listens there
 

@@ -11,8 +11,7 @@ from gradiva.cli.yarp.failures import ToolFailure
 from gradiva.cli.yarp.port_search import check_port_name, living_contact
 from gradiva.cli.yarp.session import network_session
 from gradiva.cli.yarp.text_dialogue import TextDialogue
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.open_socket import open_socket
+from gradiva.middleware import current_settings, open_socket
 
 _PATIENCE = 5.0  # [s] for an answer
 

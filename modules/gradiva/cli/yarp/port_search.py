@@ -6,11 +6,7 @@ import difflib
 
 from gradiva.cli.yarp.failures import ToolFailure
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from pureyarp.errors import PeerUnreachable
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.open_socket import open_socket
+from gradiva.middleware import NameClient, PeerUnreachable, current_settings, open_socket, yarp
 
 ANONYMOUS = "..."  # the name server chooses a name
 _PATIENCE = 2.0  # [s] for a TCP connection

@@ -13,14 +13,17 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import say
 from gradiva.cli.yarp.name_server_address import address_of
 from gradiva.common import ConfigError
+from gradiva.middleware import (
+    Contact,
+    NameServer,
+    NetworkError,
+    NetworkSettings,
+    load_settings,
+    name_server_file,
+    use_settings,
+    yarp,
+)
 from gradiva.yarp_modules.application.signalled_event import SignalledEvent
-from pureyarp.errors import NetworkError
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import load_settings, use_settings
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.name_server_file import name_server_file
-from pureyarp.network.network import NetworkBase
-from pureyarp.network.settings import NetworkSettings
 
 _NAMESPACE = "YARP_NAMESPACE"
 
@@ -68,7 +71,7 @@ def serve(request: ServerRequest) -> int:
 
 
 def _settings(request: ServerRequest) -> NetworkSettings:
-    if request.namespace is not None and not NetworkBase.isValidPortName(request.namespace):
+    if request.namespace is not None and not yarp.Network.isValidPortName(request.namespace):
         raise ConfigError(f"--namespace {request.namespace}: must begin with / and have no blanks, such as /root")
     environment = dict(os.environ) | ({_NAMESPACE: request.namespace} if request.namespace else {})
     settings = load_settings(environment)

@@ -13,9 +13,7 @@ from types import FrameType
 
 from gradiva.cli.yarp.failures import ToolFailure, failing_with_one_line
 from gradiva.cli.yarp.name_server_address import address_of, origin_of
-from gradiva.middleware import yarp
-from pureyarp.network.current_settings import current_settings, use_settings
-from pureyarp.network.name_client import NameClient
+from gradiva.middleware import NameClient, current_settings, use_settings, yarp
 
 _LOGS = ("gradiva.yarp", "pureyarp")
 

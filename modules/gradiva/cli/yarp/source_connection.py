@@ -5,8 +5,7 @@ from __future__ import annotations
 from gradiva.cli.yarp.connecting import connect_or_fail
 from gradiva.cli.yarp.failures import failure_text, say
 from gradiva.cli.yarp.port_search import is_alive
-from gradiva.middleware.asking import carrier_between
-from pureyarp.errors import NetworkError
+from gradiva.middleware import NetworkError, carrier_between
 
 
 class SourceConnection:

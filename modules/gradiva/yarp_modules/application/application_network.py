@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask, is_there, registered_names
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import Element, as_items, ask, is_there, registered_names, yarp
 from gradiva.yarp_modules.rpc_commands import is_ok, word
-from pureyarp.wire.elements import Element
 
 _ANSWER_TIMEOUT = 2.0  # [s]
 _GLANCE = 0.5  # [s] for what is asked every second

@@ -6,9 +6,7 @@ import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from gradiva.middleware import NetworkError, yarp
-from gradiva.middleware.bottles import as_bottle, as_items
-from pureyarp.wire.elements import Element
+from gradiva.middleware import Element, NetworkError, as_bottle, as_items, yarp
 
 _REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands when the joypad ends

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import NetworkError, yarp
-from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import Element, NetworkError, PersistentConnections, fill_bottle, yarp
 from gradiva.setup import data_folder, read_toml
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.joypad.coordinator_client import CoordinatorClient
@@ -20,7 +18,6 @@ from gradiva.yarp_modules.joypad.terminal_keys import TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.rpc_commands import fail, is_called, is_ok, ok, word
 from gradiva.yarp_modules.tick_timing import present_time
-from pureyarp.wire.elements import Element
 
 _COORDINATOR = "/walking-coordinator"
 

@@ -8,16 +8,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gradiva.middleware import NAMED_ERRORS
-from gradiva.middleware.persistent_connections import PersistentConnections
-from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsSample
+from gradiva.middleware import NAMED_ERRORS, Element, PersistentConnections, VectorsCollectionClient, VectorsSample
 from gradiva.telemetry import RunFolder
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
 from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
 from gradiva.yarp_modules.tick_timing import control_time
-from pureyarp.wire.elements import Element
 
 _PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
 _FLUSH_PERIOD = 1.0  # [s] a crash loses at most that

@@ -10,11 +10,9 @@ from typing import Protocol
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware import yarp
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import PersistentConnections, RateLimitedLog, yarp
 from gradiva.robot_model import Environment, ForceTorqueMount, IdynTreeModel, force_torque_mount
 from gradiva.yarp_modules.robot.sensors import Sensor, SensorClient, SourceClock, open_port
-from pureyarp.rate_limited_log import RateLimitedLog
 
 _LOGGER = logging.getLogger("gradiva.robot")
 

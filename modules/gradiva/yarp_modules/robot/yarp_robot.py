@@ -17,8 +17,7 @@ from gradiva.common import (
     NDArray,
     RobotInterfaceError,
 )
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import is_there
+from gradiva.middleware import RateLimitedLog, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
 from gradiva.yarp_modules.robot.joint_boards import (
@@ -36,7 +35,6 @@ from gradiva.yarp_modules.robot.joint_boards import (
 from gradiva.yarp_modules.robot.joint_modes import BoardOrders, JointModes, hold_in_position_mode
 from gradiva.yarp_modules.robot.sensors import NO_ATTITUDE, FloatingBase, FloatingBasePort, RemoteImu, SourceClock
 from gradiva.yarp_modules.tick_timing import control_time
-from pureyarp.rate_limited_log import RateLimitedLog
 
 _CARRIERS = ("tcp", "fast_tcp", "udp")
 _LOGGER = logging.getLogger("gradiva.robot")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.simulation import Push
-from pureyarp.wire.elements import Element
 
 FORMAT = "link fx fy fz tx ty tz duration"
 HELP = f"{FORMAT}   forces in N, torques in N·m, axes of the world, at the link's centre of mass; duration in s"

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gradiva.common import nearest_name
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.rpc_commands import fail, ok, word
-from pureyarp.wire.elements import Element
 
 FORMAT = "KIND SECONDS [NAME [VALUE]]"
 HELP = f"fault {FORMAT}   from now on, for ever if 0 s; KIND: {' '.join(FaultKind)}"

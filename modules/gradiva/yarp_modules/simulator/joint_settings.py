@@ -8,9 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware.control_board import PidType
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.parameter_table import Key, ParameterTable
+from gradiva.middleware import Feature, Key, ParameterTable, PidType
 from gradiva.simulation import JointRanges
 
 TRAJECTORY_SPEED = 10.0  # [deg/s] until another is set, as on the robots

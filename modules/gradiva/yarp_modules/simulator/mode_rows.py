@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray
-from gradiva.middleware.control_board import ControlMode
+from gradiva.middleware import ControlMode
 
 AT_POSITION = frozenset({ControlMode.POSITION, ControlMode.POSITION_DIRECT, ControlMode.MIXED})
 AT_VELOCITY = frozenset({ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT})

@@ -9,8 +9,7 @@ import numpy as np
 
 from gradiva.common import ControlMode as ServoMode
 from gradiva.common import Measurement, NDArray
-from gradiva.middleware.control_board import ControlMode, InteractionMode
-from gradiva.middleware.control_board.control_board_device import NotOffered
+from gradiva.middleware import ControlMode, InteractionMode, NotOffered
 from gradiva.simulation import JointRanges, MixedCommand
 from gradiva.yarp_modules.simulator.joint_move import JointMove
 from gradiva.yarp_modules.simulator.mode_rows import AT_POSITION, AT_TORQUE, AT_VELOCITY, ModeRows

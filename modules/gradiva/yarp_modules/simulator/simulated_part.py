@@ -12,20 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray
-from gradiva.middleware.control_board import (
+from gradiva.middleware import (
+    INTERFACES,
     CommandKind,
+    ControlBoardDevice,
     ControlMode,
+    Feature,
     InteractionMode,
     JointData,
+    Joints,
+    MalformedMessage,
+    NotOffered,
+    ParameterTable,
     PidType,
+    RateLimitedLog,
     StreamedCommand,
 )
-from gradiva.middleware.control_board.control_board_device import INTERFACES, ControlBoardDevice, Joints, NotOffered
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.parameter_table import ParameterTable
 from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLOWS_VELOCITY, SimulatedJoints
-from pureyarp.errors import MalformedMessage
-from pureyarp.rate_limited_log import RateLimitedLog
 
 STREAMED_MODES = frozenset(
     {ControlMode.POSITION_DIRECT, ControlMode.TORQUE, ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT}

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from gradiva.common import ConfigError, RobotPosture, so3
+from gradiva.middleware import Element, RateLimitedLog
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import Push
 from gradiva.walking import WalkingLayers
@@ -28,8 +29,6 @@ from gradiva.yarp_modules.simulator.pause import Pause
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
 from gradiva.yarp_modules.simulator.simulator_ports import SimulatorPorts
 from gradiva.yarp_modules.simulator.speedometer import Speedometer
-from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import Element
 
 _SLICE = (
     0.001  # [s] of simulated time between two looks at the set-points, in real time; and between times of the clock

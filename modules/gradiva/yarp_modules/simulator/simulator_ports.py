@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from gradiva.middleware import NetworkError, yarp
-from gradiva.middleware.analog_sensors import Measurements
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.clock_message import ClockMessage
-from gradiva.middleware.control_board_server import ControlBoardServer
-from gradiva.middleware.message_readers import RequestReader
-from gradiva.middleware.ready_messages import send_ready
+from gradiva.middleware import (
+    AnalogSensorsServer,
+    ClockMessage,
+    ControlBoardServer,
+    Measurements,
+    NetworkError,
+    RequestReader,
+    TypedList,
+    fill_bottle,
+    send_ready,
+    yarp,
+)
 from gradiva.robot_model import Environment
 from gradiva.yarp_modules.simulator.audience import Audience
 from gradiva.yarp_modules.simulator.external_wrench import PushLink, answer_push
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
-from pureyarp.wire.elements import TypedList
 
 AnyPort = yarp.Port | yarp.BufferedPortBottle | yarp.BufferedPortVector
 
