@@ -66,12 +66,14 @@ from pureyarp.devices.settings_views import (
     Pid,
     PidVector,
 )
-from pureyarp.network.buffered_port import (
+from pureyarp.network.buffered_ports import (
+    BottleCallback,
     BufferedPortBottle,
     BufferedPortProperty,
     BufferedPortVector,
+    PropertyCallback,
+    VectorCallback,
 )
-from pureyarp.network.callbacks import BottleCallback, PropertyCallback, VectorCallback
 from pureyarp.network.clock import (
     YARP_CLOCK_CUSTOM,
     YARP_CLOCK_DEFAULT,
@@ -88,13 +90,9 @@ from pureyarp.network.clock import (
     useNetworkClock,
     useSystemClock,
 )
-from pureyarp.network.contact import Contact
-from pureyarp.network.contact_style import ContactStyle
 from pureyarp.network.network import Network, NetworkBase
-from pureyarp.network.port import Port
-from pureyarp.network.port_reader import PortReader
-from pureyarp.network.rpc_client import RpcClient
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import Port, PortReader, RpcClient, RpcServer
+from pureyarp.network.settings import Contact, ContactStyle
 
 __all__ = [
     "MAS_ERROR",

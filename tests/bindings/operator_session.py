@@ -17,8 +17,7 @@ from typing import Any
 
 from gradiva.cli.commands import carry_out
 from gradiva.experiments.private_network import joined, private_network
-from gradiva.experiments.running_application import RunningApplication
-from gradiva.experiments.walkers import COORDINATOR, LOGGER, SIMULATOR, pairs
+from gradiva.experiments.running_application import COORDINATOR, LOGGER, SIMULATOR, RunningApplication, pairs
 
 APPLICATION = "icub_v2_7-simulation"
 GOAL = 0.1  # [m] ahead

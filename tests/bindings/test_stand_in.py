@@ -45,7 +45,7 @@ PROGRAM = """
 import json, os, sys, threading, time
 from pathlib import Path
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import use_settings
+from pureyarp.network.settings import use_settings
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import NetworkSettings
 

@@ -17,7 +17,7 @@ NAMES = """
 import json, time
 from gradiva.middleware import yarp
 from gradiva.middleware.network import registered_names
-from pureyarp.network.current_settings import use_settings
+from pureyarp.network.settings import use_settings
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import NetworkSettings
 

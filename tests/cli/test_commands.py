@@ -59,7 +59,8 @@ def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch,
     assert [line.split()[0] for line in lines[1:8]] == ["broken", "empty", "g1", "icub_v2_7", "icub_v3", "odd", "talos"]
     assert any("fail  broken: robots/broken/robot.toml is not valid TOML" in line for line in lines)
     assert any("fail  empty: robots/empty/robot.toml: missing key 'name'" in line for line in lines)
-    assert any("fail  odd: model: there is no file robots/odd/no.urdf" in line for line in lines)
+    no_model = "fail  odd: robots/odd/robot.toml: model_file: there is no file robots/odd/no.urdf"
+    assert any(no_model in line for line in lines)
 
 
 def test_a_new_robot_is_written_and_told(gradiva, monkeypatch, tmp_path):

@@ -2,7 +2,7 @@ import io
 
 from rich.console import Console
 
-from gradiva.cli.experiment_text import print_rows
+from gradiva.cli.experiment import print_rows
 
 
 def printed(rows):

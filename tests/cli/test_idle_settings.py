@@ -1,6 +1,6 @@
 import pytest
 
-from gradiva.cli.idle_settings import idle_settings
+from gradiva.cli.walk_options import idle_settings
 from gradiva.setup import load_setup
 
 POSITION: list[str] = []

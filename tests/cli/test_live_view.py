@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 
-from gradiva.cli.live_view import LiveView
+from gradiva.cli.walk_session import LiveView
 from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
@@ -17,7 +17,7 @@ def walk():
 
 
 def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
-    monkeypatch.setattr("gradiva.cli.live_view._OPENING", 0.0)
+    monkeypatch.setattr("gradiva.cli.walk_session._OPENING", 0.0)
     plan = plan_from_start(walk.setup, VelocityCommand(forward=0.1, duration=2.0))
     played = []
     with LiveView(walk.setup.robot, plan, walk.time, Console(width=160)) as view:
@@ -29,7 +29,7 @@ def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
         view.replay(walk.recorder.log)
         assert "replay" not in capsys.readouterr().out  # no page is open
         monkeypatch.setattr(view, "_wait_for_page", lambda timeout: True)
-        monkeypatch.setattr("gradiva.cli.live_view.Replay.play", lambda player, wanted: played.append(player))
+        monkeypatch.setattr("gradiva.cli.walk_session.Replay.play", lambda player, wanted: played.append(player))
         view.replay(walk.recorder.log)
         assert "replay  http://127.0.0.1:" in capsys.readouterr().out
         assert played[0].slider.min == walk.recorder.log.times[0]

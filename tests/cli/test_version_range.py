@@ -1,6 +1,6 @@
 import pytest
 
-from gradiva.cli.version_range import allows, parse_requirement
+from gradiva.cli.checks import allows, parse_requirement
 
 
 @pytest.mark.parametrize(

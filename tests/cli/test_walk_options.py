@@ -140,4 +140,4 @@ def test_the_ground_of_a_file_is_kept_and_may_be_made_softer(tmp_path):
     file.write_text('[simulation.ground]\nkind = "viscoelastic"\n')
     setup = request(files=(str(file),), stiffness=1e6).setup
     assert (setup.simulation.ground.kind, setup.simulation.viscoelastic.stiffness) == (GroundKind.VISCOELASTIC, 1e6)
-    assert request(files=(str(file),), ground="rigid").setup.simulation.ground.kind is GroundKind.RIGID
+    assert request(files=(str(file),), ground="rigid").setup.simulation.ground.kind == GroundKind.RIGID

@@ -68,5 +68,11 @@ def test_what_was_typed_is_told(options_of, option):
     assert set(WORDS[option]) <= {word.replace("1250000", "1.25e6") for word in arguments}
 
 
+def test_control_and_model_are_written_out_wherever_they_were_chosen(options_of):
+    words = options_of(["--set", 'walking.control="torque"']).request().arguments
+    assert words[words.index("--control") + 1] == "torque"
+    assert words[words.index("--model") + 1] == "dcm"
+
+
 def test_what_happens_to_the_result_is_not_told(options_of):
     assert "--out" not in options_of([*ELSEWHERE, "--out", "elsewhere", "--json", "-"]).request().arguments

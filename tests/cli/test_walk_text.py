@@ -4,7 +4,7 @@ import re
 import pytest
 
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_text import describe_command, opening, outcome_line, result_table
+from gradiva.cli.walk_session import describe_command, opening, outcome_line, result_table
 from gradiva.experiments import plan_from_start
 from gradiva.telemetry.report import tiles
 

@@ -17,13 +17,15 @@ WRONG = {
     "speed above the robot's": (
         ["--speed", "3"],
         f"forward speed 3.0 m/s is outside its limits [-0.3, {load_robot('icub_v2_7').max_speed}] m/s of"
-        " planner.max_speed; planner.max_speed is set in robots/icub_v2_7/robot.toml",
+        " planner.max_speed; planner.max_speed is set in robots/icub_v2_7/robot.toml: change it there or by"
+        " --set planner.max_speed=VALUE",
     ),
     "lateral not a number": (["--lateral", "nan"], "--lateral nan"),
     "lateral too fast": (["--lateral", "1"], "planner.max_lateral_speed is set in config/planner.toml"),
     "turn too fast": (["--turn", "400"], "rad/s (400 °/s, [-"),
-    "no time to walk": (["--duration", "0"], "duration=0.0 s, must be positive"),
-    "negative duration": (["--duration", "-3"], "duration=-3.0 s, must be positive"),
+    "no time to walk": (["--duration", "0"], "--duration 0: expected more than 0 s"),
+    "negative duration": (["--duration", "-3"], "--duration -3: expected more than 0 s"),
+    "negative duration of a goal": (["--goal", "1,0", "--duration", "-3"], "--duration -3: expected more than 0 s"),
     "endless duration": (["--duration", "inf"], "--duration inf"),
     "duration too long": (
         ["--duration", "1e6"],

@@ -1,11 +1,19 @@
+"""""" ""
+
 import casadi as cs
 import numpy as np
 import pytest
 
-from gradiva.common import FootContact, Side, so3
-from gradiva.contacts import SoleMotion, ViscoElasticContact, rectangle_moments
-from gradiva.contacts.viscoelastic_equations import ViscoElasticEquations
-from tests.contacts.pressed_sole import REST_ROTATION, SOLE, contact, moved, pressed, summed_wrench
+from gradiva.common import FootContact, Side, SoleRectangle, so3
+from gradiva.contacts import SoleMotion, ViscoElasticContact, rectangle_moments, static_sinkage
+from gradiva.contacts.viscoelastic_contact import ViscoElasticEquations
+from tests.contacts.sole_on_soft_ground import REST_ROTATION, SOLE, contact, moved, pressed, summed_wrench
+
+
+def test_a_sole_sinks_until_the_ground_carries_its_load():
+    sole = SoleRectangle(x=(-0.05, 0.15), y=(-0.04, 0.06), z=0.0)
+    assert static_sinkage(320.0, sole, 8e5) == pytest.approx(0.02)
+
 
 AREA = 0.16 * 0.072
 STICKING = ViscoElasticContact(SOLE, Side.LEFT, is_unilateral=False)

@@ -2,10 +2,14 @@
 
 import pytest
 
-from gradiva.experiments.application_walk import LIMIT, walk_as_application, walk_in_process
-from gradiva.experiments.com_error_figure import com_error_figure
+from gradiva.experiments.campaigns.application_walk import (
+    LIMIT,
+    Timetable,
+    com_error_figure,
+    walk_as_application,
+    walk_in_process,
+)
 from gradiva.experiments.walk_score import com_error, rms_and_max
-from gradiva.experiments.walked_timetable import Timetable
 from gradiva.planner import VelocityCommand
 
 TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 2.0)

@@ -1,7 +1,7 @@
 import pytest
 
-from gradiva.experiments import EXPERIMENTS, ExperimentOptions, TrialResult
-from gradiva.experiments.fall_campaign import SEED, draw
+from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva.experiments.campaigns.fall_campaign import SEED, draw
 from gradiva.experiments.fall_causes import CauseKind
 
 
@@ -25,7 +25,7 @@ class FakePool:
 
 
 def campaign(named, tmp_path):
-    experiment = EXPERIMENTS["fall_causes"]
+    experiment = find_experiment("fall_causes")
     run = experiment.start(ExperimentOptions(quick=True), tmp_path, FakePool(named), lambda done, total, text: None)
     experiment.run(run)
     return run

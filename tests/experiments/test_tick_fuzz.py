@@ -3,8 +3,7 @@
 import pytest
 
 from gradiva.common import ControlMode
-from gradiva.experiments.tick_faults import TickFaultKind
-from gradiva.experiments.tick_fuzz import FuzzedWalk, row_of
+from gradiva.experiments.campaigns.tick_fuzz import FuzzedWalk, TickFaultKind, row_of
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingController
 

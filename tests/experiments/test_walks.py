@@ -7,12 +7,12 @@ import pytest
 
 from gradiva.common import ConfigError, PlanningError
 from gradiva.experiments import (
-    EXPERIMENTS,
     ExperimentOptions,
     SimulatedWalk,
     Trial,
     TrialPool,
     WalkRequest,
+    find_experiment,
     finish_walk,
     run_trial,
     run_walk,
@@ -86,7 +86,7 @@ def test_a_trial_walks_in_another_process_and_ends_where_it_should():
 
 @pytest.mark.walk
 def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
-    experiment = EXPERIMENTS["figure_10_9"]
+    experiment = find_experiment("figure_10_9")
     run = experiment.start(ExperimentOptions(quick=True), tmp_path, None, lambda done, total, text: None)
     experiment.run(run)
     saved = json.loads(run.folder.result_path.read_text())

@@ -4,15 +4,18 @@ import time
 
 import pytest
 
-from gradiva.experiments.machine_lateness import machine_lateness
-from gradiva.experiments.middleware_measurements import (
+from gradiva.experiments.campaigns.yarp_streams import machine_lateness
+from gradiva.experiments.private_network import (
+    NameServerProcess,
+    Peer,
     PeriodicStream,
     StrictStream,
+    joined,
     measure_periodic_stream,
     measure_round_trips,
     measure_strict_stream,
+    private_network,
 )
-from gradiva.experiments.private_network import NameServerProcess, Peer, joined, private_network
 from gradiva.middleware import NameServer, NetworkError, NetworkSettings
 
 

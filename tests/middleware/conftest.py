@@ -1,5 +1,5 @@
-"""The fixtures of pureyarp: a network of one test alone."""
+"""A network of one test alone."""
 
-from tests.pureyarp.conftest import folder_of_nobody, names, own_name_server
+from tests.pureyarp.conftest import isolated_config_home, names, own_name_server
 
-__all__ = ["folder_of_nobody", "names", "own_name_server"]
+__all__ = ["isolated_config_home", "names", "own_name_server"]

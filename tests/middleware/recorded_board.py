@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.text import from_text, to_text
 from tests.middleware.recorded_client import ACK, received

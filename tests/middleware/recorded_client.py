@@ -8,7 +8,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.elements import Element, encode_vocab
 from tests.middleware.recorded_messages import recording

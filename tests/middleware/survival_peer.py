@@ -12,8 +12,8 @@ from contextlib import contextmanager
 
 from gradiva.middleware import yarp
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.network.current_settings import current_settings
 from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import current_settings
 from tests.middleware.fake_board import IntegratingBoard
 from tests.middleware.village import Echo
 

@@ -9,7 +9,7 @@ import pytest
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
 from pureyarp.errors import NetworkError
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.wire.elements import encode_vocab
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_client import RecordedConnection

@@ -15,7 +15,7 @@ from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.devices.control_board_messages import CommandKind, JointData, StreamedCommand
 from pureyarp.devices.control_board_protocol import ControlMode
 from pureyarp.errors import NetworkError
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text, to_text

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
 from pureyarp.wire.carriers import encode_datagram
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
@@ -257,7 +257,7 @@ def test_names_without_number(everything):
 KEY = b"the key of this network"
 
 
-def test_a_key_is_asked_for_at_every_socket_and_everything_works_with_it(folder_of_nobody):
+def test_a_key_is_asked_for_at_every_socket_and_everything_works_with_it(isolated_config_home):
     with village(authentication_key=KEY) as opened:
         assert opened.complaint() == ""
         with under_attack(opened):

@@ -6,8 +6,8 @@ import pytest
 
 from gradiva.middleware import persistent_connections, yarp
 from gradiva.middleware.persistent_connections import ConnectionStatus, PersistentConnections
-from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.name_server import NameServer
+from pureyarp.network.settings import current_settings, use_settings
 from tests.waiting import wait_until
 
 

@@ -18,9 +18,8 @@ import pytest
 
 import gradiva
 from gradiva.middleware import yarp
-from pureyarp.network.current_settings import use_settings
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import NetworkSettings, use_settings
 from tests.middleware.behaviour.devices import server
 from tests.middleware.behaviour.programs import Program, differences, programs
 
@@ -97,9 +96,9 @@ def unexpected(chosen: list[Program], environment: dict[str, str]) -> list[str]:
 
 
 @pytest.fixture
-def environment(folder_of_nobody) -> Iterator[dict[str, str]]:
-    folder_of_nobody.mkdir(exist_ok=True)
-    with stage(folder_of_nobody) as environment:
+def environment(isolated_config_home) -> Iterator[dict[str, str]]:
+    isolated_config_home.mkdir(exist_ok=True)
+    with stage(isolated_config_home) as environment:
         yield environment
 
 

@@ -58,7 +58,7 @@ PROOFS = {
     ),
     "ns_requests": Proof(
         (NAMES_ANSWERED, "tests.pureyarp.network.test_name_server:test_recorded_text_connections_are_answered"),
-        ("tests.pureyarp.network.test_name_client:test_recorded_answers_are_understood",),
+        ("tests.pureyarp.network.test_peers:test_recorded_answers_are_understood",),
     ),
     "ns_cli": Proof(
         (NAMES_ANSWERED,), (NETWORKS + "test_our_client_asks_about_names_in_the_words_of_the_recorded_tool",)
@@ -74,7 +74,7 @@ PROOFS = {
     "bottles_mcast": Proof(
         (
             PORTS + "test_a_recorded_group_is_refused_and_its_datagrams_are_understood",
-            "tests.pureyarp.network.test_name_commands:test_the_group_of_a_multicast_is_answered_as_recorded",
+            "tests.pureyarp.network.test_name_server:test_the_group_of_a_multicast_is_answered_as_recorded",
         ),
         exception="multicast is not spoken: the connection is refused, names of groups are given, datagrams understood",
     ),
@@ -112,7 +112,7 @@ PROOFS = {
     "rcb_open_tcp": Proof(
         (
             SERVER_SESSIONS + "test_the_recorded_client_opens_commands_and_leaves_it_by_tcp",
-            "tests.pureyarp.network.test_name_commands:test_a_control_boards_ports_are_registered_as_recorded",
+            "tests.pureyarp.network.test_name_server:test_a_control_boards_ports_are_registered_as_recorded",
         ),
         (SESSIONS + "test_a_session_by_tcp",),
     ),

@@ -17,8 +17,8 @@ from pureyarp.data.vectors import Vector
 from pureyarp.devices.analog_sensors_client import MAS_OK, SensorClass, SensorMetadata, measurements_from_items
 from pureyarp.devices.control_board_messages import JointData
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from pureyarp.wire.binary import decode_list
 from tests.middleware.control_board.test_vocab_answers import ENCODERS
 from tests.middleware.fake_board import RecordedBoard

@@ -7,15 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.network.connecting import connect, disconnect
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.existence import exists
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import NameClient, connect, disconnect, exists, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.settings import Contact, NetworkSettings, use_settings
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.text import from_text
 from tests.middleware.recorded_messages import recorded_messages
@@ -39,7 +34,7 @@ FAREWELL = b"q\r\n"  # real administrators leave without
 
 
 @pytest.fixture
-def stack(folder_of_nobody) -> Iterator[ExitStack]:
+def stack(isolated_config_home) -> Iterator[ExitStack]:
     with ExitStack() as stack:
         yield stack
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pureyarp.data.vectors import Vector
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import NetworkSettings
 from pureyarp.wire.binary import decode_command, decode_list, encode_list

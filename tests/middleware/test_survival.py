@@ -24,8 +24,8 @@ from pureyarp.data.values import Property
 from pureyarp.data.vectors import DVector
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import current_settings
 from tests.middleware.survival_peer import STREAMS
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet
 from tests.waiting import wait_until
@@ -85,9 +85,9 @@ Start = Callable[..., Peer]
 
 
 @pytest.fixture
-def start(own_name_server, folder_of_nobody) -> Iterator[Start]:
+def start(own_name_server, isolated_config_home) -> Iterator[Start]:
     """Start processes of one network; they end with the test, and leave nothing in this process."""
-    own_name_server.write_file(folder_of_nobody / "yarp.conf")
+    own_name_server.write_file(isolated_config_home / "yarp.conf")
     with quiet(), nothing_is_left(), ExitStack() as stack:
 
         def started(role: str, name: str = "") -> Peer:

@@ -15,11 +15,9 @@ from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
 from pureyarp.errors import NetworkError
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.peer_request import request
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.network.peers import NameClient, request
+from pureyarp.network.settings import ConnectionLimits, NetworkSettings, use_settings
 from pureyarp.wire.text import from_text, to_text
 from tests.middleware.fake_board import IntegratingBoard
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet

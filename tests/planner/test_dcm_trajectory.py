@@ -4,10 +4,8 @@ import pytest
 from gradiva.common import GRAVITY, Side
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
 from gradiva.planner.contact_phase import StandingFoot, contact_phases
-from gradiva.planner.footstep import Footstep
-from gradiva.planner.gait_schedule import schedule_gait
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
-from gradiva.planner.swing_response import SwingResponse
+from gradiva.planner.dcm_trajectory import PendulumTrajectory, SwingResponse
+from gradiva.planner.footsteps import Footstep, schedule_gait
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 

@@ -26,7 +26,7 @@ def test_legs_and_sunk_soles_make_the_pendulum_slower():
     config = config_of(**SOFT)
     expected = (config.com_height + 0.02) / GRAVITY + 0.0051 + 0.0047
     assert config.natural_frequency == pytest.approx(expected**-0.5, rel=1e-12)
-    assert config.slowness == pytest.approx(0.02 / GRAVITY + 0.0098)
+    assert config.inverse_frequency_offset == pytest.approx(0.02 / GRAVITY + 0.0098)
 
 
 def test_a_foot_that_accelerates_moves_the_zmp_in_the_axes_of_the_heading():
@@ -82,7 +82,7 @@ def test_a_replan_goes_on_where_the_plan_was():
 
 
 def test_a_height_that_varies_is_not_planned_for_legs():
-    with pytest.raises(ConfigError, match="varying height knows neither legs nor sinking soles"):
+    with pytest.raises(ConfigError, match="varying height includes neither the momentum of the legs nor sinking soles"):
         config_of(com_height_amplitude=0.01, sinkage=0.02)
 
 

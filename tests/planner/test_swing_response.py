@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from gradiva.planner import VelocityCommand, WalkingPlanner
-from gradiva.planner.gait_schedule import schedule_gait
-from gradiva.planner.swing_response import SwingResponse
+from gradiva.planner.dcm_trajectory import SwingResponse
+from gradiva.planner.footsteps import schedule_gait
 
 from .planning import LEGS, config_of, start_of
 

@@ -5,11 +5,8 @@ import pytest
 
 from gradiva.common import ConfigError, PlanningError
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
-from gradiva.planner.point_follower import PointFollower
-from gradiva.planner.polyline import Polyline
-from gradiva.planner.speed_profile import ramped_velocities, turn_velocities
-from gradiva.planner.unicycle import UnicyclePath, UnicycleState
-from gradiva.planner.unicycle_planner import UnicyclePlanner
+from gradiva.planner.unicycle import PointFollower, UnicyclePath, UnicycleState, ramped_velocities, turn_velocities
+from gradiva.planner.unicycle_planner import Polyline, UnicyclePlanner
 
 from .planning import config_of
 

@@ -65,7 +65,7 @@ def test_the_shipped_configurations_load(robot):
         ("unicycle_gain", 60.0),
         ("com_height_amplitude", 0.1),
         ("swing_profile", "minimum_snap"),
-        ("last_step_share", 1.5),
+        ("last_step_alpha", 1.5),
         ("cruise_speed", 0.9),
         ("step_width", 0.05),
     ],

@@ -6,12 +6,11 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from pureyarp.network import participation
-from pureyarp.network.current_settings import use_settings
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.network_life import life
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.network import life
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import begin_participation
+from pureyarp.network.settings import NetworkSettings, use_settings
 
 hypothesis.settings.register_profile("however fast the machine is", deadline=None)
 hypothesis.settings.load_profile("however fast the machine is")
@@ -21,13 +20,12 @@ _VARIABLES = (
     "YARP_IP",
     "YARP_PORT_PREFIX",
     "YARP_CLOCK",
-    "PUREYARP_LISTEN",
-    "PUREYARP_FAMILY",
+    *(f"{prefix}_{name}" for prefix in ("PUREYARP", "GRADIVA_YARP") for name in ("LISTEN", "FAMILY", "LARGEST_FRAME")),
 )
 
 
 @pytest.fixture
-def folder_of_nobody(tmp_path, monkeypatch) -> Iterator[Path]:
+def isolated_config_home(tmp_path, monkeypatch) -> Iterator[Path]:
     """Keep a test from the user's files and from the settings of others; return where its own files go."""
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("YARP_DATA_HOME", str(tmp_path / "data"))
@@ -40,12 +38,12 @@ def folder_of_nobody(tmp_path, monkeypatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def own_name_server(folder_of_nobody) -> Iterator[NameServer]:
+def own_name_server(isolated_config_home) -> Iterator[NameServer]:
     """Run a name server that this test alone uses."""
     server = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
     server.start()
     use_settings(server.settings)
-    participation.begin()  # `Network.init` of a test may still be the first one
+    begin_participation()  # `Network.init` of a test may still be the first one
     yield server
     server.stop()
 

@@ -1,7 +1,31 @@
+"""Compiled functions are kept, announced and leave nothing behind when interrupted."""
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+import threading
+
 import casadi as cs
 import pytest
 
 from gradiva.setup import GccCompiler
+from gradiva.setup.compiler import run_tidily, tidy_when_terminated
+from tests.waiting import wait_until
+
+COMPILER = """#!/bin/sh
+echo $$ > "{folder}/begun.part" && mv "{folder}/begun.part" "{folder}/begun"
+exec sleep 60
+"""
+PROGRAM = """
+import sys
+import casadi as cs
+from pathlib import Path
+from gradiva.setup import GccCompiler
+x = cs.SX.sym("x")
+GccCompiler(Path(sys.argv[1]))(cs.Function("square", [x], [x * x]))
+"""
 
 
 @pytest.fixture
@@ -15,7 +39,7 @@ def test_a_function_is_compiled_once_and_found_again(tmp_path, square):
     for _ in range(2):
         compiled = GccCompiler(tmp_path, said.append)(square)
         assert float(compiled(3.0)) == 9.0
-    assert said == ["compiling square (once on this machine, about 1 s)"]
+    assert said == [f"compiling square (once on this machine, about 1 s; kept in {tmp_path})"]
     assert len(list(tmp_path.glob("square-*.so"))) == 1
 
 
@@ -37,3 +61,77 @@ def test_without_a_working_compiler_the_function_is_as_it_was(tmp_path, square, 
     assert gcc.failure
     assert sum("is not compiled, the controller is slower but works" in line for line in said) == 1
     assert not list(tmp_path.glob("*.so"))
+
+
+@pytest.fixture
+def slow_compiler(tmp_path, monkeypatch):
+    """A compiler that says that it has begun, and who it is, and does not end by itself."""
+    path = tmp_path / "slow-cc"
+    path.write_text(COMPILER.format(folder=tmp_path))
+    path.chmod(path.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("CC", str(path))
+    return tmp_path / "begun"
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, -signal.SIGINT)])
+def test_a_compilation_that_is_interrupted_leaves_no_folder_and_no_process(tmp_path, slow_compiler, number, status):
+    cache = tmp_path / "cache"
+    program = [sys.executable, "-c", PROGRAM, str(cache)]
+    with subprocess.Popen(program, stderr=subprocess.PIPE, text=True) as process:
+        wait_until(slow_compiler.exists)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == status
+    assert errors.startswith(f"compiling square (once on this machine, about 1 s; kept in {cache})\n")
+    assert list(cache.iterdir()) == []
+    group = int(slow_compiler.read_text())
+    with pytest.raises(ProcessLookupError):
+        os.killpg(group, 0)
+
+
+def test_a_program_tells_its_status_and_its_errors():
+    assert run_tidily(["sh", "-c", "echo no >&2; exit 3"], timeout=60.0) == (3, "no\n")
+
+
+def test_a_program_that_takes_too_long_is_ended():
+    with pytest.raises(subprocess.TimeoutExpired):
+        run_tidily(["sleep", "60"], timeout=0.01)
+
+
+def test_an_interruption_is_not_hidden_by_a_program_that_ended_meanwhile(monkeypatch):
+    def interrupted(process, timeout):
+        process.wait()  # as Popen itself does for a moment when Ctrl-C comes
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_tidily(["true"], timeout=60.0)
+
+
+def test_the_handler_of_the_signal_is_put_back():
+    with tidy_when_terminated():
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_handler_of_somebody_else_stays(monkeypatch):
+    mine = signal.signal(signal.SIGTERM, lambda number, frame: None)
+    try:
+        theirs = signal.getsignal(signal.SIGTERM)
+        with tidy_when_terminated():
+            assert signal.getsignal(signal.SIGTERM) is theirs
+    finally:
+        signal.signal(signal.SIGTERM, mine)
+
+
+def test_other_threads_do_not_touch_the_handler():
+    seen = []
+
+    def work():
+        with tidy_when_terminated():
+            seen.append(signal.getsignal(signal.SIGTERM))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(60.0)
+    assert seen == [signal.SIG_DFL]

@@ -9,7 +9,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.contacts import PenaltyConfig, penalty_accelerations
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation import LooseBody, MujocoRobot, PenaltyGround, PenaltyWorld
+from gradiva.simulation import GroundSite, LooseBody, MujocoRobot, PenaltyGround, PenaltyWorld
 from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.rigid_tree import quaternion
 
@@ -20,7 +20,7 @@ GAINS = PenaltyConfig(stiffness=500.0, damping=250.0, rest_penetration=1e-4)
 
 
 def ground(height: float = 0.0, friction: float = 1.0) -> PenaltyGround:
-    return PenaltyGround(GAINS, configured(ground={"friction": friction}).ground, height)
+    return PenaltyGround(GAINS, GroundSite(configured(ground={"friction": friction}).ground, height))
 
 
 def test_a_brick_at_rest_lies_at_the_rest_penetration_and_its_corners_share_its_weight() -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from gradiva.common import ModelError, Side, so3
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.ground_config import GroundConfig, GroundKind
+from gradiva.simulation import GroundConfig, GroundKind, GroundSite, RigidConfig, RigidGround
 from gradiva.simulation.plant import build_plant, load_tree
-from gradiva.simulation.rigid_ground import RigidGround
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.soles import sole_boxes
 
@@ -42,14 +41,14 @@ def test_the_boxes_of_a_foot_tile_the_sole_rectangle(description: RobotDescripti
 
 def test_a_model_that_the_engine_refuses_is_named(description: RobotDescription) -> None:
     dust = replace(configured().plant, mass_scale=1e-20)
-    ground = RigidGround(FLAT, description.sole.z)
+    ground = RigidGround(RigidConfig(), GroundSite(FLAT, description.sole.z))
     with pytest.raises(ModelError, match=f"{description.name}: MuJoCo refuses the model: .*Element name"):
         build_plant(description, load_tree(description), dust, ground, FLAT.gravity_vector, 0.001)
 
 
 def test_sensors_read_exactly_the_forces_at_the_contacts(description: RobotDescription) -> None:
     tree = load_tree(description)
-    ground = RigidGround(FLAT, description.sole.z)
+    ground = RigidGround(RigidConfig(), GroundSite(FLAT, description.sole.z))
     model = build_plant(description, tree, configured().plant, ground, FLAT.gravity_vector, 0.001)
     data = mujoco.MjData(model)
     posture = standing_posture(description)

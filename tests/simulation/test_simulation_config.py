@@ -11,7 +11,7 @@ import pytest
 from gradiva.common import ConfigError
 from gradiva.setup import data_folder, read_toml
 from gradiva.simulation import VelocitySource
-from gradiva.simulation.ground_config import GroundConfig, GroundKind, slope_components
+from gradiva.simulation.ground import GroundConfig, GroundKind, slope_components
 
 from .standing import configured
 

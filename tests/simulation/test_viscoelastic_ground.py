@@ -12,7 +12,7 @@ from gradiva.common import ConfigError, FootContact, Side, SoleRectangle, from_t
 from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.robot_model import RobotDescription, interpreted
 from gradiva.setup import load_setup
-from gradiva.simulation import MujocoRobot, ViscoElasticGround
+from gradiva.simulation import GroundSite, MujocoRobot, ViscoElasticGround
 from gradiva.simulation.viscoelastic_ground import (
     NoiseTarget,
     SolePlaces,
@@ -33,7 +33,7 @@ QUIET = {"force": 0.0, "moment": 0.0, "interval": 0.001, "target": "both"}
 def ground(floor: float = 0.0, friction: float = 1.0, seed: int = 0, **entries: Any) -> ViscoElasticGround:
     table = {"stiffness": K, "damping": B, "patches": [], "pulls": False, "slides": False, "noise": QUIET}
     config = from_table(ViscoElasticGroundConfig, merge(table, entries), "test")
-    return ViscoElasticGround(config, configured(ground={"friction": friction}).ground, floor, seed)
+    return ViscoElasticGround(config, GroundSite(configured(ground={"friction": friction}).ground, floor, seed))
 
 
 def finely_dropped(height: float, duration: float, step: float = 2e-6) -> float:

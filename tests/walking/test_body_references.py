@@ -1,14 +1,36 @@
+"""""" ""
+
 from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, RobotPosture, so3
+from gradiva.common import GRAVITY, ConfigError, RobotPosture, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
+from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.model_control import DesiredPendulum
+from tests.conftest import ROBOTS
+
+SOFT = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_the_shipped_legs_are_those_of_the_robot(robot):
+    setup = load_setup(robot, SOFT)
+    assert setup.walking.planner.leg_momentum.is_planned
+    WalkingLayers(setup.robot, setup.walking)
+
+
+def test_legs_of_another_robot_are_refused_with_the_right_ones():
+    setup = load_setup("icub_v2_7", {**SOFT, "planner.leg_momentum.forward": 0.0072})
+    with pytest.raises(
+        ConfigError, match=r"does not fit the legs of this robot: .* forward = 0\.0051, lateral = 0\.0047"
+    ):
+        WalkingLayers(setup.robot, setup.walking)
+
 
 MASS = 30.0
 STEP = 1e-5  # [s]
@@ -22,13 +44,13 @@ def plan():
 
 @pytest.fixture(scope="module")
 def references():
-    return references_of(slowness=0.0)
+    return references_of(inverse_frequency_offset=0.0)
 
 
-def references_of(slowness):
+def references_of(inverse_frequency_offset):
     posture = RobotPosture(np.zeros(3), so3.rotation_z(np.pi), np.zeros(23))
     legs = SimpleNamespace(zmp_shift=no_shift, momentum=momentum)
-    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), legs, slowness)
+    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), legs, inverse_frequency_offset)
 
 
 def no_shift(plan):
@@ -66,8 +88,8 @@ def test_a_slower_pendulum_weighs_what_the_robot_weighs():
     config = load_setup("icub_v2_7", soft).walking.planner
     planner = WalkingPlanner(config)
     here = planner.walk(VelocityCommand(0.1, duration=3.0), planner.at_origin(0.0)).at(2.0)
-    body = references_of(config.slowness).reference(here, desired(here))
-    assert config.slowness > 0.01
+    body = references_of(config.inverse_frequency_offset).reference(here, desired(here))
+    assert config.inverse_frequency_offset > 0.01
     assert body.left_foot_wrench[2] + body.right_foot_wrench[2] == pytest.approx(MASS * GRAVITY, rel=1e-9)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, RobotState, so3
-from gradiva.contacts import left_share
+from gradiva.contacts import left_fraction
 from gradiva.setup import load_setup
 from gradiva.simulation import MujocoRobot
 from tests.conftest import model_of
@@ -51,7 +51,7 @@ def asked(time, sinkage):
     force = model_of(ROBOT).mass * (acceleration + np.array([0.0, 0.0, GRAVITY]))
     feet = standing.left_foot, standing.right_foot
     points = np.array([[zmp[0], foot.position[1]] for foot in feet])
-    share = left_share(zmp, feet, points)
+    share = left_fraction(zmp, feet, points)
     left, right = (np.array([*(part * force), 0.0, -zmp[0] * part * force[2], 0.0]) for part in (share, 1.0 - share))
     return replace(
         standing,

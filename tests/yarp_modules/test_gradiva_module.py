@@ -7,7 +7,7 @@ from gradiva.middleware import NetworkError, as_items, yarp
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_called, ok
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -21,7 +21,7 @@ class Counter(GradivaModule):
         super().__init__(options, period)
         self.count = 0
         self.fault = None
-        self.patience_fault = None
+        self.wait_fault = None
         self.is_closed = False
         self.at_the_end = lambda: None
         self.has_time, self.is_slow = threading.Event(), threading.Event()
@@ -33,8 +33,8 @@ class Counter(GradivaModule):
         return True
 
     def wait_for_tick(self):
-        if self.patience_fault is not None:
-            raise self.patience_fault
+        if self.wait_fault is not None:
+            raise self.wait_fault
         return super().wait_for_tick()
 
     def answer(self, command):
@@ -98,9 +98,9 @@ def test_a_tick_that_fails_is_counted_and_the_next_one_comes(counter):
 
 
 def test_a_failure_while_it_waits_for_the_tick_does_not_end_the_module(counter):
-    counter.patience_fault = RuntimeError("broken")
+    counter.wait_fault = RuntimeError("broken")
     wait_until(lambda: counter.health.report().errors >= 2)
-    counter.patience_fault = None
+    counter.wait_fault = None
     before = counter.count
     wait_until(lambda: counter.count > before + 2)
 

@@ -23,7 +23,7 @@ class DirectLine:
 
     def __init__(self):
         self.service = service()
-        self.is_heard = self.is_up = True
+        self.has_readers = self.is_up = True
         self.on_message = None
         self.questions = []
 
@@ -139,6 +139,6 @@ def test_an_answer_of_another_version_is_a_refusal_that_says_so(remote, line):
 
 
 def test_nothing_is_sent_where_nobody_listens(remote, line):
-    line.is_heard = False
+    line.has_readers = False
     assert plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False) is None
     assert line.questions == []

@@ -22,11 +22,11 @@ from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.remote_layers import RemoteLayers
 from gradiva.yarp_modules.remote_model_control import PendulumReply
 from gradiva.yarp_modules.remote_planner import PlanAnswer, plan_codec
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 from tests.yarp_modules.made_up_state import state_near
 
-SETUP = load_setup("icub_v2_7", ["remote.lockstep_patience=10.0", "remote.healthy_look_period=0.2"])
+SETUP = load_setup("icub_v2_7", ["remote.lockstep_timeout=10.0", "remote.healthy_look_period=0.2"])
 PERIOD = SETUP.walking.walking.period
 PLANNER = WalkingPlanner(SETUP.walking.planner)
 PLAN = PLANNER.walk(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
@@ -78,13 +78,13 @@ def walk(remote, local, ticks):
 def test_layer_2_over_ports_is_layer_2_in_this_process_also_after_it_was_started_again(remote, modules):
     local = model_control_of(SETUP.robot, SETUP.walking)
     walk(remote.model_control, local, range(20))
-    assert remote.model_control.stand_ins == 0
+    assert remote.model_control.fallback_ticks == 0
     modules[ModelControlModule].stop()
-    remote.model_control._patience = 0.002
+    remote.model_control._timeout = 0.002
     walk(remote.model_control, local, range(20, 80))
-    assert remote.model_control.stand_ins == 60
+    assert remote.model_control.fallback_ticks == 60
     assert "not connected" in remote.model_control.findings[0].text
-    remote.model_control._patience = 10.0
+    remote.model_control._timeout = 10.0
     modules[ModelControlModule] = Running(ModelControlModule)
     answered = remote.model_control.record.answered
     tick = 80
@@ -104,7 +104,7 @@ def test_whole_body_may_be_started_again_as_well(remote, modules):
     again.open("/whole-body")
     wait_until(again.are_connected, "connected again")
     walk(again.model_control, local, range(10))
-    assert again.model_control.stand_ins == 0
+    assert again.model_control.fallback_ticks == 0
     again.close()
 
 
@@ -139,7 +139,7 @@ def test_what_is_no_message_is_counted_and_harms_nobody(remote, modules):
     wait_until(lambda: service._requests.malformed == 5, "refused")
     walk(remote.model_control, model_control_of(SETUP.robot, SETUP.walking), range(5))
     garbage.close()
-    assert remote.model_control.stand_ins == 0
+    assert remote.model_control.fallback_ticks == 0
 
 
 def test_the_ports_of_the_readme_exist(remote, modules):
@@ -163,7 +163,7 @@ def walked(remote=None):
 @pytest.mark.walk
 def test_a_walk_with_both_layers_behind_ports_is_the_walk_in_one_process_to_the_last_digit(remote):
     one, three = walked(), walked(remote)
-    assert remote.model_control.stand_ins == 0
+    assert remote.model_control.fallback_ticks == 0
     for name in ("joints_state::positions::command", "com::position::measured", "dcm::position::desired"):
         np.testing.assert_array_equal(three[name], one[name])
     assert one["com::position::measured"][-1, 0] > 0.1

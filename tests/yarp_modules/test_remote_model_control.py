@@ -31,7 +31,7 @@ class DirectLine:
 
     def __init__(self, service):
         self.service = service
-        self.is_up = self.is_heard = self.has_source = True
+        self.is_up = self.has_readers = self.has_source = True
         self.replies = []
 
     def write(self, request):
@@ -90,7 +90,7 @@ def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
     remote, local = remote_on(DirectLine(service_of(setup)), setup), model_control_of(setup.robot, setup.walking)
     for tick in range(60):
         assert_same(update(remote, tick, setup), update(local, tick, setup))
-    assert remote.stand_ins == 0
+    assert remote.fallback_ticks == 0
 
 
 def test_without_an_answer_the_stand_in_goes_on_as_layer_2_would():
@@ -99,7 +99,7 @@ def test_without_an_answer_the_stand_in_goes_on_as_layer_2_would():
     for tick in range(60):
         line.is_up = tick % 7 > 1
         assert_same(update(remote, tick), update(local, tick))
-    assert remote.stand_ins == 18
+    assert remote.fallback_ticks == 18
     assert remote.findings == ()
 
 

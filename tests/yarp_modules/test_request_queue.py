@@ -4,7 +4,7 @@ import time
 import pytest
 
 from gradiva.common import StateError
-from gradiva.yarp_modules.rpc_commands import Asked, RequestQueue
+from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue
 from tests.waiting import TIMEOUT
 
 
@@ -74,7 +74,7 @@ def test_an_emergency_stop_that_nobody_waits_for_any_more_is_carried_out_all_the
 
 
 def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
-    taken, given_up, urgent = Asked("plan"), Asked("plan"), Asked("stop", is_urgent=True)
+    taken, given_up, urgent = PendingRequest("plan"), PendingRequest("plan"), PendingRequest("stop", is_urgent=True)
     assert taken.take()
     assert not taken.give_up()
     assert given_up.give_up()

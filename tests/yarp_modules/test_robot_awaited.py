@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from gradiva.common import ConfigError, RobotInterfaceError
-from gradiva.yarp_modules.walking_module import RobotAwaited
+from gradiva.yarp_modules.walking_module import RobotConnector
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -36,28 +36,28 @@ def quickly(monkeypatch):
 
 def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
     robot, reached, meanwhile = Robot(attempts=3), threading.Event(), []
-    awaited = RobotAwaited(robot, lambda: None, lambda: (meanwhile.append(awaited.missing), reached.set()))
+    awaited = RobotConnector(robot, lambda: None, lambda: (meanwhile.append(awaited.reason), reached.set()))
     awaited.start()
     assert reached.wait(TIMEOUT)
-    wait_until(lambda: awaited.missing == "")
+    wait_until(lambda: awaited.reason == "")
     assert meanwhile[0].startswith("the robot is there")
     awaited.close()
     assert robot.calls == ["open", "open", "open", "close"]
 
 
 def test_what_is_missing_is_told():
-    awaited = RobotAwaited(Robot(attempts=10**9), lambda: None, lambda: None)
-    assert awaited.missing.startswith("the controller is being prepared")
+    awaited = RobotConnector(Robot(attempts=10**9), lambda: None, lambda: None)
+    assert awaited.reason.startswith("the controller is being prepared")
     awaited.start()
-    wait_until(lambda: awaited.missing == "no port /torso")
+    wait_until(lambda: awaited.reason == "no port /torso")
     awaited.close()
 
 
 def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(monkeypatch):
-    monkeypatch.setattr("gradiva.yarp_modules.walking_module._PATIENCE", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.walking_module._ATTEMPT_TIMEOUT", 0.05)
     robot, reached = Robot(), []
     robot.may_go_on.clear()
-    awaited = RobotAwaited(robot, lambda: None, lambda: reached.append(1))
+    awaited = RobotConnector(robot, lambda: None, lambda: reached.append(1))
     awaited.start()
     wait_until(lambda: robot.calls == ["open"])
     awaited.close()
@@ -68,12 +68,12 @@ def test_a_robot_that_hangs_does_not_hold_up_the_end_and_is_left_when_it_comes(m
 
 def test_the_robot_is_looked_for_when_the_controller_is_prepared():
     robot, is_compiled = Robot(), threading.Event()
-    awaited = RobotAwaited(robot, lambda: is_compiled.wait(TIMEOUT), lambda: None)
+    awaited = RobotConnector(robot, lambda: is_compiled.wait(TIMEOUT), lambda: None)
     awaited.start()
     assert awaited.is_preparing
     assert robot.calls == []
     is_compiled.set()
-    wait_until(lambda: robot.calls == ["open"] and not awaited.missing)
+    wait_until(lambda: robot.calls == ["open"] and not awaited.reason)
     assert not awaited.is_preparing
     awaited.close()
 
@@ -84,9 +84,9 @@ def test_a_controller_that_cannot_be_prepared_is_the_end():
     def fail():
         raise failure
 
-    awaited = RobotAwaited(robot, fail, lambda: None)
+    awaited = RobotConnector(robot, fail, lambda: None)
     awaited.start()
     wait_until(lambda: awaited.failure is failure)
-    assert awaited.missing == "the controller cannot be prepared: no such task"
+    assert awaited.reason == "the controller cannot be prepared: no such task"
     awaited.close()
     assert robot.calls == []

@@ -7,7 +7,7 @@ from gradiva.yarp_modules.walking_module import check_sensor_rate
 
 def test_torque_control_over_slow_boards_is_refused_in_a_line():
     with pytest.raises(
-        ConfigError, match=r"wants readings every 1 ms, the boards of the robot publish them every 10 ms"
+        ConfigError, match=r"needs readings every 1 ms, the boards of the robot publish them every 10 ms"
     ):
         check_sensor_rate(load_setup("icub_v2_7", ["walking.control=torque"]))
 

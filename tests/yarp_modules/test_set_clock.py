@@ -41,7 +41,11 @@ class Clocks:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.steady = 0.0
         self.set_by = {"ours": 0.0, "theirs": 0.0}
-        monkeypatch.setattr(tick_timing, "time", SimpleNamespace(monotonic=lambda: self.steady, sleep=time.sleep))
+        monkeypatch.setattr(
+            tick_timing,
+            "time",
+            SimpleNamespace(monotonic=lambda: self.steady, sleep=time.sleep, perf_counter=time.perf_counter),
+        )
         monkeypatch.setattr(yarp, "now", lambda: self.wall("ours", self.steady))
 
     def wall(self, whose: str, steady: float) -> float:

@@ -13,7 +13,7 @@ from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.rpc_commands import is_ok, word
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts
-from pureyarp.network.network_life import life
+from pureyarp.network.network import life
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 
@@ -106,7 +106,7 @@ def test_a_controller_that_cannot_be_built_ends_the_module_with_its_reason(name_
 def test_a_module_that_is_ending_obeys_nothing_but_an_emergency_stop(alone, monkeypatch):
     wait_until(lambda: state() == "waiting", "the controller is compiled")
     monkeypatch.setattr(alone, "isStopping", lambda: True)
-    assert alone.answer(["startWalking"])[1] == "cannot obey startWalking: this module is ending"
+    assert alone.answer(["startWalking"])[1] == "cannot carry out startWalking: this module is ending"
     assert alone.answer(["getStatus"])[1] == "waiting"
     assert alone.answer(["emergencyStop"])[1].startswith("waiting for the robot: ")
     assert alone.answer(["dance"]) is None

@@ -1,18 +1,20 @@
-"""What ``gradiva doctor`` looks at."""
+"""Check this machine for ``gradiva doctor``: Python, packages, compiler, cache, robots, drawing, YARP."""
 
 from __future__ import annotations
 
 import importlib.metadata
+import operator
 import os
 import platform
+import re
 import sys
 import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from gradiva.cli.version_range import allows, parse_requirement
-from gradiva.cli.yarp.name_server_address import address_of, origin_of
+from gradiva.cli.doctor import plugin_findings
+from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.common.errors import Finding
 from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
@@ -20,9 +22,8 @@ from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_na
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
 
+_OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt}
 OLDEST_PYTHON = (3, 11)
-
-
 Check = Callable[[], Finding]
 
 
@@ -36,8 +37,34 @@ def all_checks() -> list[Check]:
         check_compiler,
         *(partial(check_robot, robot) for robot in robots),
         check_rendering,
+        check_plugins,
         check_yarp,
     ]
+
+
+def parse_requirement(requirement: str) -> tuple[str, str]:
+    """Return name and range of a requirement such as ``numpy<3,>=2.0``."""
+    match = re.match(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*([^;]*)", requirement)
+    assert match is not None, f"{requirement!r} is no requirement"
+    return match.group(1), match.group(2).strip().strip("()").replace(" ", "")
+
+
+def allows(versions: str, installed: str) -> bool:
+    """Whether ``installed`` lies in the range ``versions``, such as ``<3,>=2.0``; an empty one allows all."""
+    for part in filter(None, versions.split(",")):
+        match = re.match(r"(==|>=|<=|<|>)(.+)", part)
+        if match and not _OPERATORS[match.group(1)](*_same_length(installed, match.group(2))):
+            return False
+    return True
+
+
+def _same_length(*versions: str) -> list[list[int]]:
+    """Return release numbers, filled up with zeros; what follows them (rc1, post1) is left out."""
+    numbers = [
+        [int(digits) for digits in re.findall(r"\d+", re.split(r"[^\d.]", one, maxsplit=1)[0])] for one in versions
+    ]
+    longest = max(map(len, numbers))
+    return [one + [0] * (longest - len(one)) for one in numbers]
 
 
 def check_python() -> Finding:
@@ -54,7 +81,7 @@ def check_package(requirement: str) -> Finding:
     try:
         installed = importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
-        return Finding("fail", f"{name} is missing", f"pip install '{name}{versions}'")
+        return Finding("fail", f"{name} is not installed", f"pip install '{name}{versions}'")
     if not allows(versions, installed):
         return Finding("warn", f"{name} {installed}, tested with {versions}", f"pip install '{name}{versions}'")
     return Finding("ok", f"{name} {installed}")
@@ -114,8 +141,17 @@ def check_rendering() -> Finding:
     return Finding("ok", "drawing without a display works")
 
 
+def check_plugins() -> Finding:
+    """Check that the plug-ins of installed packages can be imported."""
+    found = list(plugin_findings())
+    failed = [finding for finding in found if finding.verdict != "ok"]
+    if failed:
+        return Finding("fail", "plug-ins: " + "; ".join(finding.text for finding in failed), "see gradiva plugins")
+    return Finding("ok", f"plug-ins: {len(found)} (gradiva plugins)")
+
+
 def check_yarp() -> Finding:
-    """Which YARP is spoken, and where its name server is; walking in simulation needs neither."""
+    """Check the YARP bindings and the name server; walking in simulation needs neither."""
     try:
         bindings = chosen_bindings(os.environ)
         settings = load_settings(os.environ)
@@ -141,5 +177,5 @@ def _any_setup() -> Setup | None:
 
 
 def _requirements() -> list[str]:
-    """What this installation of Gradiva says it needs, extras left out."""
+    """Return the requirements of the installed Gradiva, without extras."""
     return [line for line in importlib.metadata.requires("gradiva") or [] if "extra ==" not in line]

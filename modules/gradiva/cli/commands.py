@@ -1,45 +1,121 @@
-"""Which commands there are, and what becomes of errors."""
+"""List the commands of ``gradiva``, handle their errors; the commands on finished runs."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gradiva import __version__
 from gradiva.cli.applications import applications_app
-from gradiva.cli.bench import bench
-from gradiva.cli.doctor import doctor
-from gradiva.cli.experiment import experiment
-from gradiva.cli.module import module
+from gradiva.cli.doctor import doctor, plugins
+from gradiva.cli.experiment import bench, experiment
+from gradiva.cli.main import leaving_at_once
+from gradiva.cli.module_scripts import joypad_command, module
 from gradiva.cli.robots import robots_app
-from gradiva.cli.rpc import rpc
-from gradiva.cli.runs import export, report, view
 from gradiva.cli.walk import walk
 from gradiva.cli.yarp import yarp_app
-from gradiva.cli.yarpserver import yarpserver
+from gradiva.cli.yarp.commands import rpc, yarpserver
 from gradiva.middleware import NAMED_ERRORS
 
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run.")]
 DONE, FAILED, WRONG_INPUT = 0, 1, 2  # exit status
 _INTERRUPTED = 130  # what Typer makes of Ctrl-C
-
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (walk, experiment, bench, report, view, export, doctor, yarpserver):
+
+
+def report(run: Run) -> int:
+    """Write the report of a run again."""
+    with leaving_at_once():
+        from gradiva.telemetry import RunFolder, write_report
+
+    print(write_report(RunFolder(Path(run))))
+    return 0
+
+
+def view(
+    run: Run,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page; the next free one if in use.")] = 8080,
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE.html", help="Write a page that replays by itself instead.")
+    ] = None,
+) -> int:
+    """Replay a run in the browser."""
+    with leaving_at_once():
+        from gradiva.cli.output import check_writable
+        from gradiva.common import ConfigError
+        from gradiva.setup import load_robot
+        from gradiva.telemetry import RunFolder, replay, save_replay_page
+
+    folder = RunFolder(Path(run))
+    name = folder.read_config().get("robot")
+    if not isinstance(name, str):
+        raise ConfigError(f"{folder.config_path} has no key robot")
+    robot = load_robot(name)
+    if save is None:
+        replay(folder, robot, port)
+    else:
+        check_writable(Path(save))
+        print(save_replay_page(folder, robot, Path(save)))
+    return 0
+
+
+def export(
+    run: Run,
+    form: Annotated[str, typer.Option("--format", metavar="FORMAT", help="csv or npz (numpy).")] = "csv",
+    signals: Annotated[
+        list[str] | None,
+        typer.Option("--signal", metavar="NAME", help="Only these, such as 'dcm*'; may be repeated."),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Where to; log.csv or log.npz in the run's folder by default.")
+    ] = None,
+) -> int:
+    """Write the signals of a run's log.mat as CSV or NPZ: a column time and one for each element, SI units."""
+    with leaving_at_once():
+        from gradiva.cli.output import check_writable
+        from gradiva.common import ConfigError, nearest_name
+        from gradiva.telemetry import ExportFormat, RunFolder, export_log
+
+    formats = [str(known) for known in ExportFormat]
+    if form not in formats:
+        raise ConfigError(f"unknown --format '{form}'{nearest_name(form, formats)}")
+    folder = RunFolder(Path(run))
+    log = folder.read_log().log
+    path = folder.path / f"log.{form}" if out is None else Path(out)
+    check_writable(path)
+    export_log(log, path, ExportFormat(form), signals or ())
+    print(path)
+    return 0
+
+
+for command in (walk, experiment, bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
+
+
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
-app.command(
-    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
-)(module)  # what stands after NAME is the module's
+
+
+_OF_MODULES = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are options of the module
+app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
+
+
 app.add_typer(robots_app, name="robots")
+
+
 app.add_typer(applications_app, name="app")
+
+
 app.add_typer(yarp_app, name="yarp")
 
 
@@ -61,7 +137,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     """Run one command; return its exit status.
 
     Raises:
-        KeyboardInterrupt: Somebody pressed Ctrl-C.
+        KeyboardInterrupt: Ctrl-C was pressed.
     """
     try:
         status = app(list(arguments) or ["--help"], prog_name="gradiva", standalone_mode=False)
@@ -70,7 +146,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _refuse(error.format_message() + " (see --help)")
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nobody reads any more: leave in silence
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the pipe is closed: end without a message
         return FAILED
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))

@@ -1,20 +1,30 @@
-"""``gradiva doctor``."""
+"""``gradiva doctor`` and ``gradiva plugins``: check this machine, a robot on the network, installed plug-ins."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
-from gradiva.common import ConfigError
+from gradiva.cli.main import leaving_at_once
+from gradiva.common import ConfigError, load_plugin
 from gradiva.common.errors import Finding
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 _CLOCK = "/clock"
-_CLOCK_PATIENCE = 2.0  # [s]
+_CLOCK_TIMEOUT = 2.0  # [s]
+PLUGIN_GROUPS = {
+    "gradiva.balance_laws": "balance law",
+    "gradiva.tasks": "whole-body task",
+    "gradiva.safety_checks": "safety check",
+    "gradiva.experiments": "experiment",
+    "gradiva.grounds": "ground",
+}
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
@@ -26,7 +36,10 @@ class Place(StrEnum):
 
 
 def doctor(
-    robot: Annotated[str | None, typer.Option(help="Look at this robot on the YARP network instead.")] = None,
+    robot: Annotated[
+        str | None,
+        typer.Option(metavar="ROBOT", help="Look at this robot on the YARP network instead: a name or a folder."),
+    ] = None,
     environment: Annotated[Place, typer.Option(help="Simulated robot (or Gazebo's), or the real one.")] = (
         Place.SIMULATION
     ),
@@ -45,11 +58,40 @@ def doctor(
     return _check_robot(robot, environment, files or [], settings or [], first_run)
 
 
+def plugins() -> int:
+    """List the plug-ins of installed packages, and import each; exit status 1 if one fails.
+
+    A package declares them as entry points: balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks,
+    safety checks in gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
+    """
+    findings = list(plugin_findings())
+    return _print_findings(findings or [Finding("ok", f"no package declares any of {', '.join(PLUGIN_GROUPS)}")])
+
+
+def plugin_findings() -> Iterator[Finding]:
+    """Yield a finding for each entry point of the plug-in groups."""
+    from importlib.metadata import entry_points
+
+    for group in PLUGIN_GROUPS:
+        for point in sorted(entry_points(group=group), key=lambda point: point.name):
+            yield _plugin_finding(point)
+
+
+def _plugin_finding(point: EntryPoint) -> Finding:
+    package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
+    text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
+    try:
+        load_plugin(point.group, point.name)
+    except ConfigError as error:
+        return Finding("fail", f"{text}: {error}", "mend the package, or uninstall it")
+    return Finding("ok", text)
+
+
 def _check_machine() -> int:
     with leaving_at_once():
         from gradiva.cli.checks import all_checks
 
-    return _told(check() for check in all_checks())
+    return _print_findings(check() for check in all_checks())
 
 
 def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str], first_run: bool) -> int:
@@ -62,7 +104,7 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
     setup = load_setup(robot, settings, files, first_run=first_run)
     with network_session(), log_lines(False, "gradiva.robot"):
         _follow_clock(place)
-        return _told(BringUp(setup, Environment(place)).findings())
+        return _print_findings(BringUp(setup, Environment(place)).findings())
 
 
 def _follow_clock(place: Place) -> None:
@@ -70,16 +112,16 @@ def _follow_clock(place: Place) -> None:
     from gradiva.middleware import follow_clock, is_there
 
     if place is Place.SIMULATION and is_there(_CLOCK):
-        follow_clock(_CLOCK, _CLOCK_PATIENCE)
+        follow_clock(_CLOCK, _CLOCK_TIMEOUT)
 
 
-def _told(findings: Iterable[Finding]) -> int:
+def _print_findings(findings: Iterable[Finding]) -> int:
     """Print findings as they come; return the exit status."""
     from rich.markup import escape
 
-    from gradiva.cli.output import console_for_people
+    from gradiva.cli.output import text_console
 
-    console = console_for_people()
+    console = text_console()
     verdicts = []
     for finding in findings:
         verdicts.append(finding.verdict)

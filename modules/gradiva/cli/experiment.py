@@ -1,27 +1,31 @@
-"""``gradiva experiment``."""
+"""``gradiva experiment`` and ``gradiva bench``."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 from gradiva.cli.walk import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun
-
+    from gradiva.experiments.experiment import Row
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
-Robot = Annotated[str, typer.Option(metavar="NAME", help="As in: gradiva robots.")]
+Robot = Annotated[str, typer.Option(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
+_RESULTS = ("paper", "value", "outcome")
 
 
 def experiment(
@@ -64,12 +68,12 @@ def experiment(
 def _list(console: Console) -> int:
     from rich.table import Table
 
-    from gradiva.experiments import EXPERIMENTS
+    from gradiva.experiments import all_experiments
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     for heading in ("name", "source", "what"):
         table.add_column(heading, no_wrap=heading == "name")
-    for each in EXPERIMENTS.values():
+    for each in all_experiments().values():
         table.add_row(each.name, each.source, each.description)
     console.print(table)
     return 0
@@ -101,10 +105,116 @@ def _carry_out(
 
 
 def _print(console: Console, run: ExperimentRun, is_complete: bool) -> None:
-    from gradiva.cli.experiment_text import print_rows
-
     print_rows(console, run.rows, run.value_title)
     for path in (run.folder.result_path, run.table_path, *run.figures):
         console.print(str(path), markup=False, soft_wrap=True)
     if not is_complete:
         console.print("these are the rows so far", style="yellow")
+
+
+def print_rows(console: Console, rows: Sequence[Row], value_title: str) -> None:
+    """Print what all rows have in common, the rest as a table, and below it the reasons that say something.
+
+    Args:
+        console: Where to.
+        rows: Of an experiment.
+        value_title: Heading of the column ``value``.
+    """
+    from gradiva.experiments.experiment import as_text
+
+    if not rows:
+        return
+    inputs = _inputs(rows)
+    common = [name for name in inputs if len(rows) > 1 and all(row.get(name) == rows[0].get(name) for row in rows)]
+    if common:
+        console.print(", ".join(f"{name} {as_text(rows[0][name])}" for name in common), markup=False, soft_wrap=True)
+    console.print(_row_table(rows, [*(name for name in inputs if name not in common), *_RESULTS], value_title))
+    reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]
+    usual = {row["reason"] for row in rows if row["outcome"] == "walked" and not row["reason"].startswith("at ")}
+    for number, reason in reasons:
+        if reason and reason not in usual:
+            console.print(f"{number}: {reason}", markup=False, soft_wrap=True)
+
+
+def _inputs(rows: Sequence[Row]) -> list[str]:
+    """Return the columns before the results that hold plain values."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in (*_RESULTS, "reason"))
+    return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
+
+
+def _row_table(rows: Sequence[Row], names: Sequence[str], value_title: str) -> Table:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from gradiva.experiments.experiment import as_text
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("", justify="right", style="dim")
+    for name in names:
+        table.add_column(escape(value_title if name == "value" else name), overflow="fold")
+    for number, row in enumerate(rows, 1):
+        table.add_row(str(number), *(escape(as_text(row.get(name))) for name in names))
+    return table
+
+
+def bench(
+    robot: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ROBOT", help="Only this robot, a name or a folder; may be repeated. All shipped ones by default."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer samples: a sixth of the time.")] = False,
+    json_to: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")
+    ] = None,
+) -> int:
+    """Time the layers of the controller, each alone and all together. About half a minute a robot."""
+    with leaving_at_once():
+        from gradiva.cli.output import JsonTarget, console_beside
+        from gradiva.setup import shipped_robot_names
+
+    target = JsonTarget(json_to)
+    console = console_beside(target)
+    try:
+        result = _timed(console, robot or shipped_robot_names(), quick)
+    except RuntimeError as error:
+        console.print(f"failed: {error}", markup=False)
+        return 1
+    target.write(result)
+    console.print(_timing_table(result))
+    for name, factor in result["real_time_factor"].items():
+        console.print(f"real_time_factor/{name}: {factor:.1f}", markup=False)
+    return 0
+
+
+def _timed(console: Console, robots: Sequence[str], is_quick: bool) -> dict[str, Any]:
+    """Run the benchmark; show its stages meanwhile."""
+    from gradiva.cli.output import progress_bar
+    from gradiva.experiments import benchmark
+
+    stages = count()
+
+    def show_stage(text: str) -> None:
+        update(next(stages), text)
+        if not console.is_terminal:  # no bar is seen there
+            console.print(text, markup=False, highlight=False)
+
+    with progress_bar(console, "starting", 2.0 * len(robots) + 1.0) as update:  # a robot walks, then its layers run
+        return benchmark.run_benchmark(robots, show_stage, benchmark.QUICK if is_quick else benchmark.FULL)
+
+
+def _timing_table(result: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    machine = result["machine"]
+    title = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, CasADi {machine['casadi']}"
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    table.add_column("what")
+    for heading in ("median µs", "p99 µs", "max µs", "violation", "samples"):
+        table.add_column(heading, justify="right")
+    for row in result["results"]:
+        violation = "–" if row["max_violation"] is None else f"{row['max_violation']:.0e}"
+        times = [f"{row[key]:.0f}" for key in ("median_us", "p99_us", "max_us")]
+        table.add_row(row["name"], *times, violation, str(row["samples"]))
+    return table

@@ -1,10 +1,13 @@
-"""Where the command line begins: as little as can be, so that Ctrl-C finds no import outside ``run``."""
+"""Begin the command line with as little as possible, so that Ctrl-C is answered while the rest is loaded."""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy comes: its matrices are small, threads only get in the way
 
@@ -25,3 +28,21 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return _INTERRUPTED
+
+
+@contextmanager
+def leaving_at_once() -> Iterator[None]:
+    """Within it, Ctrl-C ends the process with status 130.
+
+    An exception in the middle of the start of a C extension aborts the process, with a core dump.
+    """
+    before = signal.signal(signal.SIGINT, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    print("interrupted", file=sys.stderr, flush=True)
+    os._exit(128 + number)

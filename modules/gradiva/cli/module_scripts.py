@@ -1,34 +1,62 @@
-"""The programs ``gradiva-walking``, ``gradiva-planner``, … that yarpmanager starts."""
+"""``gradiva module``, and the programs ``gradiva-walking``, ``gradiva-planner``, … that yarpmanager starts."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import typer
+
+from gradiva.cli.main import leaving_at_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy comes
-
 _INTERRUPTED = 130  # exit status
 
 
-def run(title: str, arguments: Sequence[str]) -> int:
+def module(
+    context: typer.Context,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="As in: gradiva module --list.")] = None,
+    wants_list: Annotated[bool, typer.Option("--list", help="List the modules.")] = False,
+) -> int:
+    """Run one module of the application until the command quit, Ctrl-C or SIGTERM.
+
+    What follows NAME are the module's own options: gradiva module NAME --help. Exit status: 0 ended by one of them,
+    1 its ports could not be opened, 2 wrong input.
+    """
+    if wants_list:
+        return list_modules()
+    if name is None:
+        raise typer.BadParameter("which module? see gradiva module --list")
+    return run_module(name, context.args)
+
+
+def joypad_command(context: typer.Context) -> int:
+    """Steer a walking robot with a joypad: the module joypad, whose options follow (gradiva joypad --help)."""
+    return run_module("joypad", context.args)
+
+
+def run_module(title: str, arguments: Sequence[str]) -> int:
     """Run the module called ``title``; return the exit status.
 
     Raises:
         WalkingError: Wrong input.
-        KeyboardInterrupt: Somebody pressed Ctrl-C before the module had begun.
+        KeyboardInterrupt: Ctrl-C came before the module had begun.
     """
-    from gradiva.yarp_modules.module_process import module_class, run_module
+    with leaving_at_once():
+        from gradiva.yarp_modules import module_process
 
     try:
-        return run_module(module_class(title), arguments)
+        return module_process.run_module(module_process.module_class(title), arguments)
     except SystemExit as asked_for_help:
         return int(asked_for_help.code or 0)
 
 
 def list_modules() -> int:
     """Print which modules there are; return the exit status."""
-    from gradiva.yarp_modules.module_process import MODULES, module_class
+    with leaving_at_once():
+        from gradiva.yarp_modules.module_process import MODULES, module_class
 
     for title in MODULES:
         print(f"{title:15s} {module_class(title).SUMMARY}")
@@ -37,13 +65,13 @@ def list_modules() -> int:
 
 def _program(title: str) -> Callable[[], None]:
     def main() -> None:
-        sys.exit(_carried_out(title))
+        sys.exit(_run_program(title))
 
     main.__doc__ = f"Run the module {title}."
     return main
 
 
-def _carried_out(title: str) -> int:
+def _run_program(title: str) -> int:
     try:
         from gradiva.cli.commands import carry_out
 

@@ -1,4 +1,4 @@
-"""Where the command line writes: people read the terminal, programs read JSON."""
+"""Write to the terminal and as JSON: consoles, progress bars, files that are checked before the work."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class JsonTarget:
     """Where a result goes as JSON: a file, standard output alone, or nowhere."""
 
     def __init__(self, where: str | None) -> None:
-        """Check that the file can be written, before anybody works for it.
+        """Check that the file can be written, before the work begins.
 
         Raises:
             ConfigError: It cannot.
@@ -46,11 +46,11 @@ class JsonTarget:
 
 
 def console_beside(target: JsonTarget) -> Console:
-    """Return the console for people: standard error when standard output carries JSON."""
-    return console_for_people(stderr=target.is_stdout)
+    """Return the console for text: standard error when standard output carries JSON."""
+    return text_console(stderr=target.is_stdout)
 
 
-def console_for_people(stderr: bool = False) -> Console:
+def text_console(stderr: bool = False) -> Console:
     """Return a console as wide as the terminal, or wide enough for tables where there is none."""
     console = Console(stderr=stderr, highlight=False)
     if not console.is_terminal:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 from gradiva.common import ConfigError
 from gradiva.middleware import NAMED_ERRORS
 
@@ -20,7 +20,12 @@ _SOLE = "X0,X1,Y0,Y1,Z"
 
 
 @robots_app.callback()
-def robots(context: typer.Context) -> int:
+def robots(
+    context: typer.Context,
+    robot: Annotated[
+        str | None, typer.Option(metavar="ROBOT", help="Only this one: a name, or a folder with a robot.toml.")
+    ] = None,
+) -> int:
     """List the robots, and check names, mass, soles, limits and ports of each; exit status 1 if something fails."""
     if context.invoked_subcommand is not None:
         return 0
@@ -28,13 +33,13 @@ def robots(context: typer.Context) -> int:
 
     with leaving_at_once():
         from gradiva.cli.doctor import COLOURS
-        from gradiva.cli.output import console_for_people
+        from gradiva.cli.output import text_console
         from gradiva.common.errors import FAIL, OK
-        from gradiva.setup import robot_names
+        from gradiva.setup import robot_argument, robot_names
         from gradiva.setup.robot_checks import check_robot_folder
 
-    console = console_for_people()
-    names = robot_names()
+    console = text_console()
+    names = robot_names() if robot is None else [robot_argument(robot)]
     console.print(_table(names))
     failed = False
     for name in names:
@@ -69,10 +74,10 @@ def new(
 ) -> int:
     """Write a first robots/NAME/robot.toml from a URDF, so that it walks: names, soles, posture, servos, limits.
 
-    What is found and what is guessed is printed. Feet are the lowest links with six joints above them.
+    Names that are found and values that are guessed are printed. Feet are the lowest links with six joints above them.
     """
     with leaving_at_once():
-        from gradiva.cli.output import console_for_people
+        from gradiva.cli.output import text_console
         from gradiva.setup import find_model_file, package_and_model, robot_names
         from gradiva.setup.new_robot import Choices, check_name, draft_robot, write_robot
 
@@ -81,13 +86,14 @@ def new(
     choices = Choices(left_foot, right_foot, left_sole, right_sole, imu, arm_joints)
     rectangle = None if sole is None else _parse_sole(sole)
     draft = draft_robot(name, (package, model), find_model_file(package, model), choices, rectangle, title)
-    console = console_for_people()
+    console = text_console()
     for note in draft.notes:
         console.print(note, markup=False, soft_wrap=True)
     for path in write_robot(draft, folder / name):
         console.print(f"wrote   {path}", markup=False, soft_wrap=True)
     speed = draft.description.max_speed / 2.0
-    console.print(f"try     gradiva walk --robot {name} --speed {speed:.2f}", markup=False, soft_wrap=True)
+    shown = name if name in robot_names() else folder / name
+    console.print(f"try     gradiva walk --robot {shown} --speed {speed:.2f}", markup=False, soft_wrap=True)
     return 0
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 
 DEFAULT_ROBOT = "icub_v2_7"
 DEFAULT_SPEED = 0.19  # [m/s] or the cruise speed of a slower robot
@@ -23,7 +23,7 @@ def _how(*names: str, metavar: str, text: str) -> Any:
 
 
 def _what(*names: str, text: str, **more: Any) -> Any:
-    return typer.Option(*names, help=text, rich_help_panel="What happens to the robot", **more)
+    return typer.Option(*names, help=text, rich_help_panel="Ground and disturbances", **more)
 
 
 def _result(*names: str, text: str, **more: Any) -> Any:
@@ -31,7 +31,11 @@ def _result(*names: str, text: str, **more: Any) -> Any:
 
 
 Robot = Annotated[
-    str | None, typer.Option(help=f"Name, as in: gradiva robots; {DEFAULT_ROBOT} by default.", metavar="NAME")
+    str | None,
+    typer.Option(
+        help=f"A name, as in: gradiva robots, or the folder of a robot.toml; {DEFAULT_ROBOT} by default.",
+        metavar="ROBOT",
+    ),
 ]
 
 Speed = Annotated[
@@ -41,7 +45,14 @@ Speed = Annotated[
 Lateral = Annotated[float | None, _where("M/S", "To the left.")]
 Turn = Annotated[float | None, _where("DEG/S", "Counter-clockwise.")]
 Goal = Annotated[str | None, _where("X,Y[,YAW]", "Walk there and stop; metres and degrees.")]
-Path = Annotated[str | None, _where("FILE", "Walk along the points x,y of a CSV file.")]
+Path = Annotated[
+    str | None,
+    _where(
+        "FILE",
+        "Walk along the points of a CSV file and stop at the last: a line x,y for each, in metres from where the robot"
+        " starts, x ahead, y to the left; a heading, empty lines and lines that begin with # are skipped.",
+    ),
+]
 Duration = Annotated[
     float | None,
     _where("S", f"Of a velocity, {DEFAULT_DURATION:g} by default; of a goal or path, the longest allowed."),
@@ -54,7 +65,7 @@ From = Annotated[
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str | None, _what(text="rigid, soft or penalty.", metavar="GROUND")]
+Ground = Annotated[str | None, _what(text="rigid, soft or penalty, or the name of an installed one.", metavar="GROUND")]
 Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Slope = Annotated[
@@ -120,7 +131,7 @@ def walk(
     """Walk in simulation: forward, sideways, in curves, to a goal or along a path.
 
     Velocities can be combined. Exit status: 0 walked and stands, 1 fell or stopped, 2 wrong input,
-    130 interrupted by Ctrl-C (the report tells how far it came).
+    130 interrupted by Ctrl-C (log and report of the part that was walked are written).
     """
     with leaving_at_once():
         from gradiva.cli.walk_options import WalkOptions

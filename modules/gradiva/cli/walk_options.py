@@ -1,11 +1,11 @@
-"""From the options of ``gradiva walk`` to a request."""
+"""Turn the options of ``gradiva walk`` into a request."""
 
 from __future__ import annotations
 
 import csv
 import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,10 @@ import numpy as np
 
 from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
-from gradiva.experiments import GROUND_NAMES, WalkRequest
+from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
-from gradiva.simulation import GroundKind, Push, slope_components
+from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
 from gradiva.walking import SimplifiedModel
 
 _SLOPE = "DEG or DEG,HEADING"
@@ -25,14 +25,14 @@ _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "model": tuple(map(str, SimplifiedModel)),
-    "ground": tuple(GROUND_NAMES.values()),
 }
 _NOT_YET = {"model": ("centroidal_mpc",)}
+_RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
 
 
 @dataclass(frozen=True, slots=True)
 class WalkOptions:
-    """The options as they were written; ``gradiva walk --help`` tells what they mean."""
+    """The options as they were written; ``gradiva walk --help`` explains them."""
 
     robot: str | None = None
     speed: float | None = None
@@ -54,7 +54,7 @@ class WalkOptions:
     seed: int = 0
 
     def request(self) -> WalkRequest:
-        """Return what is asked for.
+        """Return the request.
 
         Raises:
             WalkingError: An option is wrong, or does not go with another.
@@ -64,16 +64,16 @@ class WalkOptions:
         return WalkRequest(setup, self._command(setup), self.seed, name, self._words(setup))
 
     def _words(self, setup: Setup) -> tuple[str, ...]:
-        """The words that repeat the walk, defaults said: what happens to its result is not among them."""
-        options: dict[str, Any] = {"robot": setup.robot.name, **self._destination(setup)}
-        for name in ("control", "model", "ground", "stiffness", "damping", "slope"):
-            options[name] = getattr(self, name)
+        """Return the words that repeat the walk, defaults written out; those of its result are left out."""
+        options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
+        options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
+        options |= {name: getattr(self, name) for name in ("ground", "stiffness", "damping", "slope")}
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
-        told = [(name, value) for name, given in options.items() for value in _each(given)]
-        return (*(word for name, value in told for word in (f"--{name}", _as_typed(value))), *self._flags())
+        repeated = [(name, value) for name, given in options.items() for value in _each(given)]
+        return (*(word for name, value in repeated for word in (f"--{name}", _as_typed(value))), *self._flags())
 
     def _destination(self, setup: Setup) -> dict[str, Any]:
-        """Where to, by option."""
+        """Return speeds, goal or path and duration by option."""
         values = {name: getattr(self, name) for name in ("speed", "lateral", "turn", "goal", "path", "duration")}
         if not self._has_destination:
             if all(values[name] is None for name in ("speed", "lateral", "turn")):
@@ -86,27 +86,26 @@ class WalkOptions:
         return ("--noise",) if self.noise else ()
 
     def _setup(self) -> Setup:
-        for option in ("control", "model", "ground"):
+        for option in ("control", "model"):
             _check_choice(option, getattr(self, option))
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
-        kinds = [kind for kind, name in GROUND_NAMES.items() if name == self.ground]
-        chosen += [("simulation.ground.kind", kind) for kind in kinds]
+        chosen.append(("simulation.ground.kind", _ground_kind(self.ground)))
         settings = [f'{key}="{value}"' for key, value in chosen if value is not None]
         settings += [f"simulation.viscoelastic.{name}={_number(name, value)!r}" for name, value in self._soil.items()]
         settings += [f"simulation.ground.{name}={value!r}" for name, value in self._slope.items()]
         if self._has_destination and self.duration is not None:
-            settings.append(f"planner.max_duration={_number('duration', self.duration)!r}")
+            settings.append(f"planner.max_duration={_duration(self.duration)!r}")
         files = [Path(name) for name in self.files]
         robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
         setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
         kind = setup.simulation.ground.kind
-        if self._soil and kind is not GroundKind.VISCOELASTIC:
+        if self._soil and kind != GroundKind.VISCOELASTIC:
             raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")
         return with_pushes(setup, [parse_push(text) for text in self.pushes])
 
     @property
     def _soil(self) -> dict[str, float]:
-        """What is said of a soft ground."""
+        """Parameters of a soft ground that are given."""
         given = {"stiffness": self.stiffness, "damping": self.damping}
         return {name: value for name, value in given.items() if value is not None}
 
@@ -139,7 +138,7 @@ class WalkOptions:
         given = {"speed": self.speed, "lateral": self.lateral, "turn": self.turn}
         numbers = {name: _number(name, value) for name, value in given.items() if value is not None}
         forward = numbers.get("speed", 0.0 if numbers else _default_speed(setup))
-        duration = DEFAULT_DURATION if self.duration is None else _number("duration", self.duration)
+        duration = DEFAULT_DURATION if self.duration is None else _duration(self.duration)
         return VelocityCommand(forward, numbers.get("lateral", 0.0), math.radians(numbers.get("turn", 0.0)), duration)
 
 
@@ -246,9 +245,25 @@ def _check_choice(option: str, value: str | None) -> None:
     raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}")
 
 
+def _ground_kind(name: str | None) -> str | None:
+    """Return the kind of the ground that is called so: a shipped one, of an installed package, or a class."""
+    kinds = {shown: kind for kind, shown in ground_names().items()}
+    if name is None or ":" in name:
+        return name
+    if name not in kinds:
+        raise ConfigError(f"unknown --ground '{name}'{nearest_name(name, kinds)}")
+    return kinds[name]
+
+
 def _number(option: str, value: float) -> float:
     if not math.isfinite(value):
         raise ConfigError(f"--{option} {value}: expected a finite number")
+    return value
+
+
+def _duration(value: float) -> float:
+    if _number("duration", value) <= 0.0:
+        raise ConfigError(f"--duration {value:g}: expected more than 0 s")
     return value
 
 
@@ -272,3 +287,55 @@ def _is_number(text: str) -> bool:
         return math.isfinite(float(text))
     except ValueError:
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table that not every walk reads.
+
+    Attributes:
+        name: With dots.
+        choice: The options with which it is read, as typed.
+        is_read: Whether a configuration makes that choice.
+    """
+
+    name: str
+    choice: str
+    is_read: Callable[[Setup], bool]
+
+    def is_set_by(self, setting: str) -> bool:
+        key = setting.partition("=")[0].strip()
+        return key == self.name or key.startswith(f"{self.name}.")
+
+
+def idle_settings(settings: Iterable[str], setup: Setup) -> list[str]:
+    """Return one line for each table that ``table.key=value`` changes and this walk does not read."""
+    settings = list(settings)
+    idle = [table for table in _TABLES if any(map(table.is_set_by, settings)) and not table.is_read(setup)]
+    return [f"warning: --set {table.name}.… has no effect in this walk, it needs {table.choice}" for table in idle]
+
+
+def _is_by_torque(setup: Setup) -> bool:
+    return setup.walking.walking.control is ControlMode.TORQUE
+
+
+def _knows_soft_ground(setup: Setup) -> bool:
+    return setup.walking.knows_soft_ground
+
+
+def _on(kind: str) -> Callable[[Setup], bool]:
+    return lambda setup: setup.simulation.ground.kind == kind
+
+
+_TABLES = (
+    _Table("torque_control", "--control torque", _is_by_torque),
+    _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
+    _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
+    _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
+    _Table("dcm_mpc", "--model dcm_mpc", lambda setup: setup.walking.walking.model is SimplifiedModel.DCM_MPC),
+    *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),
+    *(
+        _Table(name, "gradiva module", lambda setup: False)
+        for name in ("robot_io", "bring_up", "coordinator", "remote", "joypad")
+    ),
+)

@@ -1,22 +1,25 @@
-"""One walk from the command line: says what it does, walks, shows, films, reports."""
+"""One walk from the command line: describe it, walk, show, film, report."""
 
 from __future__ import annotations
 
+import math
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from gradiva.cli.idle_settings import idle_settings
-from gradiva.cli.live_view import LiveView
 from gradiva.cli.output import JsonTarget, check_writable, console_beside, progress_bar
-from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_text import opening, outcome_line, result_table
-from gradiva.common import ConfigError, nearest_name
+from gradiva.cli.walk_options import WalkOptions, idle_settings
+from gradiva.common import ConfigError, Side, nearest_name
 from gradiva.experiments import (
     Observer,
     SimulatedWalk,
@@ -26,21 +29,39 @@ from gradiva.experiments import (
     check_slope,
     create_run,
     finish_walk,
+    footing_note,
     plan_from_start,
     save_walk,
+    slope_note,
 )
 from gradiva.planner import WalkingPlan
+from gradiva.robot_model import RobotDescription
+from gradiva.simulation import GroundKind, ground_name
 from gradiva.simulation.film import Camera, FilmFormat, film
-from gradiva.telemetry.replay import Motion
-from gradiva.telemetry.walk_record import WalkRecord
+from gradiva.telemetry import (
+    ERRORS,
+    KEY_FIGURES,
+    Footprint,
+    Motion,
+    Replay,
+    RobotView,
+    SignalLog,
+    WalkRecord,
+    footprints,
+    number,
+)
 
 _SETTLING = 3.0  # [s] of standing before and after the walk
 _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
+_FRAME = 1.0 / 30.0  # [s]
+_OPENING = 20.0  # [s] that the walk waits for the page to be opened
+_RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
+_COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
 
 
 @dataclass(frozen=True, slots=True)
 class ResultOptions:
-    """The options of ``gradiva walk`` that say what becomes of the result, as they were written.
+    """The options of ``gradiva walk`` for its result, as they were written.
 
     Attributes:
         out: Folder of the runs.
@@ -94,11 +115,11 @@ class ResultOptions:
 
 
 def walk_session(options: WalkOptions, results: ResultOptions) -> int:
-    """Walk, and write what was asked for; return the exit status.
+    """Walk, and write the result, the report and the film; return the exit status.
 
     Raises:
         WalkingError: The input is wrong, or a film cannot be drawn.
-        KeyboardInterrupt: The walk was interrupted; what there is of it is written.
+        KeyboardInterrupt: The walk was interrupted; log and report of its part are written.
     """
     target = JsonTarget(results.json_to)
     console = console_beside(target)
@@ -190,3 +211,149 @@ def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) 
 
         film(robot, motion.times, *pose, path, form, observe)
     console.print(f"film    {path}", markup=False, soft_wrap=True)
+
+
+def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
+    """Return the lines with which a walk begins: the command, and notes on the footing."""
+    notes = footing_note(request.setup), slope_note(request.setup)
+    return [describe_command(request, plan), *(note for note in notes if note)]
+
+
+def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
+    """Return one line about the command, its steps and the controller."""
+    tick = request.setup.walking.walking
+    steps = len(plan.steps)
+    kind = request.setup.simulation.ground.kind
+    ground = "" if kind == GroundKind.RIGID else f" on {ground_name(kind)} ground"
+    return (
+        f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
+        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground}"
+    )
+
+
+def outcome_line(result: Mapping[str, Any]) -> str:
+    """Return one line about the outcome, with console markup."""
+    outcome = str(result["outcome"])
+    return f"[{_COLOURS[outcome]}]{outcome}[/]: {escape(str(result['reason']))}"
+
+
+def result_table(result: Mapping[str, Any]) -> Table:
+    """Return the key figures."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for _ in range(2):
+        table.add_column(style="dim")
+        table.add_column(justify="right")
+    figures = _figures(result)
+    for left, right in zip_longest(figures[::2], figures[1::2], fillvalue=("", "")):
+        table.add_row(*left, *right)
+    return table
+
+
+class LiveView:
+    """Show the simulated robot about thirty times a second and keeps the simulation to real time.
+
+    Use it in a ``with`` statement; called after each tick. When the walk has ended, `replay` turns the page into
+    its replay.
+    """
+
+    def __init__(self, robot: RobotDescription, plan: WalkingPlan, start: float, console: Console) -> None:
+        """Remember robot, plan and clock.
+
+        Args:
+            robot: Its description.
+            plan: Its footsteps are shown.
+            start: Simulated time at which the view begins, [s].
+            console: The address is printed there.
+        """
+        self._robot, self._plan, self._console = robot, plan, console
+        self._shown = self._start = start
+
+    def __enter__(self) -> LiveView:
+        self._view = RobotView(self._robot)
+        self._view.footprints(planned_footprints(self._plan))
+        self._console.print(f"view    {self._view.url} (the walk waits {_OPENING:.0f} s for the page to be opened)")
+        self._wait_for_page(_OPENING)
+        self._wall_start = time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._view.close()
+
+    def __call__(self, walk: SimulatedWalk) -> None:
+        """Show the robot when a picture is due; wait when the simulation is ahead of the clock."""
+        if walk.time - self._shown < _FRAME:
+            return
+        self._shown = walk.time
+        truth, state = walk.robot.truth(), walk.log.robot_state if walk.log else None
+        points = {"com": truth.com_position}
+        if state is not None:
+            shift = (truth.base_position - state.base_position)[:2]  # the points keep their place under the robot
+            points |= {"dcm": state.dcm_position + shift, "zmp": state.zmp_position + shift}
+        forces = {side: (truth.foot_position(side), truth.foot_wrench(side)[:3]) for side in Side}
+        pose = truth.base_position, truth.base_rotation, truth.joint_positions
+        self._view.show(*pose, points, forces, walk.time)
+        ahead = (walk.time - self._start) - (time.monotonic() - self._wall_start)
+        if ahead > 0.0:
+            time.sleep(ahead)
+
+    def replay(self, log: SignalLog) -> None:
+        """Replay the walk on the same page until it is closed, or Ctrl-C; at once at an end where none is open."""
+        if not len(log) or not self._wait_for_page(0.0):
+            return
+        self._view.footprints(footprints(log))
+        player = Replay(self._view, Motion.read(WalkRecord(log, self._robot.joints), self._robot, 1.0 / _FRAME))
+        self._console.print(f"replay  {self._view.url}: the page replays the walk until you close it or press Ctrl-C")
+        try:
+            player.play(lambda: self._wait_for_page(_RELOADING))
+        except KeyboardInterrupt:
+            self._console.print()
+
+    def _wait_for_page(self, timeout: float) -> bool:
+        """Wait until a page is open; return whether one is after ``timeout`` [s]."""
+        end = time.monotonic() + timeout
+        while not self._view.server.get_clients() and time.monotonic() < end:
+            time.sleep(0.1)
+        return bool(self._view.server.get_clients())
+
+
+def planned_footprints(plan: WalkingPlan) -> list[Footprint]:
+    """Return where the feet will stand, the start included."""
+    start = plan.at(plan.start_time)
+    prints = [Footprint(side, start.foot(side).position, 0.0, plan.start_time) for side in Side]
+    for step in plan.steps:
+        pose = step.footstep.pose
+        prints.append(Footprint(step.footstep.side, np.array([pose.x, pose.y, 0.0]), pose.yaw, step.touch_down))
+    return prints
+
+
+def _figures(result: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return label and value of the key figures, the tracking errors and the tick's duration."""
+    x, y, yaw = result["final_pose"]
+    figures = [
+        (figure.label, f"{figure.number(result)}{_space(figure.unit)}{figure.unit}")
+        for figure in KEY_FIGURES
+        if figure.is_shown(result)
+    ]
+    pose = f"({_number(x, 2)}, {_number(y, 2)}) m, {_number(math.degrees(yaw), 0)}°"
+    errors = [(f"{name} error rms, max", _pair(result[key])) for key, name in ERRORS]
+    return [*figures, ("final pose", pose), *errors, ("tick time median, p99", _tick(result["tick_us"]["total"]))]
+
+
+def _number(value: float, digits: int) -> str:
+    return number(value, 1.0, digits)
+
+
+def _space(unit: str) -> str:
+    return "" if unit in ("", "°") else " "
+
+
+def _pair(error: Mapping[str, float | None]) -> str:
+    if error["rms"] is None or error["max"] is None:
+        return "–"
+    return f"{number(error['rms'], 1e3, 0)}, {number(error['max'], 1e3, 0)} mm"
+
+
+def _tick(spread: Mapping[str, float | None]) -> str:
+    if spread["median"] is None or spread["p99"] is None:
+        return "–"
+    return f"{spread['median']:.0f}, {spread['p99']:.0f} µs"

@@ -1,15 +1,26 @@
-"""What touches the ground: support polygon, contacts and their forces."""
+"""Contacts with the ground: support polygon, foot wrenches, soft and rigid contact forces."""
 
 from gradiva.contacts.linear_contact import LinearContact
-from gradiva.contacts.loaded_part import LoadedEdge, loaded_moments, loaded_part, normal_pressure
+from gradiva.contacts.loaded_part import (
+    LoadedEdge,
+    SoleMoments,
+    loaded_moments,
+    loaded_part,
+    normal_pressure,
+    polygon_moments,
+    rectangle_moments,
+)
 from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
-from gradiva.contacts.pendulum_wrenches import left_share, pendulum_wrenches
-from gradiva.contacts.sinkage import static_sinkage
-from gradiva.contacts.sole_moments import SoleMoments, polygon_moments, rectangle_moments
+from gradiva.contacts.pendulum_wrenches import left_fraction, pendulum_wrenches
 from gradiva.contacts.support_polygon import SupportPolygon, support_polygon
-from gradiva.contacts.viscoelastic_contact import SoleMotion, ViscoElasticContact, WrenchRate
-from gradiva.contacts.viscoelastic_equations import ViscoElasticEquations
-from gradiva.contacts.viscoelastic_parameters import ViscoElasticParameters
+from gradiva.contacts.viscoelastic_contact import (
+    SoleMotion,
+    ViscoElasticContact,
+    ViscoElasticEquations,
+    ViscoElasticParameters,
+    WrenchRate,
+    static_sinkage,
+)
 
 __all__ = [
     "LinearContact",
@@ -22,7 +33,7 @@ __all__ = [
     "ViscoElasticEquations",
     "ViscoElasticParameters",
     "WrenchRate",
-    "left_share",
+    "left_fraction",
     "loaded_moments",
     "loaded_part",
     "normal_pressure",

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.contacts.viscoelastic_parameters import ViscoElasticParameters
+from gradiva.contacts.viscoelastic_contact import ViscoElasticParameters
 
 _GIMBAL_LOCK = 1e-9  # [-] cosine of the pitch below which roll and yaw are one
 

@@ -1,4 +1,4 @@
-r"""The part of a sole that soft ground pushes on.
+r"""Loaded part of a sole on soft ground: its area and moments.
 
 Ground pushes and never pulls. The normal component of :math:`\rho = k (\bar x - x) - b \dot x` is affine over the sole,
 
@@ -17,9 +17,67 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from gradiva.contacts.half_plane import Point
-from gradiva.contacts.plain_vectors import Matrix, Vector, combination
-from gradiva.contacts.sole_moments import SoleMoments, edges_moments
+from gradiva.common import Side, SoleRectangle
+from gradiva.contacts.plain_vectors import Matrix, Point, Vector, combination
+
+
+class SoleMoments(NamedTuple):
+    r"""Integrals over a part of the sole, its points :math:`(x, y)` taken in the sole frame.
+
+    Attributes:
+        area: :math:`\int 1`, [m²].
+        x: :math:`\int x`, [m³].
+        y: :math:`\int y`, [m³].
+        xx: :math:`\int x^2`, [m⁴].
+        xy: :math:`\int x y`, [m⁴].
+        yy: :math:`\int y^2`, [m⁴].
+        height: Of the touching surface in the sole frame, [m].
+    """
+
+    area: float
+    x: float
+    y: float
+    xx: float
+    xy: float
+    yy: float
+    height: float
+
+
+def rectangle_moments(sole: SoleRectangle, side: Side) -> SoleMoments:
+    """Return the moments of the whole sole."""
+    return polygon_moments([(x, y) for x, y in sole.corners(side).tolist()], sole.z)
+
+
+def polygon_moments(corners: Sequence[Point], height: float) -> SoleMoments:
+    """Return the moments of a polygon.
+
+    Args:
+        corners: Counter-clockwise from above, in the sole frame, [m]; fewer than three span nothing.
+        height: Of the touching surface in the sole frame, [m].
+    """
+    return edges_moments([(corners[index - 1], corner) for index, corner in enumerate(corners)], height)
+
+
+def edges_moments(edges: Sequence[tuple[Point, Point]], height: float) -> SoleMoments:
+    r"""Return the moments of what closed lines enclose: each edge spans a triangle with the origin, Green's theorem.
+
+    A triangle of the origin, :math:`a` and :math:`b` has :math:`\int x = A (a_x + b_x)/3` and
+    :math:`\int x y = A (2 a_x a_y + a_x b_y + b_x a_y + 2 b_x b_y)/12`, with its signed area A.
+
+    Args:
+        edges: Start and end of each, in any order, counter-clockwise from above, in the sole frame, [m].
+        height: Of the touching surface in the sole frame, [m].
+    """
+    area = sx = sy = sxx = sxy = syy = 0.0
+    for (ax, ay), (bx, by) in edges:
+        doubled = ax * by - bx * ay
+        area += doubled
+        sx += doubled * (ax + bx)
+        sy += doubled * (ay + by)
+        sxx += doubled * (ax * ax + ax * bx + bx * bx)
+        sxy += doubled * (2.0 * (ax * ay + bx * by) + ax * by + bx * ay)
+        syy += doubled * (ay * ay + ay * by + by * by)
+    return SoleMoments(area / 2.0, sx / 6.0, sy / 6.0, sxx / 12.0, sxy / 24.0, syy / 12.0, height)
 
 
 class LoadedEdge(NamedTuple):
@@ -38,7 +96,7 @@ class LoadedEdge(NamedTuple):
 
 
 class LoadedPart(NamedTuple):
-    """What of a sole is loaded.
+    """Loaded part of a sole.
 
     Attributes:
         moments: Its area and moments.
@@ -88,8 +146,8 @@ def loaded_moments(corners: Sequence[Point], pressure: tuple[float, float, float
 def loaded_part(corners: Sequence[Point], pressure: tuple[float, float, float], height: float) -> LoadedPart:
     """Return the loaded part of the sole.
 
-    What is left of its edges, and the line that cuts them, go round it. No branch depends on a number, so that symbols
-    give an expression.
+    It is bounded by the loaded parts of the sole's edges and the line that cuts them. No branch depends on a number, so
+    that symbols give an expression.
 
     Args:
         corners: Of the sole, counter-clockwise, in the sole frame, [m].
@@ -110,11 +168,11 @@ def loaded_part(corners: Sequence[Point], pressure: tuple[float, float, float], 
 
 
 class _Edge:
-    """One edge of the sole, walked from one corner to the next; what it is tells itself by factors of 0 and 1.
+    """One edge of the sole, from one corner to the next; its cases are factors of 0 and 1, not branches.
 
     Attributes:
-        leaves: 1 if it walks out of the loaded part.
-        enters: 1 if it walks into it.
+        leaves: 1 if it leaves the loaded part.
+        enters: 1 if it enters it.
         cut: Where it does; its start if it does not.
         loaded: Ends of its loaded part; of length zero if there is none.
     """

@@ -13,7 +13,7 @@ _RANK_TOLERANCE = 1e-6  # [-] of the largest singular value: four corners of a r
 
 @dataclass(frozen=True, slots=True)
 class PenaltyConfig:
-    """How a touching point is stopped and pushed out of the ground; nothing here depends on the robot.
+    """Gains with which a touching point is stopped and pushed out of the ground, independent of the robot.
 
     Attributes:
         stiffness: Acceleration per penetration, k_p, [1/s²].
@@ -34,7 +34,7 @@ class PenaltyConfig:
 
 
 def penalty_accelerations(positions: NDArray, velocities: NDArray, config: PenaltyConfig) -> NDArray:
-    r"""Return how touching points should accelerate (Rengifo et al., 2009, equation 17 and section V).
+    r"""Return the desired accelerations of touching points (Rengifo et al., 2009, equation 17 and section V).
 
     .. math:: \ddot p_{x,y} = -k_v \dot p_{x,y}, \qquad
         \ddot p_z = k_p (-\epsilon - p_z) - k_v \min(0, \dot p_z)
@@ -63,7 +63,7 @@ def penalty_forces(mobility: NDArray, free: NDArray, desired: NDArray, friction:
     the smallest forces that do it; then :math:`f_n = \max(0, f'_n)`, and what is tangential is shortened, in its
     direction, to :math:`\mu f_n`. Where nothing is cut the points accelerate as desired.
 
-    A point that is cut slides, and nobody can choose its tangential acceleration any more. So the normal forces are
+    A point that is cut slides, and its tangential acceleration is no longer free. So the normal forces are
     solved for once more, with friction at its limit, before they are cut. (The paper leaves this out; a brick that
     slides would then be carried as one that sticks, and sink.)
 

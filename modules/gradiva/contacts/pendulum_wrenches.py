@@ -1,8 +1,9 @@
-r"""The foot wrenches of the linear inverted pendulum.
+r"""Foot wrenches of the linear inverted pendulum.
 
 The pendulum needs the force :math:`f = m (\zeta^2 (x - z), g + \ddot x_z)` through its ZMP :math:`z`. In double
 support the load splits by the projection :math:`\lambda` of :math:`z` on the line between the feet's own ZMP
-points, so that a foot is unloaded when it lifts off; what :math:`z` is off that line moves both centres of pressure.
+points, so that a foot is unloaded when it lifts off; the offset of :math:`z` from that line moves
+both centres of pressure.
 """
 
 from __future__ import annotations
@@ -19,35 +20,35 @@ def pendulum_wrenches(
 
     Args:
         force: Total, world, [N], shape (3,).
-        zmp: Where it acts, on the plane of the soles, [m], shape (2,).
+        zmp: Point at which it acts, on the plane of the soles, [m], shape (2,).
         feet: Left and right.
-        zmp_points: Where each foot likes to be loaded, world, [m], shape (2, 2).
+        zmp_points: Nominal ZMP of each foot, world, [m], shape (2, 2).
 
     Returns:
         Two wrenches about the sole origins, world axes, [N, N·m], shape (6,).
     """
-    share = left_share(zmp, feet, zmp_points)
+    fraction = left_fraction(zmp, feet, zmp_points)
     (x, y), (left, right) = zmp.tolist(), zmp_points.tolist()
     shift = (
-        x - share * left[0] - (1.0 - share) * right[0],
-        y - share * left[1] - (1.0 - share) * right[1],
+        x - fraction * left[0] - (1.0 - fraction) * right[0],
+        y - fraction * left[1] - (1.0 - fraction) * right[1],
     )
     total = force.tolist()
-    return _wrench(feet[0], share, total, left, shift), _wrench(feet[1], 1.0 - share, total, right, shift)
+    return _wrench(feet[0], fraction, total, left, shift), _wrench(feet[1], 1.0 - fraction, total, right, shift)
 
 
 def _wrench(
-    foot: FootReference, share: float, force: list[float], point: list[float], shift: tuple[float, float]
+    foot: FootReference, fraction: float, force: list[float], point: list[float], shift: tuple[float, float]
 ) -> NDArray:
-    """Return a share of the force through a point that is shifted, as a wrench about the sole origin."""
+    """Return a fraction of the force through a point that is shifted, as a wrench about the sole origin."""
     x0, y0, _ = foot.position.tolist()
     x, y = point[0] + shift[0] - x0, point[1] + shift[1] - y0
-    fx, fy, fz = share * force[0], share * force[1], share * force[2]
+    fx, fy, fz = fraction * force[0], fraction * force[1], fraction * force[2]
     return np.array((fx, fy, fz, y * fz, -x * fz, x * fy - y * fx))
 
 
-def left_share(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:
-    """Return the share of the load on the left foot, in [0, 1]."""
+def left_fraction(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:
+    """Return the fraction of the load on the left foot, in [0, 1]."""
     left, right = feet
     if not right.in_contact:
         return 1.0

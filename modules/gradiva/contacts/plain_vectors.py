@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 Vector = Sequence[float]
 Matrix = Sequence[Vector]
+Point = tuple[float, float]
 
 
 def combination(alpha: float, a: Vector, beta: float, b: Vector) -> list[float]:

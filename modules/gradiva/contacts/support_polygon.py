@@ -1,4 +1,4 @@
-"""Where the zero moment point may be: the convex hull of the soles that touch the ground."""
+"""Support polygon: the convex hull of the soles that touch the ground, in which the zero moment point may be."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly, sealed
-from gradiva.contacts.half_plane import Point, clip
+from gradiva.contacts.plain_vectors import Point
 
 _SMALLEST_AREA = 1e-12  # [m²] corners that turn by less are on a straight edge
 
@@ -53,7 +53,7 @@ class SupportPolygon:
         self.offsets: NDArray = readonly([edge[2] for edge in self._edges])
 
     def contains(self, point: Vector, tolerance: float = 0.0) -> bool:
-        """Tell whether a point (world, [m], shape (2,)) is inside or on the edge, up to a tolerance [m].
+        """Return whether a point (world, [m], shape (2,)) is inside or on the edge, up to a tolerance [m].
 
         Raises:
             ValueError: The point is not finite; so do ``distance`` and ``project``.
@@ -138,6 +138,29 @@ def _support_polygon(
         for u, v in sole.corners(side, margin).tolist():
             points.append((x + c * u - s * v, y + s * u + c * v))
     return SupportPolygon(points)
+
+
+def clip(corners: list[Point], nx: float, ny: float, b: float) -> list[Point]:
+    r"""Return the corners of the part of a polygon inside :math:`n_x x + n_y y \le b`, in the same order.
+
+    Args:
+        corners: Of a convex polygon, in order, [m].
+        nx: Of the outward normal, of any length.
+        ny: The same.
+        b: Offset of the line.
+    """
+    kept: list[Point] = []
+    start = corners[-1] if corners else (0.0, 0.0)
+    outside_start = nx * start[0] + ny * start[1] - b
+    for end in corners:
+        outside_end = nx * end[0] + ny * end[1] - b
+        if outside_start * outside_end < 0.0:
+            ratio = outside_start / (outside_start - outside_end)
+            kept.append((start[0] + ratio * (end[0] - start[0]), start[1] + ratio * (end[1] - start[1])))
+        if outside_end <= 0.0:
+            kept.append(end)
+        start, outside_start = end, outside_end
+    return kept
 
 
 def _convex_hull(points: list[Point]) -> list[Point]:

@@ -1,30 +1,31 @@
 """Walks in simulation: run, scored, compared with the thesis, timed."""
 
 from gradiva.experiments.benchmark import run_benchmark
-from gradiva.experiments.experiment import Experiment, ExperimentOptions, ExperimentRun
+from gradiva.experiments.experiment import (
+    Experiment,
+    ExperimentOptions,
+    ExperimentRun,
+    all_experiments,
+    find_experiment,
+)
 from gradiva.experiments.fall_diagnosis import diagnose
-from gradiva.experiments.planned_walk import final_pose, plan_from_start
-from gradiva.experiments.registry import EXPERIMENTS, find_experiment
+from gradiva.experiments.footing import check_footing, check_slope, footing_note, slope_note
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
-from gradiva.experiments.slope_footing import check_slope, slope_note
-from gradiva.experiments.soft_footing import check_footing, footing_note
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
-from gradiva.experiments.trial import Trial, TrialResult, run_trial
-from gradiva.experiments.trial_pool import TrialPool
+from gradiva.experiments.trial import Trial, TrialPool, TrialResult, run_trial
 from gradiva.experiments.walk_result import (
-    GROUND_NAMES,
     WalkOutcome,
     WalkRequest,
     create_run,
+    final_pose,
     finish_walk,
+    plan_from_start,
     run_walk,
     save_walk,
 )
 from gradiva.experiments.walk_score import score
 
 __all__ = [
-    "EXPERIMENTS",
-    "GROUND_NAMES",
     "Experiment",
     "ExperimentOptions",
     "ExperimentRun",
@@ -37,6 +38,7 @@ __all__ = [
     "TrialResult",
     "WalkOutcome",
     "WalkRequest",
+    "all_experiments",
     "check_footing",
     "check_slope",
     "create_run",

@@ -1,36 +1,333 @@
-"""How fast the layers are, each alone on the ticks of a recorded walk, and all together."""
+"""Benchmark: durations of every layer alone on the inputs of a recorded walk, and of all together."""
 
 from __future__ import annotations
 
 import dataclasses
+import gc
 import importlib.metadata
+import math
 import os
 import platform
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle, islice
+from itertools import cycle, islice, repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from gradiva.experiments.contact_timing import contact_rows
-from gradiva.experiments.message_timing import message_rows
-from gradiva.experiments.middleware_measurements import (
+from gradiva.common import (
+    FootContact,
+    JointCommand,
+    Measurement,
+    NDArray,
+    RobotPosture,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+    so3,
+)
+from gradiva.contacts import SoleMotion, ViscoElasticContact
+from gradiva.experiments.private_network import (
     measure_periodic_stream,
     measure_round_trips,
     measure_strict_stream,
+    private_network,
 )
-from gradiva.experiments.planned_walk import plan_from_start
-from gradiva.experiments.private_network import private_network
-from gradiva.experiments.recorded_ticks import RecordedTicks, record_ticks
-from gradiva.experiments.timing import benchmark_row, durations
-from gradiva.experiments.torque_benchmark import torque_rows
+from gradiva.experiments.simulated_walk import SimulatedWalk
+from gradiva.experiments.walk_result import plan_from_start
+from gradiva.middleware import (
+    CommandKind,
+    JointData,
+    JointDataMessage,
+    MeasurementsReader,
+    SensorClass,
+    SensorMeasurement,
+    StreamedCommand,
+    WireFamily,
+    joint_data_in,
+    measurements_messages,
+    measurements_to_items,
+    numbers_of,
+    sizes_of,
+    values_messages,
+)
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.simulation import GroundKind
 from gradiva.walking import SimplifiedModel, WalkingLayers
-from gradiva.whole_body import InverseKinematics
+from gradiva.walking.model_control import DesiredPendulum, ModelControl, PendulumLayer
+from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
+
+_WARM_UP = 50  # [calls] that fill caches and do not count
+
+
+def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
+    """Make the calls one after the other, garbage collection off; return their durations, [µs]."""
+    samples: list[float] = []
+    clock = time.perf_counter
+    gc.collect()
+    gc.disable()
+    try:
+        for call in calls:
+            start = clock()
+            call()
+            samples.append(1e6 * (clock() - start))
+    finally:
+        gc.enable()
+    return samples[min(_WARM_UP, len(samples) // 10) :]
+
+
+def benchmark_row(
+    name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None
+) -> dict[str, Any]:
+    """Return a row of the benchmark's JSON.
+
+    Args:
+        name: Of what was timed.
+        samples: Durations, [µs].
+        violation: Largest constraint violation of an optimisation, in the units of its constraints.
+    """
+    median, p99 = np.percentile(samples, [50, 99])
+    return {
+        "name": name,
+        "median_us": float(median),
+        "p99_us": float(p99),
+        "max_us": float(np.max(samples)),
+        "max_violation": violation,
+        "samples": len(samples),
+    }
+
+
+@dataclass(slots=True, eq=False)
+class RecordedTicks:
+    """What went into the layers, tick by tick.
+
+    Attributes:
+        robot: Name.
+        inverse_kinematics: Posture, reference and period.
+        model_control: Arguments of ``ModelControl.update``, and those given by name.
+        estimation: Measurement and reference.
+        tick_us: Durations of whole ticks, [µs].
+        simulation_us: Durations of the plant's share of a period, [µs].
+        real_time_factor: Simulated over wall time of the whole loop.
+    """
+
+    robot: str
+    inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
+    model_control: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
+    tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
+    simulation_us: list[float] = field(default_factory=list)
+    real_time_factor: float = 0.0
+
+
+def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler | None = None) -> RecordedTicks:
+    """Walk at ``speed`` [m/s] for ``duration`` [s] and keep what the layers were given.
+
+    Raises:
+        RuntimeError: The robot fell: times of a fall say nothing about walking.
+    """
+    ticks = RecordedTicks(setup.robot.name)
+    walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
+    _keep_whole_body(ticks, walk.layers.whole_body)
+    walk.layers.model_control = _ModelControlRecorder(walk.layers.model_control, ticks)
+    _time_plant(walk, ticks)
+    started = time.perf_counter()
+    stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
+    ticks.real_time_factor = walk.time / (time.perf_counter() - started)
+    if not stands:
+        raise RuntimeError(
+            f"{setup.robot.name} did not walk at {speed} m/s: {walk.robot.fall or walk.controller.reason}"
+        )
+    ticks.tick_us = np.array(walk.recorder.log["tick::total"][:, 0])
+    return ticks
+
+
+def note_commands(
+    layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
+) -> Callable[[], None]:
+    """Have layer 3, whoever holds it, call ``note`` with what it is given before each command; return what ends it."""
+    command = layer.command
+
+    def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
+        note(state, reference, period)
+        return command(state, reference, period, relaxed)
+
+    def end() -> None:
+        layer.command = command  # type: ignore[method-assign]
+
+    layer.command = noted  # type: ignore[method-assign]
+    return end
+
+
+def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
+    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
+        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
+
+    note_commands(layer, note)
+
+
+class _ModelControlRecorder(ModelControl):
+    """A model control that notes what it is given."""
+
+    def __init__(self, inner: PendulumLayer, ticks: RecordedTicks) -> None:
+        self.__dict__.update(inner.__dict__)
+        self._ticks = ticks
+
+    def update(self, *arguments: Any, **named: Any) -> DesiredPendulum:
+        self._ticks.model_control.append((arguments, named))
+        return super().update(*arguments, **named)
+
+
+def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
+    if walk.log is not None and walk.log.reference is not None:
+        ticks.estimation.append((walk.measurement, walk.log.reference))
+
+
+def _time_plant(walk: SimulatedWalk, ticks: RecordedTicks) -> None:
+    advance = walk.robot.advance
+
+    def timed(duration: float) -> None:
+        started = time.perf_counter()
+        advance(duration)
+        ticks.simulation_us.append(1e6 * (time.perf_counter() - started))
+
+    walk.robot.advance = timed  # type: ignore[method-assign]
+
+
+_CALLS = 2000
+_STIFFNESS, _DAMPING = 1e6, 1e4  # [N/m³], [N·s/m³]
+_PERIOD = 1e-3  # [s] of torque control
+
+
+def contact_rows(sole: SoleRectangle) -> list[dict[str, Any]]:
+    """Return rows of the benchmark: wrench and its rate on a foot that rocks, half of the time on a part of its sole.
+
+    Args:
+        sole: Of the left foot.
+    """
+    model = ViscoElasticContact(sole, Side.LEFT)
+    at_rest = FootContact(True, np.zeros(3), np.eye(3), _STIFFNESS, _DAMPING)
+    motions = [_rocking(2.0 * math.pi * index / _CALLS) for index in range(_CALLS)]
+    return [
+        benchmark_row(
+            "contacts.viscoelastic_wrench", durations(partial(model.wrench, motion, at_rest) for motion in motions)
+        ),
+        benchmark_row("contacts.rate", durations(partial(model.rate, motion, at_rest, _PERIOD) for motion in motions)),
+    ]
+
+
+def _rocking(phase: float) -> SoleMotion:
+    turn = 0.1 * math.sin(phase) * np.array([0.5, 1.0, 0.2])
+    twist = math.cos(phase) * np.array([0.01, -0.01, 0.02, 0.1, 0.2, 0.05])
+    return SoleMotion(np.array([0.0, 0.0, -0.005]), so3.exp(turn), twist)
+
+
+_JOINTS = 16  # of a part: an arm with its hand
+_SIGNALS, _ELEMENTS = 40, 6  # of a logged tick
+_FAMILY = WireFamily.YARP_3
+
+
+def message_rows() -> list[dict[str, Any]]:
+    """Return rows of the benchmark: the state of a board, its set-points, a server's sensors, a logged tick."""
+    timed: dict[str, Callable[[], object]] = {**_of_boards(), **_of_sensors(), "yarp.signals/written": _signals()}
+    return [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in timed.items()]
+
+
+def _of_boards() -> dict[str, Callable[[], object]]:
+    state = JointData.of(np.linspace(0.0, 1.0, _JOINTS))
+    written = JointDataMessage(state, _FAMILY).to_wire(_FAMILY)
+    command = StreamedCommand(CommandKind.POSITION_DIRECT, None, tuple(state.joint_position.tolist()))
+    return {
+        "yarp.state/written": lambda: JointDataMessage(state, _FAMILY).to_wire(_FAMILY),
+        "yarp.state/read": partial(joint_data_in, written, _FAMILY),
+        "yarp.set_points/written": lambda: command.message(_FAMILY).to_wire(_FAMILY),
+    }
+
+
+def _of_sensors() -> dict[str, Callable[[], object]]:
+    told = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
+    messages, reader = measurements_messages(sizes_of(told)), MeasurementsReader()
+    written = messages.message(numbers_of(told)).to_wire(_FAMILY)
+    reader.from_items(measurements_to_items(told))
+    return {
+        "yarp.sensors/written": lambda: messages.message(numbers_of(told)).to_wire(_FAMILY),
+        "yarp.sensors/read": partial(reader.usual, written, _FAMILY),
+    }
+
+
+def _signals() -> Callable[[], object]:
+    messages = values_messages([(f"group::signal_{number:02}", _ELEMENTS) for number in range(_SIGNALS)], 0)
+    return partial(messages.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY)
+
+
+_TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
+_NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
+
+Tick = tuple[RobotState, WholeBodyReference, float]
+
+
+def torque_rows(
+    robot: str, compiler: Compiler, announce: Callable[[str], None], duration: float
+) -> list[dict[str, Any]]:
+    """Return the rows of one robot: dynamics, assembly and solution together.
+
+    The violation is that of the constraints that must be met: dynamics [N, N·m] and feet that stand [m/s², rad/s²].
+
+    Args:
+        robot: Its name.
+        compiler: Of the expressions.
+        announce: Called with what is timed next.
+        duration: Of the walk, [s]; 3 s are some five thousand ticks with standing, half of them on two feet.
+
+    Raises:
+        RuntimeError: The robot fell.
+    """
+    rows = []
+    for ground, name in _NAMES.items():
+        announce(f"{robot}: walking by torque on {ground} ground")
+        controller, ticks, start = _recorded(robot, ground, compiler, duration)
+        controller.reset(start)
+        samples = durations(partial(controller.command, *tick) for tick in ticks)
+        rows.append(benchmark_row(f"whole_body.{name}/{robot}", samples, _largest_violation(controller, ticks, start)))
+    return rows
+
+
+def _recorded(
+    robot: str, ground: str, compiler: Compiler, duration: float
+) -> tuple[TorqueController, list[Tick], RobotPosture]:
+    """Walk, and return the controller, what it was given on two feet, and where it began."""
+    setup = load_setup(robot, {"walking.control": "torque", "simulation.ground.kind": str(ground)})
+    walk = SimulatedWalk(setup, compiler=compiler)
+    controller = walk.layers.whole_body
+    assert isinstance(controller, TorqueController)
+    ticks: list[Tick] = []
+
+    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
+        if reference.left_foot.in_contact and reference.right_foot.in_contact:
+            ticks.append((state, reference, period))
+
+    end = note_commands(controller, note)
+    if not (walk.get_ready() and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration))):
+        raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
+    end()
+    return controller, ticks, walk.layers.start_posture
+
+
+def _largest_violation(controller: TorqueController, ticks: list[Tick], start: RobotPosture) -> float:
+    controller.reset(start)
+    worst = 0.0
+    for tick in ticks:
+        controller.command(*tick)
+        worst = max(worst, controller.problem.quadratic_program.violation(controller.problem.solution))
+    return worst
+
 
 _SPEED = 0.19  # [m/s] of the recorded walk
 _RATE = 500.0  # [Hz] of a stream of messages

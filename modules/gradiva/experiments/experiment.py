@@ -1,22 +1,68 @@
-"""What an experiment is: a name, a source, rows and figures."""
+"""Experiments: their runs, rows and figures, what is asked of a row, and which experiments there are."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from gradiva.experiments.asked import is_fulfilled
-from gradiva.experiments.trial_pool import TrialPool
+from gradiva.common import ConfigError, load_plugin, nearest_name, plugin_names
+from gradiva.experiments import campaigns
+from gradiva.experiments.trial import TrialPool
 from gradiva.telemetry import RunFolder
 from gradiva.telemetry.log_files import plain
+
+COM_LIMIT = 0.010  # [m] a walk whose CoM is ever farther from its reference keeps its balance, but does not track
+INACCURATE = "inaccurate"
+"""Outcome of a walk beyond that limit."""
+
+_SUCCESSES = ("walked", "met")
+
+
+class Asked(StrEnum):
+    """What a row has under ``asked``; a row without it must succeed, whatever that is in its experiment."""
+
+    TO_TRACK = "to track"
+    """To walk with the CoM within the limit."""
+    TO_WALK = "to walk"
+    """To walk, however far the CoM is off: where even ground that is known would not keep it."""
+    AS_FOUND = "as found"
+    """A limit is looked for, or a controller compared: whatever comes is an answer."""
+
+
+def judged(figures: Mapping[str, Any]) -> tuple[str, str]:
+    """Return outcome and reason of a walk, `INACCURATE` when it walked with the CoM beyond `COM_LIMIT`.
+
+    Args:
+        figures: In the shape of ``result.json``; without an error of the CoM where there was no plan.
+    """
+    outcome, reason = str(figures["outcome"]), str(figures["reason"])
+    error = figures.get("com_error_m", {}).get("max")
+    if outcome != "walked" or error <= COM_LIMIT:
+        return outcome, reason
+    return INACCURATE, f"{but_com(error)}, {1e3 * COM_LIMIT:.0f} mm is the limit"
+
+
+def but_com(error: float) -> str:
+    """Return what tables and figures say of a walk with this error of the CoM [m]."""
+    return f"walked, but CoM {1e3 * error:.1f} mm"
+
+
+def is_fulfilled(row: Mapping[str, Any]) -> bool:
+    """Return whether a row with ``outcome``, and perhaps ``asked``, is as it should be."""
+    asked, outcome = row.get("asked"), row["outcome"]
+    return asked == Asked.AS_FOUND or outcome in _SUCCESSES or (asked == Asked.TO_WALK and outcome == INACCURATE)
+
 
 Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
@@ -169,3 +215,59 @@ def as_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(as_text(item) for item in value)
     return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.4g}") if isinstance(value, float) else str(value)
+
+
+GROUP = "gradiva.experiments"
+"""Entry points of other packages: each names an ``Experiment``."""
+
+
+def all_experiments() -> dict[str, Experiment]:
+    """Return the experiments by name: those of ``gradiva.experiments.campaigns``, and those of installed packages.
+
+    A package adds one by an entry point of the group ``gradiva.experiments``. One that cannot be loaded stays in the
+    list with the reason, and raises it when it is run.
+    """
+    chapters = (
+        importlib.import_module(f"{campaigns.__name__}.{found.name}") for found in iter_modules(campaigns.__path__)
+    )
+    own = {experiment.name: experiment for chapter in chapters for experiment in getattr(chapter, "EXPERIMENTS", ())}
+    others = {name: _other(name) for name in plugin_names(GROUP) if name not in own}
+    return {**own, **others}
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return an experiment.
+
+    Args:
+        name: As ``gradiva experiment --list`` has it, or ``package.module:EXPERIMENT``.
+
+    Raises:
+        ConfigError: There is none of this name, or it cannot be loaded.
+    """
+    if ":" in name:
+        return _loaded(name)
+    experiments = all_experiments()
+    if name not in experiments:
+        raise ConfigError(f"unknown experiment '{name}'{nearest_name(name, experiments)}")
+    return experiments[name]
+
+
+def _loaded(name: str) -> Experiment:
+    found = load_plugin(GROUP, name)
+    if not isinstance(found, Experiment):
+        raise ConfigError(
+            f"'{name}' of the group '{GROUP}' is a {type(found).__name__}, no gradiva.experiments.Experiment"
+        )
+    return found
+
+
+def _other(name: str) -> Experiment:
+    try:
+        return _loaded(name)
+    except ConfigError as error:
+        reason = error
+
+    def fail(run: ExperimentRun) -> None:
+        raise reason
+
+    return Experiment(name, "an installed package", f"cannot be loaded: {reason}", fail)

@@ -1,4 +1,4 @@
-"""Says why a walk ended badly: the first sign of it, read backward from the fall, and the cause."""
+"""The first sign and the cause of a walk that ended badly, and the robot's own measurements that show them."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
     def cause(onset: float) -> Cause | None:
         if measured is None:
             return None
-        known_speed = load_robot(robot.name).max_speed
+        known_speed = load_robot(walk.setup.robot_argument).max_speed
         return find_cause(FallEvidence(measured, log, onset, layers.joint_bounds.velocities, known_speed, events))
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)

@@ -1,21 +1,48 @@
-"""A robot in simulation and its walking controller, tick by tick."""
+"""A simulated walk: plant and controller stepped together, tick by tick."""
 
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable
 
 from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
-from gradiva.experiments.ground_signals import ground_signals
-from gradiva.experiments.sole_signals import sole_signals
-from gradiva.experiments.stopwatch import Stopwatch
-from gradiva.experiments.torque_signals import torque_signals
-from gradiva.experiments.walking_recorder import WalkingRecorder
+from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals, sole_signals, torque_signals
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
+
+PARTS = ("estimation", "model_control", "whole_body", "total")
+
+
+class Stopwatch:
+    """Collects the laps of the ticks.
+
+    Attributes:
+        last: Part to duration of the running tick, [µs]; zero for parts that did not run.
+    """
+
+    def __init__(self) -> None:
+        self.last = dict.fromkeys(PARTS, 0.0)
+        self._start = self._lap = 0.0
+
+    def start(self) -> None:
+        """Begin a tick."""
+        self.last = dict.fromkeys(PARTS, 0.0)
+        self._start = self._lap = time.perf_counter()
+
+    def lap(self, part: str) -> None:
+        """End one part of the tick."""
+        now = time.perf_counter()
+        self.last[part] = 1e6 * (now - self._lap)
+        self._lap = now
+
+    def stop(self) -> None:
+        """End the tick."""
+        self.last["total"] = 1e6 * (time.perf_counter() - self._start)
+
 
 Observer = Callable[["SimulatedWalk"], None]
 """Called after each tick."""
@@ -152,7 +179,7 @@ class SimulatedWalk:
 
     @property
     def _is_held_by_torques_alone(self) -> bool:
-        is_soft = self.setup.simulation.ground.kind is GroundKind.VISCOELASTIC
+        is_soft = self.setup.simulation.ground.kind == GroundKind.VISCOELASTIC
         return is_soft and self.setup.walking.walking.control is ControlMode.TORQUE
 
     def follow(self, command: Command, settle: float = 2.0) -> bool:

@@ -9,23 +9,56 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import RobotInterfaceError, Side, so3
+from gradiva.common import NDArray, RobotInterfaceError, Side, so3
 from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose_walk
-from gradiva.experiments.planned_walk import Pose, middle_pose, plan_from_start
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_score import score, specific_energetic_cost
-from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, VelocityCommand
+from gradiva.planner import (
+    Command,
+    GoalCommand,
+    PathCommand,
+    PlannerConfig,
+    VelocityCommand,
+    WalkingPlan,
+    WalkingPlanner,
+)
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
-from gradiva.simulation import GroundKind
+from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, write_report
 from gradiva.walking import WalkingState
 
 _INTERRUPTED = "interrupted"
 _LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
 
-GROUND_NAMES = {GroundKind.RIGID: "rigid", GroundKind.VISCOELASTIC: "soft", GroundKind.PENALTY: "penalty"}
-"""What commands and results call the kinds of ground."""
+Pose = tuple[float, float, float]
+"""x, y [m] and yaw [rad] in world."""
+
+
+def plan_from_start(setup: Setup, command: Command) -> WalkingPlan:
+    """Return what the robot is going to do, on a clock that starts with the walk.
+
+    Raises:
+        PlanningError: The command exceeds a limit, or no footsteps fulfil it.
+    """
+    planner = WalkingPlanner(setup.walking.planner)
+    return planner.walk(command, planner.at_origin(0.0))
+
+
+def final_pose(plan: WalkingPlan) -> Pose:
+    """Return where the middle of the feet stands at the end of a plan, and its heading."""
+    end = plan.at(plan.end_time)
+    left, right = end.foot(Side.LEFT), end.foot(Side.RIGHT)
+    return middle_pose(left.position, left.rotation, right.position, right.rotation)
+
+
+def middle_pose(
+    left_position: NDArray, left_rotation: NDArray, right_position: NDArray, right_rotation: NDArray
+) -> Pose:
+    """Return the pose in the middle of two feet (world; positions of shape (3,), rotations (3, 3))."""
+    x, y = 0.5 * (left_position + right_position)[:2]
+    left, right = so3.yaw(left_rotation), so3.yaw(right_rotation)
+    return float(x), float(y), float(left + 0.5 * so3.wrap_angle(right - left))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +182,7 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
         "robot": setup.robot.name,
         "control": str(setup.walking.walking.control),
         "model": str(setup.walking.walking.model),
-        "ground": GROUND_NAMES[setup.simulation.ground.kind],
+        "ground": ground_name(setup.simulation.ground.kind),
         **_slope(setup),
         "seed": request.seed,
         "command": shlex.join(request.arguments) or None,

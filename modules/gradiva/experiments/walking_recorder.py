@@ -1,15 +1,19 @@
-"""Turns the controller's logs and the simulator's truth into named signals."""
+"""Records a walk: logs of the controller and the simulator's truth become named signals."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
+import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import Measurement, Side, so3
-from gradiva.simulation import SimulatedState
+from gradiva.common import GRAVITY, ControlMode, JointCommand, Measurement, NDArray, Side, so3
+from gradiva.robot_model import RobotDescription
+from gradiva.simulation import Ground, SimulatedState, ViscoElasticGround
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingLog, WalkingState, element_names, walking_signals
+from gradiva.whole_body import TorqueController, WholeBodyController
 
 _ROUNDING = 1e-9  # [s] times are sums of periods
 _PERIOD = 0.007  # [s] recording each fast tick takes longer than control; prime to the predictive law's 10 ms
@@ -93,3 +97,69 @@ def _signals(
     for part, duration in laps.items():
         signals[f"tick::{part}"] = duration
     return signals
+
+
+def ground_signals(ground: Ground, robot: RobotDescription) -> dict[str, float]:
+    """Return stiffness [N/m³] and damping [N·s/m³] below each foot; NaN in the air, nothing on ground that is not soft.
+
+    Args:
+        ground: Of the simulator, which has a contact a sensor.
+        robot: Tells which sensors belong to a foot; the ground is the same below all of them that touch.
+    """
+    if not isinstance(ground, ViscoElasticGround):
+        return {}
+    signals: dict[str, float] = {}
+    for side in Side:
+        touching = [contact for row in robot.sensors_of(side) if (contact := ground.contacts[row]) is not None]
+        name = f"simulation::{side}_foot::contact"
+        signals[f"{name}::stiffness"] = touching[0].stiffness if touching else math.nan
+        signals[f"{name}::damping"] = touching[0].damping if touching else math.nan
+    return signals
+
+
+_LOADED_SHARE = 0.1  # [-] of the weight; a foot that carries less is about to land or to leave, and may roll
+
+
+def sole_signals(truth: SimulatedState, robot: RobotDescription) -> dict[str, float]:
+    """Return sinkage [m] and tilt [rad] of each sole; NaN for a foot that carries less than a tenth of the weight.
+
+    Args:
+        truth: Of the simulator; the surface of the ground is at the height of the soles' bottoms at the start.
+        robot: Its mass and its soles.
+    """
+    signals: dict[str, float] = {}
+    least = _LOADED_SHARE * robot.mass * GRAVITY
+    for side in Side:
+        position, rotation = truth.foot_position(side), truth.foot_rotation(side)
+        is_loaded = truth.foot_wrench(side)[2] > least
+        middle = position + rotation @ robot.sole.middle(side)
+        name = f"simulation::{side}_foot"
+        signals[f"{name}::sinkage"] = robot.sole.z - float(middle[2]) if is_loaded else math.nan
+        signals[f"{name}::tilt"] = so3.tilt(rotation) if is_loaded else math.nan
+    return signals
+
+
+_AT_THE_LIMIT = 1e-3  # [N·m] below a limit that is as good as reached
+
+
+def torque_signals(command: JointCommand, limits: NDArray, whole_body: WholeBodyController) -> dict[str, float]:
+    """Return how many joints are commanded their limit, and by how much layer 3 violates its limits in this tick.
+
+    Args:
+        command: That was sent; other than torques have no such signals.
+        limits: Of the joints' torques, [N·m], shape (n,).
+        whole_body: Layer 3, after its tick; violations are in the units of each group of constraints.
+    """
+    if command.mode is not ControlMode.TORQUE or not isinstance(whole_body, TorqueController):
+        return {}
+    saturated = np.count_nonzero(np.abs(command.values) > limits - _AT_THE_LIMIT)
+    violations = whole_body.problem.violations()
+    return {
+        "torque_control::saturated_joints": float(saturated),
+        **{f"torque_control::missed::{_signal_name(group)}": violation for group, violation in violations.items()},
+    }
+
+
+def _signal_name(group: str) -> str:
+    """Return a name that MATLAB takes for a field."""
+    return group.replace("'s", "").replace(" ", "_")

@@ -44,14 +44,19 @@ from pureyarp.errors import (
     SettingsError,
     YarpError,
 )
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import current_settings, load_settings, use_settings
-from pureyarp.network.listening_host import is_loopback
-from pureyarp.network.name_client import NameClient
+from pureyarp.network.byte_stream import open_socket
 from pureyarp.network.name_server import NameServer
-from pureyarp.network.name_server_file import DEFAULT_NAMESPACE, name_server_file
-from pureyarp.network.open_socket import open_socket
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.peers import NameClient
+from pureyarp.network.settings import (
+    DEFAULT_NAMESPACE,
+    Contact,
+    NetworkSettings,
+    current_settings,
+    is_loopback,
+    load_settings,
+    name_server_file,
+    use_settings,
+)
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import Element, TypedList, Vocab32, WireFamily

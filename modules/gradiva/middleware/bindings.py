@@ -12,11 +12,10 @@ from typing import Any
 
 from gradiva.common import ConfigError
 from pureyarp.errors import NetworkError
-from pureyarp.network import registration_keeper
-from pureyarp.network.contact import Contact
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.open_socket import open_socket
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import registration_keeper
+from pureyarp.network.settings import Contact, current_settings
 
 VARIABLE = "GRADIVA_YARP"
 REAL = "real"

@@ -15,7 +15,7 @@ from pureyarp.devices.control_board_messages import JointData, JointDataMessage,
 from pureyarp.devices.thrift_dialect import PROTOCOL_VERSION, VERSION_METHOD, ThriftAnswers
 from pureyarp.devices.vocab_dialect import VocabAnswers
 from pureyarp.errors import MalformedMessage, NetworkError
-from pureyarp.network.current_settings import current_settings
+from pureyarp.network.settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element, TypedList, WireFamily
 from pureyarp.wire.recurring_messages import RecurringMessages

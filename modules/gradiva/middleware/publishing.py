@@ -10,10 +10,10 @@ from typing import Protocol
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
-from pureyarp.network.buffered_port import BufferedPortBottle as EmbeddedPort
-from pureyarp.network.buffered_port import write_object
-from pureyarp.network.transferable import Sendable
+from pureyarp.network.buffered_ports import BufferedPortBottle as EmbeddedPort
+from pureyarp.network.buffered_ports import write_object
 from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.wire.binary import Sendable
 from pureyarp.wire.elements import Element
 
 

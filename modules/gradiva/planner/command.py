@@ -1,4 +1,4 @@
-"""What the planner can be asked for."""
+"""Commands of a walk: velocity, goal, path, stop."""
 
 from __future__ import annotations
 

@@ -1,14 +1,23 @@
-"""What every DCM trajectory can be asked."""
+"""DCM and CoM over time at constant CoM height, in closed form."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Protocol, Self
 
-from gradiva.common import DcmReference, NDArray
+import numpy as np
+
+from gradiva.common import DcmReference, NDArray, unchecked
+from gradiva.planner.contact_phase import ContactPhase
+from gradiva.planner.footsteps import GaitSchedule, PlanningState
+from gradiva.planner.planner_config import PlannerConfig
 
 
 class DcmTrajectory(Protocol):
-    """The DCM and the CoM over time, from a start on and for ever: after the last step both rest."""
+    """Gives the DCM and the CoM at any time from a start on; after the last step both rest."""
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position ([m], shape (3,)) and its velocity ([m/s], shape (3,)) at ``time``.
@@ -24,3 +33,282 @@ class DcmTrajectory(Protocol):
     def spliced(self, since: float, time: float, continuation: Self) -> Self:
         """Return this trajectory between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``."""
         ...
+
+
+@dataclass(eq=False)
+class PendulumTrajectory:
+    r"""DCM and CoM of the linear inverted pendulum (thesis 10.1.3, 10.2.1).
+
+    Single support of step i, which ends at :math:`B_i`: :math:`\xi = z_i + e^{\zeta (t - B_i)} (\xi_i^{eos} - z_i)`,
+    plus the response to the swinging leg (:class:`SwingResponse`).
+    Double support: the cubic that matches position and velocity at both ends, so that the ZMP
+    :math:`\xi - \dot\xi / \zeta` is continuous. The first one starts at the given DCM, the last one ends at rest in
+    the middle of the feet. The CoM solves :math:`\dot x = -\zeta (x - \xi)`:
+
+    .. math:: \xi = p(t) + E e^{\zeta (t - t_e)} \quad\Rightarrow\quad
+              x = p - \dot p / \zeta + \ddot p / \zeta^2 - \dddot p / \zeta^3
+                  + \tfrac{1}{2} E e^{\zeta (t - t_e)} + K e^{-\zeta (t - t_0)}
+
+    Each segment is one matrix C: the row :math:`[1, \tau, \tau^2, \tau^3, e^{\rho (\tau - D)}, e^{-\zeta \tau}]`
+    times C gives :math:`\xi, \dot\xi, x, \dot x, \ddot\xi`. The growth rate ρ is ζ in single support, else 0 (E = 0).
+
+    Attributes:
+        starts: Of the segments, [s], shape (m,).
+        durations: D of the segments, [s], shape (m,); 0 of the last one, which lasts for ever.
+        rates: ρ of the segments, [1/s], shape (m,).
+        matrices: C of the segments, shape (m, 6, 10).
+        frequency: ζ, [1/s].
+        height: Of the CoM, [m].
+    """
+
+    starts: NDArray
+    durations: NDArray
+    rates: NDArray
+    matrices: NDArray
+    frequency: float
+    height: float
+
+    def __post_init__(self) -> None:
+        self._start_list, self._duration_list = self.starts.tolist(), self.durations.tolist()
+        self._rate_list = self.rates.tolist()
+
+    @classmethod
+    def plan(cls, schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse) -> Self:
+        """Return the trajectory of ``schedule`` that begins with the DCM and CoM of ``start``.
+
+        Args:
+            schedule: Times and ZMP points.
+            start: DCM and CoM.
+            config: CoM height, α.
+            swings: Response of the DCM to the swinging legs.
+        """
+        zeta = config.natural_frequency
+        decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
+        ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
+        polynomials, growth = _segments(schedule, start, ends, swings)
+        times = schedule.phase_times
+        starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])
+        durations = np.append(np.diff(starts), 0.0)
+        rates = np.full(len(starts), zeta)
+        rates[::3] = rates[-1] = 0.0
+        matrices = _segment_matrices(polynomials, growth, zeta)
+        _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
+        return cls(starts, durations, rates, matrices, zeta, config.com_height)
+
+    def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position and velocity; before the start, those of the start."""
+        index = max(0, bisect_right(self._start_list, time) - 1)
+        tau = max(0.0, time - self._start_list[index])
+        square = tau * tau
+        growth = math.exp(self._rate_list[index] * (tau - self._duration_list[index]))
+        row = np.array((1.0, tau, square, square * tau, growth, math.exp(-self.frequency * tau)))
+        values = row.dot(self.matrices[index])
+        dcm = unchecked(
+            DcmReference,
+            position=values[:2],
+            velocity=values[2:4],
+            natural_frequency=self.frequency,
+            divergence_rate=self.frequency,
+            acceleration=values[8:],
+        )
+        _, _, _, _, x, y, vx, vy, _, _ = values.tolist()
+        return dcm, np.array((x, y, self.height)), np.array((vx, vy, 0.0))
+
+    def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
+        index = np.maximum(np.searchsorted(self.starts, times, side="right") - 1, 0)
+        tau = np.maximum(0.0, times - self.starts[index])
+        growth = np.exp(self.rates[index] * (tau - self.durations[index]))
+        C = self.matrices[index, :5, :2]
+        cubic = C[:, 0] + tau[:, None] * (C[:, 1] + tau[:, None] * (C[:, 2] + tau[:, None] * C[:, 3]))
+        return cubic + growth[:, None] * C[:, 4], np.full(len(times), self.frequency)
+
+    def spliced(self, since: float, time: float, continuation: Self) -> Self:
+        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation`` from there on."""
+        first = max(0, int(np.searchsorted(self.starts, since, side="right")) - 1)
+        keep = slice(first, int(np.searchsorted(self.starts, time - 1e-9)))
+        return type(self)(
+            np.concatenate((self.starts[keep], continuation.starts)),
+            np.concatenate((self.durations[keep], continuation.durations)),
+            np.concatenate((self.rates[keep], continuation.rates)),
+            np.concatenate((self.matrices[keep], continuation.matrices)),
+            self.frequency,
+            self.height,
+        )
+
+
+def _segments(
+    schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse
+) -> tuple[NDArray, NDArray]:
+    """Return p, lowest power first, shape (m, 4, 2), and E, shape (m, 2), of all segments.
+
+    Double support, the two pieces of a swing, and so on; then the last double support and the rest.
+    """
+    zeta, supports = swings.rate, schedule.supports
+    count = 3 * len(supports) + 2
+    polynomials, growth = np.zeros((count, 4, 2)), np.zeros((count, 2))
+    landing = np.exp(zeta * (schedule.touch_downs - schedule.boundaries))[:, None] * (ends - supports)
+    at_apex, lifting = (
+        np.exp(-zeta * before)[:, None] * landing for before in (swings.durations[:, 1], swings.durations.sum(axis=1))
+    )
+    for piece, grown in enumerate((at_apex, landing)):
+        segments = slice(1 + piece, -1, 3)
+        polynomials[segments] = swings.polynomials[:, piece]
+        polynomials[segments, 0] += supports
+        growth[segments] = swings.growth[:, piece] + grown
+    lifting = lifting + swings.at_lift_off
+    polynomials[:-1:3] = cubic_coefficients(
+        np.diff(schedule.phase_times)[::2],
+        np.vstack((start.dcm_position, supports + landing)),
+        np.vstack((start.dcm_velocity, zeta * (landing + swings.push[:, 1]))),
+        np.vstack((supports + lifting, schedule.middle)),
+        np.vstack((zeta * (lifting + swings.push[:, 0]), np.zeros((1, 2)))),
+    )
+    polynomials[-1, 0] = schedule.middle
+    return polynomials, growth
+
+
+def _segment_matrices(polynomials: NDArray, growth: NDArray, zeta: float) -> NDArray:
+    """Return C of all segments, shape (m, 6, 10), the CoM's decaying part still zero."""
+    derivative = np.diag([1.0, 2.0, 3.0], 1)
+    one = np.eye(4)
+    pendulum = one - derivative / zeta @ (one - derivative / zeta @ (one - derivative / zeta))
+    matrices = np.zeros((len(polynomials), 6, 10))
+    matrices[:, :4, 0:2] = polynomials
+    matrices[:, :4, 2:4] = derivative @ polynomials
+    matrices[:, :4, 4:6] = pendulum @ polynomials
+    matrices[:, :4, 6:8] = derivative @ pendulum @ polynomials
+    matrices[:, :4, 8:10] = derivative @ derivative @ polynomials
+    matrices[:, 4] = np.hstack((growth, zeta * growth, 0.5 * growth, 0.5 * zeta * growth, zeta**2 * growth))
+    return matrices
+
+
+def _chain_com(matrices: NDArray, rates: NDArray, durations: NDArray, zeta: float, com_position: NDArray) -> None:
+    """Choose K of each segment so that the CoM is continuous, from ``com_position`` on."""
+    begin = matrices[:, 0, 4:6] + np.exp(-rates * durations)[:, None] * matrices[:, 4, 4:6]
+    powers = np.stack((np.ones_like(durations), durations, durations**2, durations**3), axis=1)
+    end = np.einsum("mp,mpc->mc", powers, matrices[:, :4, 4:6]) + matrices[:, 4, 4:6]
+    decays = np.exp(-zeta * durations)
+    com = com_position
+    for index in range(len(matrices)):
+        K = com - begin[index]
+        matrices[index, 5, 4:6] = K
+        matrices[index, 5, 6:8] = -zeta * K
+        com = end[index] + decays[index] * K
+
+
+def ends_of_steps(
+    schedule: GaitSchedule, decays: NDArray, last_step_alpha: float, swing: NDArray | None = None
+) -> NDArray:
+    r"""Return the DCM at the step boundaries by the backward recursion (thesis eq. 10.1.17, 10.2.3).
+
+    .. math:: \xi_N^{eos} = \alpha z_{N+1} + (1 - \alpha) z_N, \qquad
+              \xi_{i-1}^{eos} = z_i + \delta_i (\xi_i^{eos} - z_i)
+
+    Args:
+        schedule: Of N steps.
+        decays: :math:`\delta_i = \exp(-\int \sigma\, dt)` over step i, shape (N,); that of the first is not used.
+        last_step_alpha: α.
+        swing: Response of the DCM to the swinging leg at the beginning of each step, [m], shape (N, 2).
+
+    Returns:
+        World, [m], shape (N, 2).
+    """
+    supports = schedule.supports
+    ends = np.empty_like(supports)
+    if len(ends) == 0:
+        return ends
+    ends[-1] = last_step_alpha * schedule.last_landing + (1.0 - last_step_alpha) * supports[-1]
+    for i in range(len(ends) - 1, 0, -1):
+        ends[i - 1] = supports[i] + decays[i] * (ends[i] - supports[i])
+        if swing is not None:
+            ends[i - 1] += swing[i]
+    return ends
+
+
+def cubic_coefficients(
+    duration: NDArray, position: NDArray, velocity: NDArray, end_position: NDArray, end_velocity: NDArray
+) -> NDArray:
+    """Return cubics that match position and velocity at both ends (thesis eq. 10.1.21 to 10.1.23).
+
+    Args:
+        duration: Shape (k,), [s].
+        position: At the beginning, shape (k, 2).
+        velocity: The same, [m/s].
+        end_position: At the end.
+        end_velocity: The same, [m/s].
+
+    Returns:
+        Lowest power first, shape (k, 4, 2).
+    """
+    T = duration[:, None]
+    way = end_position - position
+    a2 = (3.0 * way - T * (2.0 * velocity + end_velocity)) / T**2
+    a3 = (T * (velocity + end_velocity) - 2.0 * way) / T**3
+    return np.stack((position, velocity, a2, a3), axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SwingResponse:
+    r"""Response of the DCM to the legs that swing, in N single supports.
+
+    With :math:`\delta = M a` of the swinging foot (:class:`LegMomentumConfig`), the DCM of a single support is that of
+    a pendulum with massless legs, plus the solution :math:`d` of :math:`\dot d = \zeta (d + \delta)` that vanishes at
+    touch-down:
+
+    .. math:: d = q + E e^{\zeta (t - t_e)}, \qquad q = -\sum_k \frac{\delta^{(k)}}{\zeta^k}
+
+    :math:`\delta` is a cubic on either side of the apex of the swing (two pieces), so :math:`q` is one as well.
+    :math:`d` is continuous; its rate jumps where the foot's acceleration does: at an apex off the middle of a
+    minimum-acceleration swing. M is taken for the heading in the middle of the swing.
+
+    Attributes:
+        rate: ζ, [1/s].
+        durations: Of the pieces, [s], shape (N, 2).
+        polynomials: q of each piece, lowest power first, shape (N, 2, 4, 2).
+        growth: E of each piece, at its end t_e, [m], shape (N, 2, 2).
+        at_lift_off: d, [m], shape (N, 2).
+        push: δ at lift-off and at touch-down, [m], shape (N, 2, 2).
+    """
+
+    rate: float
+    durations: NDArray
+    polynomials: NDArray
+    growth: NDArray
+    at_lift_off: NDArray
+    push: NDArray
+
+    @classmethod
+    def of(cls, phases: Iterable[ContactPhase], config: PlannerConfig) -> Self:
+        """Return the response to the swings among ``phases``; zero where the plan has massless legs."""
+        pieces = [_push(phase, config) for phase in phases if phase.swing is not None]
+        durations = np.array([piece[0] for piece in pieces]).reshape(-1, 2)
+        pushes = np.array([piece[1] for piece in pieces]).reshape(-1, 2, 4, 2)
+        zeta = config.natural_frequency
+        polynomials = -pushes
+        for _ in range(3):
+            polynomials = np.diag([1.0, 2.0, 3.0], 1) / zeta @ polynomials - pushes
+        powers = durations[..., None] ** np.arange(4.0)
+        ends = np.einsum("npk,npkc->npc", powers, polynomials)
+        decays = np.exp(-zeta * durations)[..., None]
+        at_apex = polynomials[:, 1, 0] - decays[:, 1] * ends[:, 1]
+        growth = np.stack((at_apex - ends[:, 0], -ends[:, 1]), axis=1)
+        at_lift_off = polynomials[:, 0, 0] + decays[:, 0] * growth[:, 0]
+        landing = np.einsum("nk,nkc->nc", powers[:, 1], pushes[:, 1])
+        return cls(zeta, durations, polynomials, growth, at_lift_off, np.stack((pushes[:, 0, 0], landing), axis=1))
+
+    def at_boundaries(self, schedule: GaitSchedule) -> NDArray:
+        """Return the response where each step begins for the DCM, [m], shape (N, 2)."""
+        begin = np.concatenate(([schedule.start_time], schedule.boundaries[:-1]))[: len(schedule.lift_offs)]
+        return np.exp(-self.rate * (schedule.lift_offs - begin))[:, None] * self.at_lift_off
+
+
+def _push(phase: ContactPhase, config: PlannerConfig) -> tuple[NDArray, NDArray]:
+    """Return the durations of the pieces of a swing, and δ in them, shape (2, 4, 2)."""
+    swing, side = phase.swing, phase.swing_side
+    assert swing is not None
+    assert side is not None
+    if not config.leg_momentum.is_planned:
+        return swing.pieces, np.zeros((2, 4, 2))
+    heading = phase.heading_at(0.5 * (swing.start_time + swing.end_time))
+    return swing.pieces, swing.accelerations() @ config.leg_momentum.matrix(side, heading).T

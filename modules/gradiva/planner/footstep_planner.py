@@ -1,4 +1,4 @@
-"""Where and when the feet touch the ground along the path of the unicycle."""
+"""Plans the footsteps, in place and time, along the path of the unicycle."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray, PlanningError, Side
-from gradiva.planner.foot_pose import FootPose
-from gradiva.planner.footstep import Footstep
+from gradiva.planner.footsteps import FootPose, Footstep
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicyclePath
 
@@ -19,8 +18,8 @@ class FootstepPlanner:
 
     Variables: the impact time of each step, one after the other.
 
-    Objective: :math:`K_t / \Delta_t^2 + K_x \Delta_x^2`, neither fast nor long steps. :math:`\Delta_x` is what the
-    foot moves relative to the other one: the way forward, twice the way sideways, and twice the turn on a lever.
+    Objective: :math:`K_t / \Delta_t^2 + K_x \Delta_x^2`, neither fast nor long steps. :math:`\Delta_x` is the motion of
+    the foot relative to the other one: the way forward, twice the way sideways, and twice the turn on a lever.
 
     Constraints: :math:`t_{min} \le \Delta_t \le t_{max}`; distance of the feet in double support within
     :math:`[d_{min}, d_{max}]`; yaw between them at most :math:`\theta_{max}`. All samples within the time limits
@@ -29,7 +28,7 @@ class FootstepPlanner:
     The feet are the wheels of the unicycle, with one exception: sideways and in turns the leading foot (the left
     one when moving or turning left) takes the motion of the next step as well, the trailing foot then none; so the
     feet neither approach each other nor toe in. What still comes too near is moved outward: the lateral distance
-    of the feet, in their mean direction, is at least ``min_step_width`` and what their heels need when toed out.
+    of the feet, in their mean direction, is at least ``min_step_width`` plus the room of their heels when toed out.
 
     Args:
         config: Weights and limits.
@@ -108,7 +107,7 @@ class FootstepPlanner:
     def _landings(self, path: UnicyclePath, index: int, side: Side, stance: FootPose) -> NDArray:
         """Return x, y, yaw of the foot for all candidate impacts, shape (m, 3).
 
-        The share of the next step is taken only as far as ``max_step_turn`` leaves room for it.
+        The motion of the next step is added only as far as ``max_step_turn`` leaves room for it.
         """
         now = np.minimum(index + self._counts, path.end_index)
         later = np.minimum(index + 2 * self._counts, path.end_index)

@@ -1,4 +1,4 @@
-"""The unicycle that walks ahead of the feet."""
+"""The unicycle: state, sampled path, ramps of its velocity, and the law that follows a point."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import NDArray
+from gradiva.planner.planner_config import PlannerConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +98,112 @@ class UnicyclePath:
         """Return one sample; the last one for indices beyond the end."""
         index = min(index, self.end_index)
         return UnicycleState(*self.poses[index].tolist(), *self.velocities[index].tolist())
+
+
+def ramped_velocities(
+    start: NDArray, command: NDArray, ramp_up: float, ramp_down: float, duration: float, period: float
+) -> NDArray:
+    """Return a velocity that goes linearly from ``start`` to ``command``, stays, and falls linearly to zero.
+
+    Args:
+        start: Forward, lateral, angular, shape (3,).
+        command: The same.
+        ramp_up: [s].
+        ramp_down: [s].
+        duration: Of the whole, [s]; where it is shorter than both ramps, they are shortened alike.
+        period: [s].
+
+    Returns:
+        Mean velocities of the intervals, shape (n, 3).
+    """
+    count = max(1, round(duration / period))
+    shrink = min(1.0, count * period / max(ramp_up + ramp_down, 1e-9))
+    middle = (np.arange(count) + 0.5) * period
+    rise = np.minimum(1.0, middle / max(shrink * ramp_up, 1e-9))
+    fall = np.minimum(1.0, (count * period - middle) / max(shrink * ramp_down, 1e-9))
+    return (start + rise[:, None] * (command - start)) * fall[:, None]
+
+
+def turn_velocities(angle: float, max_rate: float, acceleration: float, period: float) -> NDArray:
+    """Return the velocities of a turn on the spot by exactly ``angle`` [rad], trapezoidal in time.
+
+    Returns:
+        Forward, lateral (zero), angular, shape (n, 3); no rows where there is nothing to turn.
+    """
+    if abs(angle) < 1e-9:
+        return np.zeros((0, 3))
+    peak = min(max_rate, math.sqrt(abs(angle) * acceleration))
+    ramp = peak / acceleration
+    turn = ramped_velocities(np.zeros(3), np.array([0.0, 0.0, peak]), ramp, ramp, abs(angle) / peak + ramp, period)
+    return turn * (angle / (period * turn[:, 2].sum()))
+
+
+class PointFollower:
+    r"""Drives the reference point F of the unicycle to a desired point (thesis eq. 10.1.5, 10.1.6).
+
+    .. math:: u = \begin{bmatrix} v \\ \omega \end{bmatrix} = B(\theta)^{-1} (\dot x_F^* - K (x_F - x_F^*)), \qquad
+              B(\theta) = R(\theta) \begin{bmatrix} 1 & -F_y \\ 0 & F_x \end{bmatrix}
+
+    The velocity of F is shortened to v_max first, so that u keeps its direction far from the goal; then ω is
+    kept within its limit and v within [0, v_max / (1 + c |ω|)]: the robot turns towards what lies behind it (unless
+    that is nearer than half the way to F: then it goes back), slows down when it turns or
+    has to turn, and speeds up no faster than the ramp allows.
+
+    Args:
+        config: Reference point, gain and limits.
+        max_speed: v_max of this command, [m/s].
+        acceleration: Largest rise of v, [m/s²].
+    """
+
+    def __init__(self, config: PlannerConfig, max_speed: float, acceleration: float) -> None:
+        self._point = config.reference_point
+        self._gain = config.unicycle_gain
+        self._max_speed = max_speed
+        self._max_angular = config.max_angular_speed
+        self._slow = config.slow_when_turning
+        self._max_rise = acceleration * config.sample_period
+
+    def control_point(self, pose: tuple[float, float, float]) -> tuple[float, float]:
+        """Return F for the unicycle's pose x, y, yaw (world, [m])."""
+        x, y, yaw = pose
+        c, s = math.cos(yaw), math.sin(yaw)
+        fx, fy = self._point
+        return x + c * fx - s * fy, y + s * fx + c * fy
+
+    def velocity(
+        self,
+        pose: tuple[float, float, float],
+        desired: tuple[float, float],
+        desired_velocity: tuple[float, float],
+        last_speed: float,
+        speed_limit: float,
+        angular_range: tuple[float, float],
+    ) -> tuple[float, float]:
+        """Return v [m/s] and ω [rad/s].
+
+        Args:
+            pose: x, y, yaw of the unicycle.
+            desired: Where F should be, [m].
+            desired_velocity: [m/s].
+            last_speed: v of the sample before, [m/s].
+            speed_limit: What the rest of the way allows, [m/s].
+            angular_range: Least and largest ω, within the limit, [rad/s].
+        """
+        x, y = self.control_point(pose)
+        error_x, error_y = x - desired[0], y - desired[1]
+        wx = desired_velocity[0] - self._gain * error_x
+        wy = desired_velocity[1] - self._gain * error_y
+        shrink = min(1.0, self._max_speed / max(math.hypot(wx, wy), 1e-9))
+        wx, wy = shrink * wx, shrink * wy
+        c, s = math.cos(pose[2]), math.sin(pose[2])
+        along, across = c * wx + s * wy, c * wy - s * wx
+        omega = across / self._point[0]
+        is_near = math.hypot(error_x, error_y) < 0.5 * self._point[0]
+        if along < 0.0 and not is_near:
+            omega = math.copysign(self._max_angular, omega)  # it lies behind: turn, to the left if exactly behind
+        omega = min(self._max_angular, angular_range[1], max(-self._max_angular, angular_range[0], omega))
+        limit = min(self._max_speed / (1.0 + self._slow * abs(omega)), speed_limit, last_speed + self._max_rise)
+        if not is_near:
+            limit *= max(0.0, along) ** 2 / max(wx * wx + wy * wy, 1e-9)  # cos² of the angle still to turn
+        backward = -0.25 * self._max_speed if is_near else 0.0
+        return min(limit, max(backward, along + self._point[1] * omega)), omega

@@ -1,4 +1,4 @@
-"""The DCM trajectory of varying CoM height, on a grid."""
+"""DCM and CoM over time at a varying CoM height, on a grid."""
 
 from __future__ import annotations
 
@@ -11,11 +11,43 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from gradiva.common import GRAVITY, DcmReference, NDArray
-from gradiva.planner.com_height import ComHeight
-from gradiva.planner.dcm_waypoints import cubic_coefficients, ends_of_steps
-from gradiva.planner.gait_schedule import GaitSchedule
+from gradiva.planner.dcm_trajectory import cubic_coefficients, ends_of_steps
+from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
+
+
+class ComHeight:
+    r"""A height that rises in the middle of each single support and is nominal in double support.
+
+    .. math:: z = h + A \cdot 64\, \sigma^3 (1 - \sigma)^3, \qquad \sigma = (t - t_{lift}) / (t_{land} - t_{lift})
+
+    Continuous up to the acceleration, whose largest magnitude is :math:`24 A / (t_{land} - t_{lift})^2`.
+
+    Args:
+        schedule: Lift-offs and touch-downs.
+        height: h, [m].
+        amplitude: A, [m].
+    """
+
+    def __init__(self, schedule: GaitSchedule, height: float, amplitude: float) -> None:
+        self._lift_offs = schedule.lift_offs
+        self._durations = schedule.touch_downs - schedule.lift_offs
+        self._height, self._amplitude = height, amplitude
+
+    def at(self, times: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Return height [m], velocity [m/s] and acceleration [m/s²] at ``times``, each of shape (n,)."""
+        if len(self._lift_offs) == 0:
+            return np.full(len(times), self._height), np.zeros(len(times)), np.zeros(len(times))
+        step = np.maximum(np.searchsorted(self._lift_offs, times, side="right") - 1, 0)
+        duration = self._durations[step]
+        sigma = np.clip((times - self._lift_offs[step]) / duration, 0.0, 1.0)
+        u, u_rate = sigma * (1.0 - sigma), 1.0 - 2.0 * sigma
+        scale = 64.0 * self._amplitude
+        height = self._height + scale * u**3
+        velocity = scale * 3.0 * u**2 * u_rate / duration
+        acceleration = scale * 6.0 * u * (u_rate**2 - u) / duration**2
+        return height, velocity, acceleration
+
 
 _REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
 _REST_PERIOD = 0.02  # [s] of the grid there
@@ -120,7 +152,7 @@ class VaryingHeightTrajectory:
 
 
 def _grid(phases: NDArray, period: float) -> NDArray:
-    """Grid points at most ``period`` apart, with all contact changes among them, and the rest at the end."""
+    """Return grid points at most ``period`` apart, with all contact changes among them, and the rest at the end."""
     pieces = [
         np.linspace(begin, end, max(2, int(np.ceil((end - begin) / period))), endpoint=False)
         for begin, end in pairwise(phases.tolist())
@@ -148,9 +180,9 @@ def _natural_period(times: NDArray, profile: ComHeight, config: PlannerConfig) -
 
 
 def _blend(times: NDArray, eta: NDArray, eta_rate: NDArray, duration: float, before: DcmReference) -> None:
-    """Add to η, in place, what joins it smoothly to ``before``; it fades over ``duration`` [s].
+    """Blend η, in place, with that of ``before`` over ``duration`` [s].
 
-    Meanwhile η is off the solution of its differential equation by the little that the next steps change in it.
+    Meanwhile η is off the solution of its differential equation by the small change that the next steps make in it.
     """
     eta_before = 1.0 / before.natural_frequency
     gap = eta_before - eta[0]
@@ -161,7 +193,7 @@ def _blend(times: NDArray, eta: NDArray, eta_rate: NDArray, duration: float, bef
 
 
 def _integral(steps: NDArray, values: NDArray, rates: NDArray) -> NDArray:
-    """Integral over each interval, fourth order, from values and time derivatives at its ends."""
+    """Return the integral over each interval, fourth order, from values and time derivatives at its ends."""
     return steps * (0.5 * (values[:-1] + values[1:]) + steps / 12.0 * (rates[:-1] - rates[1:]))
 
 
@@ -177,7 +209,7 @@ def _dcm(
     phases = schedule.phase_times
     at_boundary = CubicHermiteSpline(times, exponent, sigma)(schedule.boundaries)
     decays = np.exp(-np.diff(at_boundary, prepend=exponent[0]))
-    ends = ends_of_steps(schedule, decays, config.last_step_share)
+    ends = ends_of_steps(schedule, decays, config.last_step_alpha)
     node = np.searchsorted(times, phases - 1e-9)
     dcm = np.tile(schedule.middle, (len(times), 1))
     velocity = np.zeros_like(dcm)

@@ -10,13 +10,12 @@ import numpy as np
 from gradiva.common import DcmPreview, NDArray, Side, WalkingReference, unchecked
 from gradiva.planner.contact_phase import ContactPhase
 from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.footstep import Footstep
-from gradiva.planner.planned_step import PlannedStep
+from gradiva.planner.footsteps import Footstep, PlannedStep
 
 
 @dataclass(eq=False)
 class WalkingPlan:
-    """What the robot should do from ``start_time`` on; it never changes, a replan makes a new one.
+    """References over time from ``start_time`` on; immutable: a replan or a retarget makes a new one.
 
     Attributes:
         phases: Supports in order, the last one stands for ever.

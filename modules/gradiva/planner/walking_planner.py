@@ -1,4 +1,4 @@
-"""Layer 1: from a command to references over time."""
+"""Plans a walk: from a command to references over time."""
 
 from __future__ import annotations
 
@@ -6,25 +6,26 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradiva.common import DcmReference, Side
+from gradiva.common import DcmReference, NDArray, Side
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.contact_phase import ContactPhase, StandingFoot, contact_phases, standing_phase
-from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.foot_pose import FootPose
-from gradiva.planner.footstep import Footstep
+from gradiva.planner.dcm_trajectory import (
+    DcmTrajectory,
+    PendulumTrajectory,
+    SwingResponse,
+    cubic_coefficients,
+    ends_of_steps,
+)
 from gradiva.planner.footstep_planner import FootstepPlanner
-from gradiva.planner.gait_schedule import GaitSchedule, schedule_gait
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
-from gradiva.planner.planned_step import PlannedStep
+from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.planning_state import PlanningState
-from gradiva.planner.swing_response import SwingResponse
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import WalkingPlan
-from gradiva.planner.weight_shift import weight_shift_duration
 
+_CHOICES = 7  # durations that are tried
+_SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
 _HISTORY = 30.0  # [s] of the past that a replan keeps
 
 
@@ -182,3 +183,45 @@ def _middle(pose: FootPose) -> UnicycleState:
 
 def _between(left: FootPose, right: FootPose) -> UnicycleState:
     return UnicycleState(0.5 * (left.x + right.x), 0.5 * (left.y + right.y), 0.5 * (left.yaw + right.yaw))
+
+
+def weight_shift_duration(
+    schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse
+) -> float:
+    """Return the shortest double support in which the ZMP stays near the line between the feet, [s].
+
+    Between the usual double support of ``schedule`` and the first one of a walk; where none keeps the ZMP within
+    ``zmp_tolerance``, the one with the smallest deviation. The DCM at lift-off does not depend on the choice.
+    """
+    zeta = config.natural_frequency
+    decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
+    ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
+    support = schedule.supports[0]
+    target = support + np.exp(-zeta * (schedule.boundaries[0] - schedule.lift_offs[0])) * (ends[0] - support)
+    target = target + swings.at_lift_off[0]
+    velocity = zeta * (target - support + swings.push[0, 0])
+    usual = schedule.lift_offs[0] - schedule.start_time
+    durations = np.linspace(usual, max(usual, config.first_double_support), _CHOICES)
+    cubics = cubic_coefficients(
+        durations,
+        *np.broadcast_arrays(start.dcm_position, start.dcm_velocity, target, velocity, np.empty((_CHOICES, 2)))[:4],
+    )
+    zmp = _zmp(cubics, durations, zeta)
+    deviation = _distance_to_segment(zmp, start.dcm_position - start.dcm_velocity / zeta, support).max(axis=1)
+    fits = deviation <= config.zmp_tolerance
+    return float(durations[np.argmax(fits) if fits.any() else np.argmin(deviation)])
+
+
+def _zmp(cubics: NDArray, durations: NDArray, zeta: float) -> NDArray:
+    """Return the ZMP of k cubics, shape (k, samples, 2)."""
+    tau = (durations[:, None] * _SAMPLES)[:, :, None]
+    a0, a1, a2, a3 = (cubics[:, None, power] for power in range(4))
+    position = a0 + tau * (a1 + tau * (a2 + tau * a3))
+    return position - (a1 + tau * (2.0 * a2 + 3.0 * tau * a3)) / zeta
+
+
+def _distance_to_segment(points: NDArray, begin: NDArray, end: NDArray) -> NDArray:
+    """Return the distance of ``points``, shape (..., 2), from the line between two points."""
+    way = end - begin
+    fraction = np.clip(((points - begin) @ way) / max(float(way @ way), 1e-12), 0.0, 1.0)
+    return np.linalg.norm(points - begin - fraction[..., None] * way, axis=-1)

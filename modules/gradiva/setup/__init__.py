@@ -1,21 +1,27 @@
-"""What a run is made of: robot folders, model packages, configuration files, caches."""
+"""Find robots, merge their configuration with options, compile and keep functions."""
 
 from gradiva.setup.compiler import GccCompiler
-from gradiva.setup.folders import cache_folder, data_folder
-from gradiva.setup.load_setup import Setup, load_setup, robot_of, typed_setup
-from gradiva.setup.model_files import find_model_file, package_and_model
+from gradiva.setup.load_setup import Setup, default_tables, load_setup, robot_of, typed_setup
 from gradiva.setup.robots import (
+    ROBOT_FILE,
+    SEARCH_PATH,
+    cache_folder,
+    data_folder,
+    find_model_file,
     load_robot,
+    package_and_model,
     read_toml,
+    robot_argument,
     robot_folder,
     robot_folders,
     robot_names,
     robots_with_ports,
     shipped_robot_names,
 )
-from gradiva.setup.shipped_tables import default_tables
 
 __all__ = [
+    "ROBOT_FILE",
+    "SEARCH_PATH",
     "GccCompiler",
     "Setup",
     "cache_folder",
@@ -26,6 +32,7 @@ __all__ = [
     "load_setup",
     "package_and_model",
     "read_toml",
+    "robot_argument",
     "robot_folder",
     "robot_folders",
     "robot_names",

@@ -1,4 +1,4 @@
-"""Compiles CasADi functions with the machine's C compiler and keeps the results."""
+"""Compile CasADi functions with the machine's C compiler, keep the libraries, leave nothing behind when interrupted."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import hashlib
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 import casadi as cs
-
-from gradiva.setup.interruptible import run_tidily, tidy_when_terminated
 
 _SPEED = 1e5  # [characters/s] of C source that a slow machine compiles
 _TIMEOUT = 300.0  # [s]
@@ -24,7 +26,7 @@ _FLAGS = ("-O1", "-march=native", "-shared", "-fPIC")
 
 
 class GccCompiler:
-    """Turns a CasADi function into a shared library; where that fails the function is returned as it is.
+    """Turn a CasADi function into a shared library; where that fails the function is returned as it is.
 
     The library's name is a hash of its C source, the flags, the compiler and the processor, so it is found again at
     the next start and never used on another machine.
@@ -44,7 +46,7 @@ class GccCompiler:
         """
         self.folder = folder
         self.failure: str | None = None
-        self._announce = announce or _tell
+        self._announce = announce or _print_line
         self._compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 
     def __call__(self, function: cs.Function) -> cs.Function:
@@ -71,7 +73,9 @@ class GccCompiler:
             library = self.folder / f"{function.name()}-{key}.so"
             if not library.exists():
                 seconds = max(1.0, source.stat().st_size / _SPEED)
-                self._announce(f"compiling {function.name()} (once on this machine, about {seconds:.0f} s)")
+                self._announce(
+                    f"compiling {function.name()} (once on this machine, about {seconds:.0f} s; kept in {self.folder})"
+                )
                 self._compile(source, library)
             return library
 
@@ -87,7 +91,7 @@ class GccCompiler:
         return "|".join([str(self._compiler), *_FLAGS, platform.machine(), _processor()]).encode()
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
@@ -103,3 +107,48 @@ def _processor() -> str:
     except OSError:
         return platform.processor()
     return next((line for line in lines if line.startswith("flags")), platform.processor())
+
+
+@contextmanager
+def tidy_when_terminated() -> Iterator[None]:
+    """Within it SIGTERM raises ``SystemExit`` with status 143, so that open contexts are left as by Ctrl-C.
+
+    Where SIGTERM is handled already, and outside of the main thread, nothing changes.
+    """
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    if not in_main_thread or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def run_tidily(command: Sequence[str], timeout: float) -> tuple[int, str]:
+    """Run a program that may start others; an exception while waiting ends all of them.
+
+    Args:
+        command: The program and its arguments.
+        timeout: [s].
+
+    Returns:
+        Its exit status and its standard error.
+
+    Raises:
+        OSError: It cannot be started.
+        TimeoutExpired: It took too long.
+    """
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True) as process:
+        try:
+            _, errors = process.communicate(timeout=timeout)
+        except BaseException:
+            with suppress(ProcessLookupError):  # it ended by itself meanwhile; that must not hide the interruption
+                os.killpg(process.pid, signal.SIGTERM)  # compilers then remove their own files
+            raise
+        return process.returncode, errors

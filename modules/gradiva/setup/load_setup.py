@@ -1,4 +1,4 @@
-"""From names and files to the typed configuration of a run."""
+"""Merge shipped files, files of the robot and options into the typed configuration of a run."""
 
 from __future__ import annotations
 
@@ -6,19 +6,31 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 from gradiva.common import GRAVITY, ConfigError, PlanningError, SoleRectangle, from_table, merge, nearest_name
 from gradiva.contacts import static_sinkage
 from gradiva.robot_model import RobotDescription
-from gradiva.setup.robots import ROBOT_FILE, load_robot, read_toml, robot_folder
-from gradiva.setup.shipped_tables import PRESETS, Layer, configuration_layers, file_place, place_of, together
+from gradiva.setup.robots import (
+    ROBOT_FILE,
+    data_folder,
+    file_place,
+    load_robot,
+    read_toml,
+    robot_argument,
+    robot_folder,
+)
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
 
+Tables = dict[str, Any]
+Layer = tuple[str, Mapping[str, Any]]
+"""Where tables stand, and the tables."""
+PRESETS = ("noise.toml", "first_run.toml")  # laid over the others only when asked for
+_ABSENT = object()
 T = TypeVar("T")
-
 # Of the modules on a robot, which read them by Setup.part.
 _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _COMMAND_LINE = "on the command line"
@@ -31,10 +43,10 @@ class Setup:
     """Everything that a run is made of.
 
     Attributes:
-        robot: Which robot.
-        walking: Its controller.
-        simulation: Its simulated plant.
-        tables: The merged tables, as they are written into the run's folder.
+        robot: Description of the robot.
+        walking: Configuration of its controller.
+        simulation: Configuration of the simulated plant.
+        tables: The merged tables, as they are written into the run's folder, and the key ``robot``.
         layers: The tables before they were merged, each with the place where it stands.
     """
 
@@ -43,6 +55,11 @@ class Setup:
     simulation: SimulationConfig
     tables: dict[str, Any]
     layers: tuple[Layer, ...] = field(default=(), compare=False, repr=False)
+
+    @property
+    def robot_argument(self) -> str:
+        """Name or absolute path by which `load_setup` finds the robot again."""
+        return str(self.tables["robot"])
 
     def part(self, kind: type[T], name: str) -> T:
         """Return the table called ``name``, one of those that only modules on a robot read.
@@ -54,7 +71,7 @@ class Setup:
 
     @contextmanager
     def naming_places(self) -> Iterator[None]:
-        """Let a refusal say in which file the keys stand that decide it."""
+        """Add to a ConfigError or PlanningError in which file its keys are set."""
         with _naming_places(self.layers):
             yield
 
@@ -68,10 +85,10 @@ def load_setup(
 ) -> Setup:
     """Return the configuration of a robot: ``config/`` ← ``robots/<name>/`` ← presets ← ``files`` ← ``overrides``.
 
-    Torque control and soft ground bring more files with them, see ``shipped_tables``.
+    Torque control and soft ground bring more files with them, see ``CHOICES``.
 
     Args:
-        robot: Name of a folder below ``robots/``.
+        robot: Name of a robot, or path of a folder with a robot.toml.
         overrides: ``{"table.key": value}``, or strings ``table.key=value`` with the value in TOML.
         files: TOML files, later ones win; the ``config.toml`` of a run of this robot is one.
         noise: Lay the noise preset over the simulation.
@@ -83,34 +100,13 @@ def load_setup(
     """
     description = load_robot(robot)
     presets = [name for name, is_wanted in zip(PRESETS, (noise, first_run), strict=True) if is_wanted]
-    wanted: list[Layer] = [(str(path), _read_overlay(Path(path), robot)) for path in files]
+    folder, argument = robot_folder(robot), robot_argument(robot)
+    wanted: list[Layer] = [(str(path), _read_overlay(Path(path), argument)) for path in files]
     wanted += [(_COMMAND_LINE, tables) for tables in _override_tables(overrides)]
-    layers = (_facts_of(description), *configuration_layers([robot_folder(robot)], presets, wanted))
+    layers = (_facts_of(description, folder), *configuration_layers([folder], presets, wanted))
     with _naming_places(layers):
-        return replace(typed_setup(description, together(layers[1:])), layers=layers)
-
-
-def _facts_of(description: RobotDescription) -> Layer:
-    """Return what ``robot.toml`` says of the planner and the sole."""
-    planner = {fact: getattr(description, fact) for fact in _FACTS}
-    tables = {"planner": planner, _SOLE: asdict(description.sole)}
-    return file_place(robot_folder(description.name) / ROBOT_FILE), tables
-
-
-@contextmanager
-def _naming_places(layers: Sequence[Layer]) -> Iterator[None]:
-    try:
-        yield
-    except (ConfigError, PlanningError) as error:
-        places = [f"{key} is set {place}" for key in error.keys if (place := _place(key, layers)) is not None]
-        if not places:
-            raise
-        raise type(error)("; ".join([str(error), ", ".join(places)])) from None
-
-
-def _place(key: str, layers: Sequence[Layer]) -> str | None:
-    place = place_of(key, layers)
-    return place if place in (None, _COMMAND_LINE) else f"in {place}"
+        setup = typed_setup(description, together(layers[1:]))
+    return replace(setup, tables={**setup.tables, "robot": argument}, layers=layers)
 
 
 def robot_of(files: Iterable[Path]) -> str | None:
@@ -124,7 +120,7 @@ def robot_of(files: Iterable[Path]) -> str | None:
 
 
 def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
-    """Return the tables of a file without what a run notes beside them: its robot and its command."""
+    """Return the tables of a file without the keys of a run: its robot and its command."""
     tables = read_toml(path)
     named = tables.pop("robot", robot)
     tables.pop("run", None)
@@ -133,8 +129,15 @@ def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
     return tables
 
 
+def _facts_of(description: RobotDescription, folder: Path) -> Layer:
+    """Return the keys of the planner and the sole that robot.toml sets."""
+    planner = {fact: getattr(description, fact) for fact in _FACTS}
+    tables = {"planner": planner, _SOLE: asdict(description.sole)}
+    return file_place(folder.resolve() / ROBOT_FILE), tables
+
+
 def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
-    """Return the configuration of any robot, one that is not shipped among them.
+    """Return the typed configuration of any robot, also of one without a folder.
 
     Args:
         description: Of the robot.
@@ -167,20 +170,11 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
 
 
 def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:
-    """Let the planner know how deep soles sink where layer 3 takes the ground to be soft, unless it is told."""
+    """Set the planner's sinkage where layer 3 takes the ground to be soft, unless it is configured."""
     if not config.knows_soft_ground or config.planner.sinkage != 0.0:
         return config
     depth = static_sinkage(mass * GRAVITY, sole, config.contact_estimator.stiffness)
     return replace(config, planner=replace(config.planner, sinkage=depth))
-
-
-@contextmanager
-def _below(table: str) -> Iterator[None]:
-    """Let an error name keys from the top on."""
-    try:
-        yield
-    except ConfigError as error:
-        raise ConfigError(str(error), [f"{table}.{key}" for key in error.keys]) from None
 
 
 def _unknown_table(name: str, table: Any, valid: list[str]) -> ConfigError:
@@ -198,6 +192,15 @@ def _paths_to(key: str, kind: Any, prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}"
         if is_dataclass(hint):
             yield from _paths_to(key, hint, f"{prefix}{name}.")
+
+
+@contextmanager
+def _below(table: str) -> Iterator[None]:
+    """Let an error name keys from the top on."""
+    try:
+        yield
+    except ConfigError as error:
+        raise ConfigError(str(error), [f"{table}.{key}" for key in error.keys]) from None
 
 
 def _override_tables(overrides: Mapping[str, Any] | Iterable[str]) -> list[dict[str, Any]]:
@@ -219,3 +222,108 @@ def _parse(text: str) -> dict[str, Any]:
 def _nested(key: str, value: Any) -> dict[str, Any]:
     first, dot, rest = key.partition(".")
     return {first: _nested(rest, value)} if dot else {first: value}
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceOverlay:
+    """Files that are merged as well where a key has a value.
+
+    Attributes:
+        file: Its name, in ``config/`` and in the folders of robots; either may lack it.
+        key: ``table.key``.
+        value: With which the file counts.
+    """
+
+    file: str
+    key: str
+    value: str
+
+    def is_chosen(self, tables: Mapping[str, Any]) -> bool:
+        """Tell whether merged tables make the choice."""
+        value: Any = tables
+        for part in self.key.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return bool(value == self.value)
+
+
+CHOICES = (
+    ChoiceOverlay("torque.toml", "walking.control", "torque"),
+    ChoiceOverlay("soft_ground.toml", "simulation.ground.kind", "viscoelastic"),
+)
+
+
+_NOT_MERGED = {"robot.toml", *PRESETS, *(choice.file for choice in CHOICES)}
+
+
+def default_tables(wanted: Mapping[str, Any]) -> Tables:
+    """Return ``config/`` ← ``wanted``, merged, for a robot without a folder.
+
+    Raises:
+        ConfigError: A file is not TOML.
+    """
+    return together(configuration_layers([], [], [("", wanted)]))
+
+
+def configuration_layers(robot_folders: Iterable[Path], presets: Iterable[str], wanted: Iterable[Layer]) -> list[Layer]:
+    """Return ``config/`` ← ``robots/<name>/`` ← the files of the choices made so ← presets ← ``wanted``.
+
+    Args:
+        robot_folders: The robot's, if it has one.
+        presets: Files among ``PRESETS``.
+        wanted: Layers of the user, later ones win; choices may be among them.
+
+    Raises:
+        ConfigError: A file is not TOML.
+    """
+    folders = (data_folder("config"), *robot_folders)
+    defaults = [
+        _layer(path) for folder in folders for path in sorted(folder.glob("*.toml")) if path.name not in _NOT_MERGED
+    ]
+    above = [*(_layer(folders[0] / preset) for preset in presets), *wanted]
+    without_choices = together([*defaults, *above])
+    files = [folder / choice.file for choice in CHOICES if choice.is_chosen(without_choices) for folder in folders]
+    return [*defaults, *(_layer(path) for path in files if path.is_file()), *above]
+
+
+def together(layers: Iterable[Layer]) -> Tables:
+    """Return the tables of all layers; the last one wins, key by key."""
+    return reduce(merge, (tables for _, tables in layers), {})
+
+
+def place_of(key: str, layers: Sequence[Layer]) -> str | None:
+    """Return where the value of ``table.key`` comes from: the last layer that has it; None where none has."""
+    for place, tables in reversed(layers):
+        value: Any = tables
+        for part in key.split("."):
+            value = value.get(part, _ABSENT) if isinstance(value, Mapping) else _ABSENT
+        if value is not _ABSENT:
+            return place
+    return None
+
+
+def _layer(path: Path) -> Layer:
+    return file_place(path.resolve()), read_toml(path)
+
+
+@contextmanager
+def _naming_places(layers: Sequence[Layer]) -> Iterator[None]:
+    try:
+        yield
+    except (ConfigError, PlanningError) as error:
+        places = [f"{key} is set {place}" for key in error.keys if (place := _place(key, layers)) is not None]
+        if not places:
+            raise
+        hint = f": change it there or by --set {error.keys[0]}=VALUE" if _can_be_changed(error, layers) else ""
+        raise type(error)("; ".join([str(error), ", ".join(places)]) + hint) from None
+
+
+def _can_be_changed(error: ConfigError | PlanningError, layers: Sequence[Layer]) -> bool:
+    """Return whether a command was refused because of a single key, which stands in a file."""
+    if not isinstance(error, PlanningError) or len(error.keys) != 1:
+        return False
+    return place_of(error.keys[0], layers) not in (None, _COMMAND_LINE)
+
+
+def _place(key: str, layers: Sequence[Layer]) -> str | None:
+    place = place_of(key, layers)
+    return place if place in (None, _COMMAND_LINE) else f"in {place}"

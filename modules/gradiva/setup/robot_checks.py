@@ -1,9 +1,10 @@
-"""Check what the folder of a robot promises: names, mass, soles, limits, ports."""
+"""Check the folder of a robot against its model: configuration, names, mass, soles, limits, ports."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -27,33 +28,37 @@ _CHOICES: tuple[dict[str, str], ...] = (
 )
 
 
-def check_robot_folder(name: str) -> list[Finding]:
-    """Return what holds and what does not about one robot; the text of a finding begins with its subject."""
+def check_robot_folder(argument: str) -> list[Finding]:
+    """Check one robot, found by name or path; the text of a finding begins with its subject."""
     try:
-        robot = load_robot(name)
+        robot = load_robot(argument)
     except WalkingError as error:
         return [Finding(FAIL, str(error))]
     checks: tuple[Callable[[RobotDescription], Iterator[Finding]], ...] = (
-        _configuration,
         _mass,
         _names,
         _soles,
         _limits,
         _ports,
     )
-    return [finding for check in checks for finding in _tried(check, robot)]
+    of_files = _tried("configuration", lambda: _configuration(argument, robot))
+    return [
+        *of_files,
+        *(finding for check in checks for finding in _tried(check.__name__.strip("_"), partial(check, robot))),
+    ]
 
 
-def _tried(check: Callable[[RobotDescription], Iterator[Finding]], robot: RobotDescription) -> list[Finding]:
+def _tried(name: str, check: Callable[[], Iterator[Finding]]) -> list[Finding]:
+    """Return the findings of a check; a WalkingError in it is one as well."""
     try:
-        return list(check(robot))
+        return list(check())
     except WalkingError as error:
-        return [Finding(FAIL, f"{check.__name__.strip('_')}: {error}")]
+        return [Finding(FAIL, f"{name}: {error}")]
 
 
-def _configuration(robot: RobotDescription) -> Iterator[Finding]:
+def _configuration(argument: str, robot: RobotDescription) -> Iterator[Finding]:
     for choice in _CHOICES:
-        weights = load_setup(robot.name, choice).walking.inverse_kinematics.posture_weights
+        weights = load_setup(argument, choice).walking.inverse_kinematics.posture_weights
     robot.spread(weights, "inverse_kinematics.posture_weights")
     yield Finding(OK, "configuration")
 
@@ -135,5 +140,5 @@ def _model(robot: RobotDescription) -> IdynTreeModel:
 
 
 def _of_any_mass(robot: RobotDescription) -> RobotDescription:
-    """Return the description with the mass of the model: what else is wrong is found, too."""
+    """Return the description with the mass of the model: other faults are then found as well."""
     return replace(robot, mass=read_urdf(robot.model_path).mass)

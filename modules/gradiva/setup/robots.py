@@ -1,26 +1,50 @@
-"""The robots that there are: those that Gradiva ships, and those of the user."""
+"""Find robots and their models: shipped folders, folders of the user, model packages, a robot.toml of one's own."""
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
+import re
+import sysconfig
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from gradiva.common import ConfigError, from_table, nearest_name
+import gradiva
+from gradiva.common import ConfigError, ModelError, from_table, nearest_name
 from gradiva.robot_model import RobotDescription
-from gradiva.setup.folders import data_folder
-from gradiva.setup.model_files import find_model_file
 
 SEARCH_PATH = "GRADIVA_ROBOTS"
-"""Environment variable: folders of folders of robots, separated as those of PATH are."""
-
+"""Environment variable: folders that hold folders of robots, separated as those of PATH are."""
 ROBOT_FILE = "robot.toml"
-"""What a folder needs to be that of a robot."""
+"""The file that makes a folder the folder of a robot."""
+FILE = "file"
+"""Instead of a package: the model is the path of a URDF, absolute or relative to the folder of the robot."""
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def data_folder(name: str) -> Path:
+    """Return the folder ``config`` or ``robots``.
+
+    Raises:
+        ConfigError: The installation is incomplete.
+    """
+    package = Path(gradiva.__file__).parent
+    for candidate in (package / "data" / name, package.parents[1] / name):
+        if candidate.is_dir():
+            return candidate
+    raise ConfigError(f"the folder '{name}' of Gradiva is missing: install the package again")
+
+
+def cache_folder() -> Path:
+    """Return the folder in which compiled functions are kept; XDG_CACHE_HOME moves it."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "gradiva"
 
 
 def search_path() -> list[Path]:
-    """Return where robots are looked for: shipped ones, then ``$GRADIVA_ROBOTS``, then ``robots`` where one works."""
+    """Return the folders that are searched for robots: shipped, of ``$GRADIVA_ROBOTS``, ``robots`` where one works."""
     named = [Path(folder) for folder in os.environ.get(SEARCH_PATH, "").split(os.pathsep) if folder]
     return [data_folder("robots"), *named, Path("robots")]
 
@@ -49,35 +73,160 @@ def robots_with_ports() -> list[RobotDescription]:
     return [robot for robot in map(load_robot, shipped_robot_names()) if robot.ports is not None]
 
 
-def robot_folder(name: str) -> Path:
+def robot_folder(robot: str) -> Path:
     """Return the folder of a robot.
+
+    Args:
+        robot: Name of a robot that the search path finds, or path of a folder with a robot.toml.
 
     Raises:
         ConfigError: No such robot.
     """
     folders = robot_folders()
-    if name not in folders:
-        raise ConfigError(f"unknown robot '{name}'{nearest_name(name, folders)}")
-    return folders[name]
+    if robot in folders:
+        return folders[robot]
+    folder = Path(robot or os.devnull).expanduser()
+    if folder.name == ROBOT_FILE:
+        folder = folder.parent
+    if (folder / ROBOT_FILE).is_file():
+        return folder
+    if folder.is_dir():
+        raise ConfigError(f"robot '{robot}': the folder has no {ROBOT_FILE}")
+    if os.sep in robot:
+        raise ConfigError(f"robot '{robot}': there is no such folder")
+    raise ConfigError(
+        f"unknown robot '{robot}'{nearest_name(robot, folders)}; the path of a folder with {ROBOT_FILE} is taken, too"
+    )
 
 
-def load_robot(name: str) -> RobotDescription:
+def robot_argument(robot: str) -> str:
+    """Return the name of a robot, or the absolute path of its folder: it is found by it from any working directory."""
+    return robot if robot in robot_folders() else str(robot_folder(robot).resolve())
+
+
+def load_robot(robot: str) -> RobotDescription:
     """Return a robot's description, its model file found.
+
+    Args:
+        robot: Name or path, as of `robot_folder`.
 
     Raises:
         ConfigError: No such robot, or its file is wrong.
-        ModelError: The package of its model is not installed.
+        ModelError: The package of its model is not installed, or there is no such model file.
     """
-    folder = robot_folder(name)
-    table = read_toml(folder / ROBOT_FILE)
-    where = f"{folder.parent.name}/{name}/{ROBOT_FILE}"
+    folder = robot_folder(robot)
+    table, where = read_toml(folder / ROBOT_FILE), file_place(folder.resolve() / ROBOT_FILE)
+    if "model_file" in table:
+        table = _with_model_file(table, where)
     for key in ("name", "package", "model"):
         if not isinstance(table.get(key), str):
-            raise ConfigError(f"{where}: missing key '{key}', or it is no text")
-    if table["name"] != name:
-        raise ConfigError(f"{where}: name = '{table['name']}', it must be that of the folder, '{name}'")
+            or_file = "" if key == "name" else " (or model_file, the path of a URDF)"
+            raise ConfigError(f"{where}: missing key '{key}'{or_file}, or it is no text")
+    if robot in robot_folders() and table["name"] != robot:
+        raise ConfigError(f"{where}: name = '{table['name']}', it must be that of the folder, '{robot}'")
+    check_robot_name(table["name"], f"{where}: ")
     model_file = find_model_file(table["package"], table["model"], folder)
     return from_table(RobotDescription, {**table, "model_file": str(model_file)}, where=where)
+
+
+def _with_model_file(table: dict[str, Any], where: str) -> dict[str, Any]:
+    """Return the table with ``package`` and ``model`` in place of ``model_file``."""
+    if "package" in table or "model" in table:
+        raise ConfigError(f"{where}: model_file stands in place of package and model, not beside them")
+    return {**table, "package": FILE, "model": table["model_file"]}
+
+
+def check_robot_name(name: str, where: str = "") -> None:
+    """Pass when a name can be that of a robot; ``where`` stands in front of the refusal.
+
+    Raises:
+        ConfigError: It has other characters than small letters, digits and underscores.
+    """
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{where}'{name}': names of robots have small letters, digits and underscores")
+
+
+def file_place(path: Path) -> str:
+    """Return the short name of a file of configuration: ``config/planner.toml``, ``robots/talos/robot.toml``."""
+    folders = path.parent.parts[-1:] if path.parent.name == "config" else path.parent.parts[-2:]
+    return "/".join((*folders, path.name))
+
+
+def find_model_file(package: str, model: str, folder: Path = Path()) -> Path:
+    """Return the URDF of ``model`` in ``package``.
+
+    Args:
+        package: Python package, or ``FILE``.
+        model: Its name there, or a path.
+        folder: From which a relative path begins.
+
+    Raises:
+        ModelError: The package is not installed or cannot be loaded, or does not carry the model.
+    """
+    if package == FILE:
+        if not (folder / model).is_file():
+            raise ModelError(
+                f"{file_place(folder.resolve() / ROBOT_FILE)}: model_file: there is no file {folder / model}"
+            )
+        return (folder / model).resolve()
+    finders = {"icub-models": _find_in_icub_models, "example-robot-data": _find_in_example_robot_data}
+    if package not in finders:
+        raise ModelError(f"unknown model package '{package}'{nearest_name(package, [*finders, FILE])}")
+    return finders[package](model)
+
+
+def package_and_model(urdf: str) -> tuple[str, str]:
+    """Return the ``package`` and the ``model`` of robot.toml for a URDF.
+
+    Args:
+        urdf: A path, or ``package:model`` of one of the packages of ``find_model_file``.
+
+    Raises:
+        ModelError: There is no such file, package or model.
+    """
+    package, separator, model = urdf.partition(":")
+    if separator and not Path(urdf).exists():
+        find_model_file(package, model)
+        return package, model
+    path = Path(urdf).resolve()
+    if not path.is_file():
+        raise ModelError(f"there is no file {urdf}")
+    robots = _example_robot_data()
+    if path.is_relative_to(robots):
+        return "example-robot-data", str(path.relative_to(robots))
+    return FILE, str(path)
+
+
+def _find_in_icub_models(model: str) -> Path:
+    if importlib.util.find_spec("icub_models") is None:
+        raise _missing_package("icub-models==2.8.1")
+    try:
+        import icub_models
+    except ImportError as error:
+        reason = str(error).splitlines()[0] if str(error) else "no reason given"
+        raise ModelError(f"the model package icub-models cannot be loaded: {reason}") from None
+    names = icub_models.get_robot_names()
+    if model not in names:
+        version = importlib.metadata.version("icub-models")
+        raise ModelError(f"icub-models {version} has no model '{model}'{nearest_name(model, names)}")
+    return Path(icub_models.get_model_file(model))
+
+
+def _find_in_example_robot_data(model: str) -> Path:
+    robots = _example_robot_data()
+    if not robots.is_dir():
+        raise _missing_package("example-robot-data")
+    if not (robots / model).is_file():
+        raise ModelError(f"example-robot-data has no file '{model}' below its robots")
+    return robots / model
+
+
+def _example_robot_data() -> Path:
+    return Path(sysconfig.get_paths()["purelib"], "cmeel.prefix/share/example-robot-data/robots").resolve()
+
+
+def _missing_package(requirement: str) -> ModelError:
+    return ModelError(f"the model package is not installed: pip install '{requirement}'")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

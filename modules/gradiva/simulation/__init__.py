@@ -3,13 +3,21 @@
 from gradiva.simulation.body_probes import BodyProbes, Cut, InertialReading
 from gradiva.simulation.falls import Fall, FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault, FaultKind
-from gradiva.simulation.ground import Ground
-from gradiva.simulation.ground_config import GroundConfig, GroundKind, slope_components
+from gradiva.simulation.ground import (
+    Ground,
+    GroundConfig,
+    GroundKind,
+    GroundSite,
+    ground_name,
+    ground_names,
+    ground_table,
+    slope_components,
+)
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.penalty_ground import LooseBody, PenaltyGround, PenaltyWorld
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.pushes import Push
-from gradiva.simulation.rigid_ground import RigidGround
+from gradiva.simulation.rigid_ground import RigidConfig, RigidGround
 from gradiva.simulation.sensors import SensorConfig, VelocitySource
 from gradiva.simulation.servos import MixedCommand, ServoConfig
 from gradiva.simulation.simulation_config import SimulationConfig
@@ -34,6 +42,7 @@ __all__ = [
     "GroundConfig",
     "GroundKind",
     "GroundPatch",
+    "GroundSite",
     "InertialReading",
     "JointRanges",
     "LooseBody",
@@ -44,6 +53,7 @@ __all__ = [
     "PenaltyWorld",
     "PlantConfig",
     "Push",
+    "RigidConfig",
     "RigidGround",
     "SensorConfig",
     "ServoConfig",
@@ -54,6 +64,9 @@ __all__ = [
     "ViscoElasticGround",
     "ViscoElasticGroundConfig",
     "WrenchNoiseConfig",
+    "ground_name",
+    "ground_names",
+    "ground_table",
     "joint_ranges",
     "slope_components",
 ]

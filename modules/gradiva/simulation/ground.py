@@ -1,18 +1,139 @@
-"""What the robot stands on."""
+"""Grounds: the interface, what all grounds share, and which ones there are.
+
+A ground is added by its class, by a line in ``_SHIPPED`` or an entry point of the group ``gradiva.grounds``, and by its
+table ``[simulation.grounds.NAME]``.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
 
 import mujoco
+import numpy as np
 
-from gradiva.common import NDArray
+from gradiva.common import ConfigError, NDArray, from_table, load_plugin, nearest_name, plugin_names, so3
+from gradiva.robot_model import Compiler, interpreted
 from gradiva.simulation.soles import SoleBox
+
+if TYPE_CHECKING:
+    from gradiva.simulation.simulation_config import SimulationConfig
+
+GROUP = "gradiva.grounds"
+
+
+class GroundKind(StrEnum):
+    """Grounds that are shipped."""
+
+    RIGID = "rigid"
+    VISCOELASTIC = "viscoelastic"
+    PENALTY = "penalty"
+
+
+_SHIPPED: dict[str, str] = {
+    GroundKind.RIGID: "gradiva.simulation.rigid_ground:RigidGround",
+    GroundKind.VISCOELASTIC: "gradiva.simulation.viscoelastic_ground:ViscoElasticGround",
+    GroundKind.PENALTY: "gradiva.simulation.penalty_ground:PenaltyGround",
+}
+_SPOKEN = {GroundKind.VISCOELASTIC: "soft"}  # kinds that commands and results call otherwise
+_OWN_FIELDS = (GroundKind.VISCOELASTIC, GroundKind.PENALTY)  # tables that are fields of SimulationConfig
+
+
+def ground_names() -> dict[str, str]:
+    """Return the names of all grounds in commands and results, by kind: shipped ones, then those of packages."""
+    kinds = [*_SHIPPED, *(name for name in plugin_names(GROUP) if name not in _SHIPPED)]
+    return {str(kind): ground_name(kind) for kind in kinds}
+
+
+def ground_name(kind: str) -> str:
+    """Return the name of a ground in commands and results.
+
+    Raises:
+        ConfigError: No ground is called so.
+    """
+    if kind not in _SHIPPED and ":" not in kind and kind not in plugin_names(GROUP):
+        raise ConfigError(f"kind='{kind}': no such ground{nearest_name(kind, [*_SHIPPED, *plugin_names(GROUP)])}")
+    return _SPOKEN.get(GroundKind(kind), kind) if kind in _SHIPPED else kind
+
+
+def ground_table(kind: str) -> str:
+    """Return the name of a ground's own table."""
+    return f"simulation.{kind}" if kind in _OWN_FIELDS else f"simulation.grounds.{kind}"
+
+
+@dataclass(frozen=True, slots=True)
+class GroundConfig:
+    """The floor; on a slope the world is tilted with it, so that the floor stays z = const.
+
+    Attributes:
+        kind: Name of a ground, which has a table of its own: a shipped one (`GroundKind`), an entry point of the group
+            ``gradiva.grounds``, or ``package.module:Class``.
+        friction: Coulomb coefficient, [-].
+        contact_time: Time constant of the contact with a rigid floor, in physics steps, [-].
+        gravity: [m/s²].
+        slope_forward: By which the floor rises towards x, [rad].
+        slope_left: By which the floor rises towards y, [rad].
+    """
+
+    kind: str
+    friction: float
+    contact_time: float
+    gravity: float
+    slope_forward: float
+    slope_left: float
+
+    def __post_init__(self) -> None:
+        ground_name(self.kind)
+        if self.friction <= 0.0:
+            raise ConfigError(f"friction={self.friction}: must be positive")
+        if self.gravity < 0.0:
+            raise ConfigError(f"gravity={self.gravity}: must not be negative")
+        if self.contact_time < 2.0:
+            raise ConfigError(f"contact_time={self.contact_time}: below 2 steps the contact is unstable")
+        if max(abs(self.slope_forward), abs(self.slope_left)) >= math.pi / 4:
+            raise ConfigError("slopes must stay below 45° (0.785 rad)")
+
+    @property
+    def world_rotation(self) -> NDArray:
+        """Of the world, whose xy plane is the floor, in level axes; shape (3, 3)."""
+        return so3.exp(np.array([0.0, -self.slope_forward, 0.0])) @ so3.exp(np.array([self.slope_left, 0.0, 0.0]))
+
+    @property
+    def gravity_vector(self) -> NDArray:
+        """World, [m/s²], shape (3,)."""
+        return self.world_rotation.T @ np.array([0.0, 0.0, -self.gravity])
+
+    @property
+    def steepness(self) -> float:
+        """Angle between the floor and the horizontal, [rad]."""
+        return math.acos(math.cos(self.slope_forward) * math.cos(self.slope_left))
+
+    @property
+    def uphill(self) -> float:
+        """Heading in which the floor rises most, counter-clockwise from x, [rad]; 0 where it is level."""
+        up = self.world_rotation[2]
+        return math.atan2(up[1], up[0])
+
+
+def slope_components(steepness: float, uphill: float) -> tuple[float, float]:
+    """Return ``slope_forward`` and ``slope_left`` [rad] of a floor.
+
+    Args:
+        steepness: Against the horizontal, [rad].
+        uphill: Heading in which it rises most, counter-clockwise from x on the floor, [rad].
+    """
+    forward = math.asin(math.sin(steepness) * math.cos(uphill))
+    return forward, math.atan(math.tan(steepness) * math.sin(uphill))
 
 
 class Ground(Protocol):
-    """Builds its part of the engine's model, steps the physics with its forces, returns the contact wrenches.
+    """Interface of a ground: builds its part of the engine's model, steps the physics, returns the contact wrenches.
+
+    A class of a ground has the attribute ``Config``, a dataclass that its table is read into, and is made by
+    ``Class(config, site)`` with a `GroundSite`. `RigidGround` is the shortest one, and may be derived from.
 
     A ground that is no contact of the engine applies its forces in ``step``, between ``mj_step1`` and
     ``mj_step2``, through ``data.xfrc_applied``, to which it adds: pushes are in it already.
@@ -45,3 +166,42 @@ class Ground(Protocol):
             About the origin and in the axes of the sensors' frames, [N, N·m], shape (sensors, 6).
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class GroundSite:
+    """Where a ground is laid.
+
+    Attributes:
+        floor: ``[simulation.ground]``: friction, gravity, slope.
+        height: Of the surface, world, [m].
+        seed: Of its noise.
+        compiler: How equations become fast.
+    """
+
+    floor: GroundConfig
+    height: float
+    seed: int = 0
+    compiler: Compiler = interpreted
+
+
+def choose_ground(config: SimulationConfig, height: float, seed: int, compiler: Compiler = interpreted) -> Ground:
+    """Return the ground of ``[simulation.ground] kind``.
+
+    Args:
+        config: All tables of the simulation.
+        height: Of the surface, world, [m].
+        seed: Of its noise.
+        compiler: How its equations become fast.
+
+    Raises:
+        ConfigError: The ground cannot be loaded, or refuses its table.
+    """
+    kind = config.ground.kind
+    made = load_plugin(GROUP, _SHIPPED.get(kind, kind))
+    if kind in _OWN_FIELDS:
+        own = getattr(config, kind)
+    else:
+        own = from_table(made.Config, config.grounds.get(kind, {}), f"[{ground_table(kind)}]")
+    ground: Ground = made(own, GroundSite(config.ground, height, seed, compiler))
+    return ground

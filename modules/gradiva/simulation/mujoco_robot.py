@@ -22,10 +22,9 @@ from gradiva.common import (
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simulation.body_probes import BodyProbes
-from gradiva.simulation.choose_ground import choose_ground
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
-from gradiva.simulation.ground import Ground
+from gradiva.simulation.ground import Ground, choose_ground
 from gradiva.simulation.plant import build_plant, load_tree, sink_to_weight, standing_torques, weight_of
 from gradiva.simulation.pushes import Push, Pusher
 from gradiva.simulation.rigid_tree import quaternion

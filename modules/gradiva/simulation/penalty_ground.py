@@ -10,7 +10,7 @@ import numpy as np
 
 from gradiva.common import NDArray, so3
 from gradiva.contacts import PenaltyConfig, penalty_accelerations, penalty_forces
-from gradiva.simulation.ground_config import GroundConfig
+from gradiva.simulation.ground import GroundSite
 from gradiva.simulation.soles import SoleBodies, SoleBox, add_sole_body
 
 _CORNERS = 4  # of a sole
@@ -21,11 +21,13 @@ _LARGEST_STEP = 1e-3  # [s] overwritten by every advance
 class PenaltyGround:
     """Feedback-linearising penalty contact at the corners of each sole (Rengifo et al., 2009)."""
 
-    def __init__(self, config: PenaltyConfig, floor: GroundConfig, height: float) -> None:
-        """Take the gains, the friction of the floor and the height of the surface [m]."""
+    Config = PenaltyConfig
+
+    def __init__(self, config: PenaltyConfig, site: GroundSite) -> None:
+        """Take the gains, the friction of the floor and the height of its surface."""
         self._config = config
-        self._friction = floor.friction
-        self._height = height
+        self._friction = site.floor.friction
+        self._height = site.height
 
     def add_to(self, spec: mujoco.MjSpec, soles: Sequence[SoleBox], timestep: float) -> None:
         """Add the soles; the engine sees no floor."""

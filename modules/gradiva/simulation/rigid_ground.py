@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 
 from gradiva.common import NDArray
-from gradiva.simulation.ground_config import GroundConfig
+from gradiva.simulation.ground import GroundSite
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.soles import SoleBox, add_sole_body
 
 _SOLE, _FLOOR = 1, 1  # collision bits: soles meet the floor, and nothing else
 _DEEPEST = 0.001  # [m] more than any robot here sinks in
+
+
+@dataclass(frozen=True, slots=True)
+class RigidConfig:
+    """Holds nothing: friction and contact time of a rigid floor stand in ``[simulation.ground]``."""
 
 
 class RigidGround:
@@ -23,18 +30,25 @@ class RigidGround:
     hence the sign).
     """
 
-    def __init__(self, config: GroundConfig, height: float) -> None:
-        self._config = config
-        self._height = height
+    Config = RigidConfig
+
+    def __init__(self, config: RigidConfig, site: GroundSite) -> None:
+        """Take the floor; its own table is empty."""
+        self._floor = site.floor
+        self._height = site.height
+
+    def contact(self, timestep: float) -> dict[str, Any]:
+        """Return the engine's parameters of the contact of a sole with the plane; a step takes ``timestep`` [s]."""
+        return {
+            "condim": 3,
+            "friction": [self._floor.friction, 0.0, 0.0],
+            "solref": [self._floor.contact_time * timestep, 1.0],
+            "solimp": [0.9, 0.95, 0.001, 0.5, 2.0],  # 0.01-0.03 mm of penetration under these robots
+        }
 
     def add_to(self, spec: mujoco.MjSpec, soles: Sequence[SoleBox], timestep: float) -> None:
         """Add the plane, the soles and a force and a torque sensor each, before all other sensors."""
-        contact = {
-            "condim": 3,
-            "friction": [self._config.friction, 0.0, 0.0],
-            "solref": [self._config.contact_time * timestep, 1.0],
-            "solimp": [0.9, 0.95, 0.001, 0.5, 2.0],  # 0.01-0.03 mm of penetration under these robots
-        }
+        contact = self.contact(timestep)
         spec.worldbody.add_geom(
             name="floor",
             type=mujoco.mjtGeom.mjGEOM_PLANE,

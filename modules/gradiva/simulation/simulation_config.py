@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from gradiva.common import ConfigError
 from gradiva.contacts import PenaltyConfig
 from gradiva.simulation.falls import FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault
-from gradiva.simulation.ground_config import GroundConfig
+from gradiva.simulation.ground import GroundConfig
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.pushes import Push
 from gradiva.simulation.sensors import SensorConfig
@@ -29,6 +31,7 @@ class SimulationConfig:
         ground: The floor.
         viscoelastic: The floor where it is of this kind.
         penalty: The floor where it is of this kind.
+        grounds: Tables of further grounds, by kind.
         sensors: Faults of the sensors.
         fall: When the robot counts as fallen.
         slip: When a foot counts as standing.
@@ -42,6 +45,7 @@ class SimulationConfig:
     ground: GroundConfig
     viscoelastic: ViscoElasticGroundConfig
     penalty: PenaltyConfig
+    grounds: Mapping[str, Any]
     sensors: SensorConfig
     fall: FallConfig
     slip: SlipConfig

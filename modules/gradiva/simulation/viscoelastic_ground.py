@@ -21,8 +21,8 @@ from gradiva.contacts import (
     normal_pressure,
     rectangle_moments,
 )
-from gradiva.robot_model import Compiler, FlatFunction, interpreted
-from gradiva.simulation.ground_config import GroundConfig
+from gradiva.robot_model import Compiler, FlatFunction
+from gradiva.simulation.ground import GroundSite
 from gradiva.simulation.soles import SoleBodies, SoleBox, SolePlaces, add_sole_body
 
 _WHOLE = 1e-6  # [-] how far an interval may be from a whole number of steps
@@ -141,28 +141,15 @@ class ViscoElasticGround:
     integration to a per cent as long as the damping of a sole times the step stays below the mass of its foot.
     """
 
-    def __init__(
-        self,
-        config: ViscoElasticGroundConfig,
-        floor: GroundConfig,
-        height: float,
-        seed: int,
-        compiler: Compiler = interpreted,
-    ) -> None:
-        """Take the properties.
+    Config = ViscoElasticGroundConfig
 
-        Args:
-            config: Springs, dampers, noise.
-            floor: Its friction.
-            height: Of the surface, [m].
-            seed: Of the noise.
-            compiler: How the equations become fast.
-        """
-        self._compiler = compiler
+    def __init__(self, config: ViscoElasticGroundConfig, site: GroundSite) -> None:
+        """Take springs, dampers and noise, and the friction of the floor."""
         self._config = config
-        self._friction = floor.friction
-        self._height = height
-        self._seed = seed
+        self._friction = site.floor.friction
+        self._height = site.height
+        self._seed = site.seed
+        self._compiler = site.compiler
         self._step = 0
 
     def add_to(self, spec: mujoco.MjSpec, soles: Sequence[SoleBox], timestep: float) -> None:

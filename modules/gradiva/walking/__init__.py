@@ -9,11 +9,16 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.walking_config import GroundModel, SimplifiedModel, TickConfig, TorqueControlConfig, WalkingConfig
 from gradiva.walking.walking_controller import WalkingController
-from gradiva.walking.walking_layers import WalkingLayers
-from gradiva.walking.walking_log import WalkingLog
-from gradiva.walking.walking_signals import Signals, element_names, walking_signals
+from gradiva.walking.walking_layers import (
+    GroundModel,
+    SimplifiedModel,
+    TickConfig,
+    TorqueControlConfig,
+    WalkingConfig,
+    WalkingLayers,
+)
+from gradiva.walking.walking_log import Signals, WalkingLog, element_names, walking_signals
 from gradiva.walking.walking_state import WalkingState
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""From the plan and layer 2 to what the body should do."""
+"""References of the whole body, from the plan and layer 2."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GRAVITY = np.array([0.0, 0.0, -GRAVITY])
 
 
 class BodyReferences:
-    """Knows the robot's weight, how it stands, and where its feet like to be loaded."""
+    """Builds the reference of layer 3: feet, CoM, momentum, trunk, posture, foot wrenches."""
 
     def __init__(
         self,
@@ -22,9 +22,9 @@ class BodyReferences:
         torso_rotation: NDArray,
         zmp_offset: tuple[float, float],
         swing_momentum: SwingMomentum,
-        slowness: float,
+        inverse_frequency_offset: float,
     ) -> None:
-        """Take what does not change.
+        """Take the constants.
 
         Args:
             mass: Of the robot, [kg].
@@ -32,14 +32,14 @@ class BodyReferences:
             torso_rotation: In it, shape (3, 3).
             zmp_offset: Of the ZMP in the frame of the left foot, mirrored for the right one, [m].
             swing_momentum: Of the legs, and how the swinging one moves the ZMP.
-            slowness: By which 1/ω² of the planned pendulum exceeds that of a point above the soles, [s²].
+            inverse_frequency_offset: Of 1/ω² of the planned pendulum against a point above the soles, [s²].
         """
         self._mass = mass
         self._start_posture = start_posture
         self._torso_rotation = torso_rotation
         self._zmp_offset = zmp_offset
         self._swing_momentum = swing_momentum
-        self._slowness = slowness
+        self._inverse_frequency_offset = inverse_frequency_offset
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
 
     def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
@@ -47,7 +47,7 @@ class BodyReferences:
 
         Args:
             plan: At the end of the coming period.
-            desired: What layer 2 asks for until then.
+            desired: Of layer 2 until then.
         """
         torso_rotation, pelvis_rotation = self._trunk(plan.heading)
         force = self._pendulum_force(plan, desired)
@@ -88,7 +88,7 @@ class BodyReferences:
         square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η
         stiffness = self._mass * square
         (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
-        weight = stiffness * z / (1.0 - square * self._slowness)  # m (g + z̈)
+        weight = stiffness * z / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
         return np.array((stiffness * (x - zmp_x), stiffness * (y - zmp_y), weight))
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:

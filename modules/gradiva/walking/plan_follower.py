@@ -1,4 +1,4 @@
-"""The present plan: made anew on request, extended where a command has no end."""
+"""The present plan: replanned on request, extended where a command has no end."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before:
 
 
 class _Purpose(Enum):
-    """What a plan was asked for, which decides what its refusal means."""
+    """Purpose of a requested plan, which decides on the effect of its refusal."""
 
-    COMMAND = auto()  # somebody is told
+    COMMAND = auto()  # the caller gets the refusal
     EXTENSION = auto()  # the walk cannot go on
-    CORRECTION = auto()  # nothing: the present plan leads there too, not quite as well
+    CORRECTION = auto()  # no effect: the present plan leads there too, less exactly
     CLOSING = auto()  # the present plan is walked to its end
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What was asked of the planner and is not answered yet."""
+    """A request to the planner that is not answered yet."""
 
     purpose: _Purpose
     command: Command  # as it was given
@@ -62,16 +62,15 @@ class _Asked:
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
-    Plans come from a `PlanningService`. Until one has come, the present one goes on; each ends standing, so that a
-    planner that is gone means only that the walk ends. To close the feet it is waited for no longer than its patience:
-    then they are closed by a plan made here. One that comes after it should have begun to differ from the present one
-    is refused and asked for again.
+    Plans come from a `PlanningService`. Until one has come, the present one goes on; each ends standing, so that
+    without a planner the walk only ends. A plan that closes the feet is waited for until the timeout of the service:
+    then it is made here. A plan that comes after its merge time is refused and requested again.
 
     Attributes:
         plan: The present one; None before the robot stands.
-        late_plans: How many came too late.
-        defect: What the planner raised that it should not, until it is cleared; empty where there is none.
-        refusal: Why the last command cannot be fulfilled; empty where it can, or is not known yet.
+        late_plans: Number of plans that came too late.
+        defect: Unexpected error of the planner, until it is cleared; empty where there is none.
+        refusal: Reason why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
 
     def __init__(self, planner: WalkingPlanner, replan_margin: float, service: PlanningService | None = None) -> None:
@@ -99,7 +98,7 @@ class PlanFollower:
         self.late_plans = 0
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
-        """Begin to stand at ``time`` [s]: around the origin, facing x, or as ``start`` tells."""
+        """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
         self.plan = self._planner.standing(start or self._planner.at_origin(time))
         self._command = self._given = None
         self.cancel()
@@ -132,7 +131,7 @@ class PlanFollower:
             self.cancel()
 
     def cancel(self) -> None:
-        """Wait for no plan any more."""
+        """Drop the requested plan."""
         self._asked = self._coming = None
         self._refusal_is_news = False
 
@@ -178,7 +177,7 @@ class PlanFollower:
         return False
 
     def is_moving(self, time: float) -> bool:
-        """Whether steps are under way."""
+        """Return whether steps are under way."""
         return self.plan is not None and self._command is not None and time < self.plan.end_time
 
     def _complete(self, time: float) -> bool:
@@ -203,7 +202,7 @@ class PlanFollower:
             rest = given if self._route is None else self._route.rest
             self._ask(_Purpose.CORRECTION, rest, time, plan_origin)
 
-    # -- asking the planner ------------------------------------------------------------------------------------
+    # -- requests to the planner -------------------------------------------------------------------------------
 
     def _ask(self, purpose: _Purpose, command: Command, time: float, plan_origin: PlanarPose) -> None:
         wanted = command if purpose is _Purpose.EXTENSION else _in_plan(command, plan_origin.inverse())
@@ -230,7 +229,7 @@ class PlanFollower:
         if asked is None:
             return
         if reply is None or reply.number != asked.request.number:
-            if time > asked.time + self._service.patience:
+            if time > asked.time + self._service.timeout:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
         elif reply.plan is None:
             self.defect = reply.error if reply.is_defect else self.defect
@@ -246,7 +245,7 @@ class PlanFollower:
             self._take_over(reply.plan, asked)
 
     def _is_detour(self, plan: WalkingPlan, asked: _Asked) -> bool:
-        """Whether a plan to the same goal goes there by a turn: near a goal that was overshot by centimetres."""
+        """Return whether a corrected plan makes a turn: near a goal that was overshot by centimetres."""
         is_correction = asked.purpose is _Purpose.CORRECTION
         return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
@@ -262,7 +261,7 @@ class PlanFollower:
         self._submit(replace(asked, request=request, time=time, attempt=attempt))
 
     def _close_without_service(self, asked: _Asked, time: float) -> None:
-        """Plan here: one late tick is better than a walk that nobody can end before its plan does."""
+        """Plan here: one late tick is better than a walk that cannot be stopped before its end."""
         reply = answered(self._planner, self._request(asked.request.command, time))
         if reply.plan is None:
             self.defect = reply.error if reply.is_defect else self.defect
@@ -291,7 +290,7 @@ class PlanFollower:
 
 
 class _Route:
-    """Keeps, by odometry, how far a path has been followed: of a place that it crosses twice, which time it is."""
+    """Progress along a path by odometry, which is unique also where the path crosses itself."""
 
     def __init__(self, path: PathCommand, config: PlannerConfig) -> None:
         self._path = path
@@ -301,7 +300,7 @@ class _Route:
         self._looked = -math.inf
 
     def follow(self, plan: WalkingPlan, time: float, plan_origin: PlanarPose) -> None:
-        """Look where the robot is, now and then."""
+        """Update the progress, every half second."""
         if time < self._looked + _LOOK_PERIOD:
             return
         self._looked = time
@@ -311,7 +310,7 @@ class _Route:
 
     @property
     def rest(self) -> PathCommand:
-        """What of the path is still to be followed; its end has the heading of the whole path's."""
+        """Rest of the path from here on; its end has the heading of the whole path's."""
         return PathCommand(self._line.from_length(self._progress), self._path.speed, self._end_heading)
 
 
@@ -329,7 +328,7 @@ def _polygon(left: FootReference | None, right: FootReference | None, sole: Sole
 
 
 def _in_plan(command: Command, origin: PlanarPose) -> Command:
-    """Return the command with its places told in the world of the plan."""
+    """Return the command with its places in the world of the plan."""
     if isinstance(command, GoalCommand):
         goal = origin @ PlanarPose(command.x, command.y, command.yaw or 0.0)
         return replace(command, x=goal.x, y=goal.y, yaw=None if command.yaw is None else goal.yaw)

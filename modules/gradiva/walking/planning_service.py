@@ -1,4 +1,4 @@
-"""Who makes plans: at once within the tick, or beside it, in a thread or another process."""
+"""Planning services: make plans within the tick, or beside it in a thread or another process."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gradiva.safety import failed_tick
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanRequest:
-    """What a planner is asked for.
+    """Request to a planner.
 
     Attributes:
         number: Grows with each request; the reply repeats it.
-        command: What the plan should fulfil, places in the world of the plan.
+        command: To be fulfilled, places in the world of the plan.
         plan: The present one, which the new one continues.
         time: Up to here the present plan is walked, [s].
         is_moving: Whether steps of the present plan are under way; else the robot stands as the plan does at ``time``.
@@ -30,7 +30,7 @@ class PlanRequest:
 
     @property
     def merge_time(self) -> float:
-        """Until when the new plan must be there, [s]: it differs from the present one from then on."""
+        """Time from which the new plan differs from the present one, [s]: it must be there by then."""
         if not self.is_moving:
             return self.time
         touch_downs = (step.touch_down for step in self.plan.steps if step.touch_down > self.time)
@@ -39,13 +39,13 @@ class PlanRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanReply:
-    """What a planner answers.
+    """Reply of a planner.
 
     Attributes:
         number: Of the request.
         plan: None where no plan fulfils the command.
-        error: Why there is none.
-        is_defect: Whether the planner raised what it should not, so that it is no refusal of the command.
+        error: Reason why there is none.
+        is_defect: Whether the planner raised an unexpected error, which is no refusal of the command.
     """
 
     number: int
@@ -58,12 +58,12 @@ class PlanningService(Protocol):
     """Makes plans on request; the newest request counts, a reply to an older one need not come.
 
     Attributes:
-        lead: How long after a request its plan may begin to differ from the present one, [s]: what planning takes.
-        patience: A request that is not answered for so long is made again, [s].
+        lead: Duration of planning: a plan may differ from the present one this long after its request, [s].
+        timeout: A request that is not answered for so long is made again, [s].
     """
 
     lead: float
-    patience: float
+    timeout: float
 
     def submit(self, request: PlanRequest) -> None:
         """Begin to plan; does not wait."""
@@ -78,7 +78,7 @@ class SynchronousPlanning:
     """Plans within ``submit``: the plan is there at once and the same in every run."""
 
     lead = 0.0
-    patience = float("inf")
+    timeout = float("inf")
 
     def __init__(self, planner: WalkingPlanner) -> None:
         self._planner = planner
@@ -95,7 +95,7 @@ class SynchronousPlanning:
 
 
 def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
-    """Plan what is asked for, from the steps that are under way or from standing; an error becomes the reply's."""
+    """Return the reply to a request, planned from the steps that are under way or from standing."""
     try:
         if request.is_moving:
             plan = planner.replan(request.plan, request.command, request.time)
@@ -109,13 +109,13 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
 
 
 def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
-    """Return where a reference has one foot on the ground plane."""
+    """Return the pose of one foot of a reference on the ground plane."""
     foot = reference.foot(side)
     return FootPose(float(foot.position[0]), float(foot.position[1]), so3.yaw(foot.rotation))
 
 
 def standing_at(reference: WalkingReference) -> PlanningState:
-    """Return the state from which a plan that starts at a reference starts."""
+    """Return the state of a reference as the start of a plan."""
     return PlanningState(
         time=reference.time,
         left_foot=foot_pose(reference, Side.LEFT),

@@ -1,4 +1,4 @@
-"""The tick: composes the layers, keeps the state machine, decides what happens when a layer fails."""
+"""The tick of a walk: composes the layers, keeps the state machine, decides when a layer fails."""
 
 from __future__ import annotations
 
@@ -22,28 +22,25 @@ from gradiva.common import (
     WalkingReference,
     altered,
 )
-from gradiva.planner import Command
+from gradiva.planner import Command, WalkingPlan
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
-from gradiva.walking.held_command import HeldCommand, TorqueRamp
+from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.preparation import Preparation
-from gradiva.walking.relaxing_whole_body import RelaxingWholeBody
-from gradiva.walking.standing_start import StandingStart
+from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
-from gradiva.walking.walking_report import WalkingReport
 from gradiva.walking.walking_state import WalkingState, WalkingStateMachine
 
 _DONE = "the plan is done, both feet on the ground"
 
 
-class WalkingController(WalkingReport):
+class WalkingController:
     """Makes a robot stand, walk and stop: a measurement in, a joint command out.
 
     Requests (``prepare``, ``start``, ``walk``, ``pause``, ``stop``) are taken between two ticks and refused by name
-    when the state does not allow them; ``emergency_stop`` is never refused. What goes wrong is a ``SafetyEvent``: the
+    when the state does not allow them; ``emergency_stop`` is never refused. A violation is a ``SafetyEvent``: the
     robot finishes the step and stands, state ``stopped``, or the joints freeze, state ``fault``; ``prepare`` recovers
     from both. A tick that fails holds the last command, until too many have.
 
@@ -73,7 +70,7 @@ class WalkingController(WalkingReport):
         self._plan_origin = PlanarPose()
         self._preparation: Preparation | None = None
         self._standing: StandingStart | None = None
-        self._held = HeldCommand(layers.joint_bounds)
+        self._held = CommandLimiter(layers.joint_bounds)
         self._torques = TorqueRamp(layers.config.torque_control.torque_rate, layers.joint_bounds.torques)
         self._whole_body = RelaxingWholeBody(layers.whole_body, layers.config.safety.failures.relaxed_duration)
         self._clock = ControlClock(self._tick.period, layers.config.safety.clock)
@@ -81,7 +78,7 @@ class WalkingController(WalkingReport):
         self._jump: ClockJump | None = None  # of the clock, that is no event yet
         self._worst: set[str] = set()  # types of the errors of safety itself that are events
 
-    # -- what can be asked -------------------------------------------------------------------------------------
+    # -- requests ----------------------------------------------------------------------------------------------
 
     def prepare(self, standing: NDArray | None = None) -> None:
         """Move slowly to the start posture, then balance.
@@ -112,12 +109,12 @@ class WalkingController(WalkingReport):
     def walk(self, command: Command) -> None:
         """Follow a velocity, a goal or a path; while walking, the coming steps are planned anew.
 
-        Goals and paths are told in the frame of the odometry, which begins between the feet of the prepared robot.
+        Goals and paths are given in the frame of the odometry, which begins between the feet of the prepared robot.
 
         Raises:
             StateError: The walk has not been started.
             PlanningError: No plan fulfils the command; the present plan goes on. Where planning takes longer than
-                the call, the ``reason`` tells it.
+                the call, the ``reason`` holds it.
         """
         self._machine.require("set a goal")
         self._refuse_while_stopping("set a goal")
@@ -150,17 +147,64 @@ class WalkingController(WalkingReport):
         self._layers.safety.note([Finding(SafetyKind.EMERGENCY_STOP, "", "emergency stop")], self._time)
 
     def report(self, findings: Sequence[Finding]) -> None:
-        """Take what is wrong outside of the layers, such as motors that do not obey: an event, and what follows."""
+        """Take findings from outside of the layers, such as motors that do not obey, and respond to them."""
         self._obey(self._layers.safety.note(findings, self._time))
 
     def _refuse_while_stopping(self, request: str) -> None:
         if self._when_done is WalkingState.STOPPED:
             raise StateError(f"cannot {request} while stopping: wait for the stop, then prepare the robot again")
 
+    # -- reports -----------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> WalkingState:
+        """State of the walk."""
+        return self._machine.state
+
+    @property
+    def is_balancing(self) -> bool:
+        """Whether the control loop runs."""
+        return self._machine.is_balancing
+
+    @property
+    def reason(self) -> str:
+        """Reason of the state."""
+        return self._machine.reason
+
+    @property
+    def plan(self) -> WalkingPlan | None:
+        """The present plan; None before the robot is prepared."""
+        return self._follower.plan
+
+    @property
+    def is_planning(self) -> bool:
+        """Whether it is not known yet if the last command of ``walk`` can be fulfilled."""
+        return self._follower.is_planning_command
+
+    @property
+    def plan_refusal(self) -> str:
+        """Reason why the last command of ``walk`` cannot be fulfilled; empty where it can, or is not known yet."""
+        return self._follower.refusal
+
+    @property
+    def safety_events(self) -> tuple[SafetyEvent, ...]:
+        """All safety events so far."""
+        return tuple(self._layers.safety.events)
+
+    @property
+    def qp_failures(self) -> int:
+        """Number of ticks in which layer 3 had no solution."""
+        return self._whole_body.failures
+
+    @property
+    def model_failures(self) -> int:
+        """Number of times that layer 2 fell back on its instantaneous law."""
+        return self._layers.model_control.failures
+
     # -- the tick ----------------------------------------------------------------------------------------------
 
     def step(self, measurement: Measurement, time: float) -> tuple[JointCommand, WalkingLog]:
-        """Return the command for the coming period, and what led to it.
+        """Return the command for the coming period, and the log of the tick.
 
         Args:
             measurement: The newest sample of all sensors.
@@ -176,7 +220,7 @@ class WalkingController(WalkingReport):
             try:
                 log = self._failed(measurement, error)
             except Exception as worse:
-                log = self._given_up(measurement, (error, worse))
+                log = self._freeze_without_safety(measurement, (error, worse))
         self._held.last = log.command
         return log.command, log
 
@@ -192,7 +236,7 @@ class WalkingController(WalkingReport):
         return log
 
     def _note_outside(self, time: float) -> None:
-        """Make events of what went wrong beside the layers: jumps of the clock, defects of the planner."""
+        """Make events of jumps of the clock and of defects of the planner."""
         found = [] if self._jump is None else [clock_finding(self._jump)]
         if self._follower.defect:
             found.append(Finding(SafetyKind.FAILED_TICK, "planner", self._follower.defect))
@@ -207,13 +251,13 @@ class WalkingController(WalkingReport):
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        layers, told = self._layers, self._layers.last_command()
+        layers, last = self._layers, self._layers.last_command()
         reference = self._follower.present_plan.at(time)
-        measurement = layers.safety.checked(measurement, told, time)
+        measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference)
         self._plan_origin = state.plan_origin
         self._lap("estimation")
-        self._obey(layers.safety.check(measurement, told, state, reference, time))
+        self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
         desired = self._desired_pendulum(state, reference, time)
@@ -278,7 +322,7 @@ class WalkingController(WalkingReport):
             raise EstimationError("joint_positions are not finite")
         if self._preparation is None:
             self._preparation = self._layers.preparation(time, self._held.start_of_move(measurement))
-        if self._preparation.is_over(time):
+        if self._preparation.is_done(time):
             self._begin_balance(time)
         return JointCommand(ControlMode.POSITION, self._preparation.at(time))
 
@@ -317,7 +361,7 @@ class WalkingController(WalkingReport):
             return self._log(self._time, self._frozen(measurement))
         return self._log(self._time, self._held.last)
 
-    def _given_up(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
+    def _freeze_without_safety(self, measurement: Measurement, errors: Sequence[Exception]) -> WalkingLog:
         """Freeze without the safety supervisor, which failed itself; raises nothing."""
         text = types = "; then ".join(type(error).__name__ for error in errors)
         with suppress(Exception):
@@ -336,3 +380,27 @@ class WalkingController(WalkingReport):
 
     def _frozen(self, measurement: Measurement) -> JointCommand:
         return self._held.frozen(measurement, self._layers.safety.joint_positions)
+
+    def _log(
+        self,
+        time: float,
+        command: JointCommand,
+        reference: WalkingReference | None = None,
+        state: RobotState | None = None,
+        desired: DesiredPendulum | None = None,
+    ) -> WalkingLog:
+        if desired is None:
+            return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)
+        whole_body, contradiction = self._layers.whole_body, self._whole_body.contradiction
+        return WalkingLog(
+            time,
+            self._machine.state,
+            self._machine.reason,
+            command,
+            reference,
+            state,
+            desired,
+            whole_body.desired_joint_positions,
+            whole_body.desired_velocity[6:],
+            "" if contradiction is None else contradiction.task or "",
+        )

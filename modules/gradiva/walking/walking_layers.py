@@ -1,31 +1,45 @@
-"""The configured layers of one robot: what the walking controller is made of."""
+"""The layers of one robot and their configuration."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from enum import StrEnum
+
 import numpy as np
 
-from gradiva.common import GRAVITY, ControlMode, NDArray
-from gradiva.estimation import ContactEstimator, StateEstimator
-from gradiva.planner import WalkingPlanner
+from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
+from gradiva.estimation import ContactEstimator, ContactEstimatorConfig, StateEstimator, StateEstimatorConfig
+from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
-from gradiva.safety import JointBounds, LastCommand, SafetySupervisor
-from gradiva.simplified_model import DcmController, DcmMpc, GainSchedule, ZmpComController
+from gradiva.safety import JointBounds, LastCommand, SafetyConfig, SafetySupervisor
+from gradiva.simplified_model import (
+    DcmController,
+    DcmControllerConfig,
+    DcmMpc,
+    DcmMpcConfig,
+    GainSchedule,
+    GainScheduleConfig,
+    ZmpComController,
+    ZmpComControllerConfig,
+)
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
+from gradiva.walking.fallbacks import ZmpWithoutFoot
 from gradiva.walking.held_law import HeldLaw
-from gradiva.walking.leg_check import check_planned_legs
 from gradiva.walking.model_control import ModelControl, PendulumLayer
-from gradiva.walking.preparation import Preparation
-from gradiva.walking.standing_start import StandingStart, standing_start
-from gradiva.walking.walking_config import GroundModel, SimplifiedModel, WalkingConfig
-from gradiva.walking.zmp_without_foot import ZmpWithoutFoot
+from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
+    CompliantTorqueControlConfig,
     CompliantTorqueController,
     InverseKinematics,
+    InverseKinematicsConfig,
     PositionController,
+    RigidTorqueControlConfig,
     RigidTorqueController,
     ServoFeedforward,
+    ServoFeedforwardConfig,
     SwingMomentum,
+    SwingMomentumConfig,
     VelocityController,
     WholeBodyController,
     solve_start_posture,
@@ -33,30 +47,32 @@ from gradiva.whole_body import (
     upright_torso,
 )
 
+_TOLERANCE = 0.3  # [-] height and lean make 0.2; of lifting feet 0.4, so those gains are not compared
+
 
 class WalkingLayers:
-    """Builds each layer from its configuration.
+    """Builds the layers of one robot from their configuration.
 
     Attributes:
         robot: The robot's description.
-        config: What the layers were built from.
+        config: Of the layers.
         mass: Of the robot, [kg].
         joint_limits: Lower and upper joint positions, [rad], each of shape (n,).
         torque_limits: Of the joints, [N·m], shape (n,).
-        joint_bounds: What the joints are made for.
+        joint_bounds: Limits of the joints.
         torso_rotation: Reference of the torso when facing x, shape (3, 3).
-        start_posture: Where walking begins.
-        reference_lead: How far ahead of the measurement layer 3 wants its references, [s]: a command of motion is meant
-            for the end of the period, a command of forces for now.
-        standing_offset: What the position servos need on top of it to stand there, [rad], shape (n,).
+        start_posture: Posture in which walking begins.
+        reference_lead: Lead of the references of layer 3 over the measurement, [s]: a command of motion is for the
+            end of the period, a command of forces for now.
+        standing_offset: Offset of the position servos to stand there, [rad], shape (n,).
         planner: Layer 1.
         model_control: Layer 2; another one, behind ports, may take its place.
         whole_body: Layer 3.
         estimator: From sensors to state.
-        swing_momentum: How the swinging foot moves the ZMP.
+        swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
-        zmp_without_foot: The ZMP by the feet that are trusted.
-        safety: Watches all of it.
+        zmp_without_foot: The ZMP by the trusted feet.
+        safety: Checks of each tick.
     """
 
     def __init__(self, robot: RobotDescription, config: WalkingConfig, compiler: Compiler = interpreted) -> None:
@@ -94,7 +110,7 @@ class WalkingLayers:
             self.torso_rotation,
             config.planner.zmp_offset,
             self.swing_momentum,
-            config.planner.slowness,
+            config.planner.inverse_frequency_offset,
         )
         self.joint_bounds = JointBounds(
             *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
@@ -105,12 +121,12 @@ class WalkingLayers:
         self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
 
     def preparation(self, time: float, start: NDArray) -> Preparation:
-        """Return the move from joint positions ``start`` [rad] at ``time`` [s] to where the robot can balance."""
+        """Return the move from joint positions ``start`` [rad] at ``time`` [s] to the start posture."""
         goal, tick = self.start_posture.joint_positions + self.standing_offset, self.config.walking
         return Preparation(time, start, goal, tick.prepare_duration, tick.prepare_speed)
 
     def standing_start(self, joint_positions: NDArray) -> StandingStart:
-        """Return where a robot begins that stands on the ground with its joints at ``joint_positions`` [rad].
+        """Return the stand of a robot on the ground with its joints at ``joint_positions`` [rad].
 
         Raises:
             StateError: It cannot walk from there.
@@ -119,7 +135,7 @@ class WalkingLayers:
         return standing_start(self._model, self.config.planner, usual, joint_positions)
 
     def last_command(self) -> LastCommand:
-        """Return what layer 3 told the joints in the last tick."""
+        """Return the motion that layer 3 commanded in the last tick."""
         return LastCommand(self.whole_body.desired_joint_positions, self.whole_body.desired_velocity[6:])
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
@@ -139,7 +155,7 @@ class WalkingLayers:
         return PositionController(inverse_kinematics, feedforward, self.start_posture)
 
     def _contact_estimator(self, compiler: Compiler) -> ContactEstimator | None:
-        """What the controller for soft ground needs, and no other."""
+        """Return the contact estimator, which only the controller for soft ground needs."""
         config = self.config
         if not config.knows_soft_ground:
             return None
@@ -163,3 +179,127 @@ def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelCon
     zmp_com = config.zmp_com_controller
     gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
     return ModelControl(law, ZmpComController(), gains)
+
+
+def check_planned_legs(planned: LegMomentumConfig, legs: SwingMomentum) -> None:
+    """Compare the momentum of the legs in the plan, if any, with that of the model.
+
+    Raises:
+        ConfigError: They differ by more than three tenths.
+    """
+    if not planned.is_planned:
+        return
+    (forward, _, forward_lift), (_, lateral, outward_lift) = legs.zmp_gains(Side.LEFT)
+    pairs = ((planned.forward, forward), (planned.lateral, lateral))
+    if any(abs(given - true) > _TOLERANCE * true for given, true in pairs):
+        raise ConfigError(
+            f"{planned} does not fit the legs of this robot: set planner.leg_momentum to forward = {forward:.4f},"
+            f" lateral = {lateral:.4f}, forward_lift = {forward_lift:.4f}, outward_lift = {outward_lift:.4f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WalkingConfig:
+    """Configuration of a walk: one attribute for each table of the files.
+
+    Attributes:
+        walking: The tick.
+        planner: Layer 1.
+        dcm_controller: Layer 2, instantaneous.
+        dcm_mpc: Layer 2, predictive.
+        zmp_com_controller: Layer 2, towards the body.
+        gain_schedule: Between standing and walking.
+        inverse_kinematics: Layer 3.
+        servo_feedforward: Layer 3, position control.
+        torque_control: Layer 3, torque control.
+        rigid_torque_control: The same for rigid ground.
+        compliant_torque_control: The same for soft ground.
+        state_estimator: Estimation.
+        contact_estimator: The contacts with soft ground.
+        swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
+        safety: Tolerated limits, and the responses beyond them.
+    """
+
+    walking: TickConfig
+    planner: PlannerConfig
+    dcm_controller: DcmControllerConfig
+    dcm_mpc: DcmMpcConfig
+    zmp_com_controller: ZmpComControllerConfig
+    gain_schedule: GainScheduleConfig
+    inverse_kinematics: InverseKinematicsConfig
+    servo_feedforward: ServoFeedforwardConfig
+    torque_control: TorqueControlConfig
+    rigid_torque_control: RigidTorqueControlConfig
+    compliant_torque_control: CompliantTorqueControlConfig
+    state_estimator: StateEstimatorConfig
+    contact_estimator: ContactEstimatorConfig
+    swing_momentum: SwingMomentumConfig
+    safety: SafetyConfig
+
+    @property
+    def knows_soft_ground(self) -> bool:
+        """Whether layer 3 assumes soft ground."""
+        return self.walking.control is ControlMode.TORQUE and self.torque_control.ground is GroundModel.COMPLIANT
+
+    def __post_init__(self) -> None:
+        if self.walking.control is not ControlMode.TORQUE:
+            self.zmp_com_controller.check_for_motion_servos()
+
+
+@dataclass(frozen=True, slots=True)
+class TickConfig:
+    """Settings of the tick, which belong to no single layer.
+
+    Attributes:
+        period: Of the controller, [s].
+        model: Layer 2.
+        control: Layer 3 and the mode of the servos.
+        torso_lean: Forward lean of the torso, [rad].
+        prepare_duration: Least duration of the move to the start posture, [s].
+        prepare_speed: Highest joint speed of that move, [rad/s].
+        replan_margin: A command that never ends is planned anew when the plan has less than this left, [s].
+    """
+
+    period: float
+    model: SimplifiedModel
+    control: ControlMode
+    torso_lean: float
+    prepare_duration: float
+    prepare_speed: float
+    replan_margin: float
+
+    def __post_init__(self) -> None:
+        for name in ("period", "prepare_duration", "prepare_speed", "replan_margin"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+class SimplifiedModel(StrEnum):
+    """Law that keeps the DCM on its reference."""
+
+    DCM = "dcm"
+    DCM_MPC = "dcm_mpc"
+
+
+@dataclass(frozen=True, slots=True)
+class TorqueControlConfig:
+    """Layer 3 where it commands torques.
+
+    Attributes:
+        ground: Chooses its controller.
+        torque_rate: Largest rate of the commanded torques, [N·m/s].
+    """
+
+    ground: GroundModel
+    torque_rate: float
+
+    def __post_init__(self) -> None:
+        if self.torque_rate <= 0.0:
+            raise ConfigError(f"torque_rate={self.torque_rate}, must be positive")
+
+
+class GroundModel(StrEnum):
+    """Ground that torque control assumes."""
+
+    RIGID = "rigid"
+    COMPLIANT = "compliant"

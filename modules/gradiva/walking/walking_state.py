@@ -1,4 +1,4 @@
-"""The states of a walk and what may be asked in each."""
+"""State machine of a walk: its states, and the requests that each allows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gradiva.common import StateError
 
 
 class WalkingState(StrEnum):
-    """Where a walk is."""
+    """State of a walk."""
 
     CONFIGURED = "configured"
     PREPARING = "preparing"
@@ -39,11 +39,11 @@ _NEXT_STEP = {
 
 
 class WalkingStateMachine:
-    """Holds the state, refuses what it does not allow, remembers why it changed.
+    """Holds the state and its reason, and refuses requests that it does not allow.
 
     Attributes:
         state: The present state.
-        reason: Why it is the present state.
+        reason: Reason of the present state.
     """
 
     def __init__(self) -> None:

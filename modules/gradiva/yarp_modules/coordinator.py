@@ -20,19 +20,19 @@ Answer = Callable[[list[Element]], None]
 
 @dataclass(frozen=True, slots=True)
 class WalkingStatus:
-    """A snapshot after a tick.
+    """Holds the state of the walk after a tick.
 
     Attributes:
         state: Of the state machine; ``waiting`` while there is no robot yet.
         reason: Why it is in this state.
-        notice: What else there is to know; empty for nothing.
+        notice: A remark beside the reason; empty for none.
         time: Of the control clock, [s].
         remaining: Until the present plan ends, [s]; 0 when it has.
         pose: Of the middle of the feet by odometry, from where the robot was prepared.
         is_planning: Whether a goal is being planned.
         qp_failures: Ticks in which layer 3 had no solution.
         model_failures: Ticks in which layer 2 fell back.
-        safety_events: How many there were.
+        safety_events: Their number.
         last_event: Kind of the last of them; empty for none.
         refused_messages: Malformed ones at the module's ports.
     """
@@ -75,8 +75,8 @@ class WalkingStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unplanned:
-    """A goal of which it is not known yet whether it can be planned."""
+class _PendingGoal:
+    """Holds a goal until its plan is there or refused."""
 
     answer: Answer
     since: float  # [s]
@@ -89,15 +89,15 @@ class Coordinator:
 
     Attributes:
         joint_positions: Where the joints are, [rad], shape (n,); None before the first sample.
-        free_space: Where goals may be; None as long as nobody has told.
-        notice: The last thing that was done without being asked, or that a stream asked in vain; empty for none.
+        free_space: Where goals may be; None as long as no message has come.
+        notice: The last action without a command, or the last refusal of a streamed goal; empty for none.
     """
 
     def __init__(self, controller: WalkingController, config: CoordinatorConfig, limits: PlannerConfig) -> None:
         """Take the controller.
 
         Args:
-            controller: It decides what its state allows.
+            controller: Refuses what its state does not allow.
             config: Times and scales.
             limits: Of the planner, for the scales.
         """
@@ -105,21 +105,21 @@ class Coordinator:
         self._config = config
         self._goals = GoalStream(config, limits)
         self._takes_goals = False
-        self._unplanned: _Unplanned | None = None
+        self._pending_goal: _PendingGoal | None = None
         self.joint_positions: NDArray | None = None
         self.free_space: FreeSpace | None = None
         self.notice = ""
 
     def carry_out(self, command: CoordinatorCommand, time: float, answer: Answer) -> None:
-        """Do what ``command`` says and hand the reply to ``answer``: ``[ok]`` or ``[fail] "reason"``."""
+        """Carry out ``command`` and hand the reply to ``answer``: ``[ok]`` or ``[fail] "reason"``."""
         try:
-            self._obey(command)
+            self._execute(command)
         except NAMED_ERRORS as error:
             answer(fail(str(error)))
             return
         self._settle(fail(f"given up: {command.word} came before the plan was there"))
         if self._controller.is_planning and command.word in (Word.SET_GOAL, Word.GO_HOME):
-            self._unplanned = _Unplanned(answer, time)
+            self._pending_goal = _PendingGoal(answer, time)
         else:
             answer(ok())
 
@@ -132,7 +132,7 @@ class Coordinator:
         self._goals.take(values, time)
 
     def update(self, time: float) -> None:
-        """Follow the stream of goals, miss it when it is silent, answer who waits for a plan; before each tick."""
+        """Follow the stream of goals, stop when it is silent, answer clients that wait for a plan; before each tick."""
         self._watch_plan(time)
         if self._goals.is_driving and self._controller.plan_refusal:
             self.notice = f"goal:i: {self._controller.plan_refusal}"
@@ -141,20 +141,20 @@ class Coordinator:
         if not self._takes_goals:
             self._goals.release()
             return
-        news = self._goals.news(time)
-        if news is None or not self._may_follow(news.command):
+        change = self._goals.change(time)
+        if change is None or not self._may_follow(change.command):
             return
         try:
-            self._controller.walk(news.command)
-            self.notice = f"{news.because}: closing the feet" if news.because else ""
+            self._controller.walk(change.command)
+            self.notice = f"{change.because}: closing the feet" if change.because else ""
         except NAMED_ERRORS as error:
             self.notice = f"goal:i: {error}"
 
     def _may_follow(self, command: Command) -> bool:
-        """Whether a streamed command means something: who stands need not be told to stand."""
+        """Return whether a streamed command changes the walk: a robot that stands does not stop."""
         return not (isinstance(command, StopCommand) and self._controller.state is WalkingState.PAUSED)
 
-    def _obey(self, command: CoordinatorCommand) -> None:
+    def _execute(self, command: CoordinatorCommand) -> None:
         controller = self._controller
         match command.word:
             case Word.PREPARE:
@@ -196,16 +196,16 @@ class Coordinator:
             self._prepare(on_the_fly=False)
 
     def _watch_plan(self, time: float) -> None:
-        """Answer who waits for a plan as soon as it is there or refused."""
-        if self._unplanned is None:
+        """Answer the client that waits for a plan as soon as it is there or refused."""
+        if self._pending_goal is None:
             return
         if not self._controller.is_planning:
             refusal = self._controller.plan_refusal
             self._settle(fail(refusal) if refusal else ok())
-        elif time > self._unplanned.since + self._config.reply_patience:
+        elif time > self._pending_goal.since + self._config.reply_timeout:
             self._settle(fail("the plan is still being made; getReason has the result"))
 
     def _settle(self, reply: list[Element]) -> None:
-        unplanned, self._unplanned = self._unplanned, None
-        if unplanned is not None:
-            unplanned.answer(reply)
+        pending, self._pending_goal = self._pending_goal, None
+        if pending is not None:
+            pending.answer(reply)

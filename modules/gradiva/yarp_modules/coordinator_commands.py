@@ -1,4 +1,4 @@
-"""What the coordinator is asked: commands over RPC, goals that stream in, the free space."""
+"""Inputs of the coordinator: commands over RPC, goals that stream in, the free space; their configuration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HELP = (
     "getStatus   state, and how the walk is going",
     "getReason   why it is in this state",
 )
-_TOLERANCE = 1e-6  # beyond ±1: rounding of who sends
+_TOLERANCE = 1e-6  # beyond ±1: rounding of the sender
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,38 +35,38 @@ class CoordinatorConfig:
     """``[coordinator]`` in ``config/coordinator.toml``.
 
     Attributes:
-        goal_timeout: Without a message at ``goal:i`` while it drives the walk, [s].
+        goal_timeout: Longest silence of ``goal:i`` while it drives the walk, [s].
         goal_period: Between two plans for ``goal:i``, [s].
-        goal_change: Of full deflection, below which nothing is planned anew.
-        forward_share: Of the robot's top speed, at full deflection.
-        lateral_share: Of the planner's highest lateral speed, at full deflection.
-        turn_share: Of the planner's highest turning speed, at full deflection.
-        reply_patience: Until an RPC client is told that nothing came of its command, [s].
+        goal_change: Fraction of full deflection below which no new plan is made, [-].
+        forward_fraction: Fraction of the robot's top speed, at full deflection.
+        lateral_fraction: Fraction of the planner's highest lateral speed, at full deflection.
+        turn_fraction: Fraction of the planner's highest turning speed, at full deflection.
+        reply_timeout: Until an RPC client gets the reply that its command has no result yet, [s].
         planning_lead: Until a plan that is made beside the tick may begin, [s].
-        planning_patience: After which an unanswered planner is asked again, [s].
+        planning_timeout: After which an unanswered planner is asked again, [s].
     """
 
     goal_timeout: float
     goal_period: float
     goal_change: float
-    forward_share: float
-    lateral_share: float
-    turn_share: float
-    reply_patience: float
+    forward_fraction: float
+    lateral_fraction: float
+    turn_fraction: float
+    reply_timeout: float
     planning_lead: float
-    planning_patience: float
+    planning_timeout: float
 
     def __post_init__(self) -> None:
         for field in fields(self):
             if not getattr(self, field.name) > 0.0:
                 raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
-        for name in ("forward_share", "lateral_share", "turn_share", "goal_change"):
+        for name in ("forward_fraction", "lateral_fraction", "turn_fraction", "goal_change"):
             if getattr(self, name) > 1.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, is a share, at most 1")
+                raise ConfigError(f"{name}={getattr(self, name)}, is a fraction, at most 1")
 
 
 class Word(StrEnum):
-    """The commands; existing clients know the first five."""
+    """Lists the commands; existing clients know the first five."""
 
     PREPARE = "prepareRobot"
     START = "startWalking"
@@ -81,10 +81,10 @@ class Word(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorCommand:
-    """One command.
+    """Holds one command of a client.
 
     Attributes:
-        word: Which one.
+        word: Its name.
         goal: Of ``setGoal``.
         on_the_fly: Of ``prepareRobot``.
     """
@@ -95,10 +95,10 @@ class CoordinatorCommand:
 
 
 def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
-    """Return the command that ``items`` tell, or None when the first one is no word of the coordinator.
+    """Return the command in ``items``, or None when the first one is no command of the coordinator.
 
     Raises:
-        MalformedMessage: What follows the word is not what belongs there.
+        MalformedMessage: The arguments are wrong.
     """
     which = next((candidate for candidate in Word if is_called(items[0], candidate)), None) if items else None
     if which is None:
@@ -117,7 +117,7 @@ def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
 
 
 def parse_goal(arguments: Sequence[Element]) -> Command:
-    """Return the goal that stands behind ``setGoal``, in parentheses or without.
+    """Return the goal of ``setGoal``, in parentheses or without.
 
     Raises:
         MalformedMessage: It is none.
@@ -159,7 +159,7 @@ def _numbers(items: Sequence[Element], least: int, most: int, form: str) -> list
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FreeSpace:
-    """The points :math:`C u + d` with :math:`|u| \\le 1`, in the frame of the odometry.
+    """Bounds goals by an ellipse: the points :math:`C u + d` with :math:`|u| \\le 1`, in the frame of the odometry.
 
     Attributes:
         matrix: :math:`C`, [m], shape (2, 2).
@@ -196,12 +196,12 @@ class FreeSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class GoalNews:
-    """What a stream of goals now asks for.
+class GoalChange:
+    """Holds the command that a stream of goals changes to.
 
     Attributes:
         command: A velocity, or to stand.
-        because: Empty, or why there is a command that nobody sent.
+        because: Why the stream's end made this command; empty for one that was sent.
     """
 
     command: VelocityCommand | StopCommand
@@ -209,36 +209,37 @@ class GoalNews:
 
 
 class GoalStream:
-    """Takes ``forward angular lateral``, each from −1 to 1, and says when the walk should change.
+    """Takes ``forward angular lateral``, each from −1 to 1, and returns a command when the walk should change.
 
-    It drives the walk from the first deflection on until it has asked to stand: a stream that is silent then is missed.
+    It drives the walk from the first deflection until it has asked to stand; when it is silent meanwhile, the walk
+    stops.
     """
 
     def __init__(self, config: CoordinatorConfig, limits: PlannerConfig) -> None:
         """Take the scales.
 
         Args:
-            config: Shares, times.
+            config: Fractions of the speeds, times.
             limits: Highest speeds.
         """
         self._config = config
-        self._backward = min(limits.max_backward_speed, config.forward_share * limits.max_speed)
+        self._backward = min(limits.max_backward_speed, config.forward_fraction * limits.max_speed)
         self._scale = np.array(
             [
-                config.forward_share * limits.max_speed,
-                config.turn_share * limits.max_angular_speed,
-                config.lateral_share * limits.max_lateral_speed,
+                config.forward_fraction * limits.max_speed,
+                config.turn_fraction * limits.max_angular_speed,
+                config.lateral_fraction * limits.max_lateral_speed,
             ]
         )
-        self._wanted = np.zeros(3)
-        self._obeyed = np.zeros(3)
+        self._requested = np.zeros(3)
+        self._followed = np.zeros(3)
         self._arrival = -float("inf")
         self._last_change = -float("inf")
 
     @property
     def is_driving(self) -> bool:
-        """Whether the walk is this stream's."""
-        return bool(self._obeyed.any())
+        """Whether this stream drives the walk."""
+        return bool(self._followed.any())
 
     def take(self, values: Sequence[float], time: float) -> None:
         """Take a message that came at ``time`` [s].
@@ -251,28 +252,28 @@ class GoalStream:
             raise MalformedMessage("goal:i: expected forward, angular, lateral, finite numbers")
         if np.abs(deflection).max() > 1.0 + _TOLERANCE:
             raise MalformedMessage(f"goal:i: expected numbers from -1 to 1, got {deflection.tolist()}")
-        self._wanted = np.zeros(3)
-        self._wanted[: len(deflection)] = np.clip(deflection, -1.0, 1.0)
-        self._wanted[np.abs(self._wanted) < self._config.goal_change] = 0.0
+        self._requested = np.zeros(3)
+        self._requested[: len(deflection)] = np.clip(deflection, -1.0, 1.0)
+        self._requested[np.abs(self._requested) < self._config.goal_change] = 0.0
         self._arrival = time
 
-    def news(self, time: float) -> GoalNews | None:
+    def change(self, time: float) -> GoalChange | None:
         """Return the command that the walk should change to at ``time`` [s], or None."""
         silence = time - self._arrival
         if self.is_driving and silence > self._config.goal_timeout:
             self.release()
-            return GoalNews(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
-        is_other = bool(np.abs(self._wanted - self._obeyed).max() >= self._config.goal_change)
-        is_stop = not self._wanted.any()
+            return GoalChange(StopCommand(), f"goal:i has been silent for {silence:.2f} s")
+        is_other = bool(np.abs(self._requested - self._followed).max() >= self._config.goal_change)
+        is_stop = not self._requested.any()
         is_due = is_stop or time >= self._last_change + self._config.goal_period
         if not (is_other and is_due):
             return None
-        self._obeyed, self._last_change = self._wanted, time
-        return GoalNews(StopCommand() if is_stop else self._velocity(self._wanted))
+        self._followed, self._last_change = self._requested, time
+        return GoalChange(StopCommand() if is_stop else self._velocity(self._requested))
 
     def release(self) -> None:
         """Leave the walk to others until a new message comes."""
-        self._wanted, self._obeyed = np.zeros(3), np.zeros(3)
+        self._requested, self._followed = np.zeros(3), np.zeros(3)
 
     def _velocity(self, deflection: NDArray) -> VelocityCommand:
         forward, angular, lateral = (self._scale * deflection).tolist()

@@ -1,4 +1,4 @@
-"""What all modules have in common: ports, ticks in time, answers, and that no failure ends them."""
+"""The base of all modules: ports, RPC, ticks on a schedule; no failure ends a module."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ T = TypeVar("T")
 
 
 class GradivaModule(yarp.RFModule):
-    """A periodic module with the ports ``<name>/rpc`` and ``<name>/health:o``.
+    """Runs a periodic module with the ports ``<name>/rpc`` and ``<name>/health:o``.
 
     No exception leaves what YARP calls: out of `respond` it would abort the process behind the real bindings, out of
     `configure` and `updateModule` it would end the module without `close`.
 
-    A subclass says what it is (class attributes), makes its plain object in ``__init__`` (`WalkingError` there is wrong
-    input and ends the program with status 2), and overrides
+    A subclass describes itself in class attributes, makes its plain object in ``__init__`` (`WalkingError` there is
+    wrong input and ends the program with status 2), and overrides
 
     - `open_ports`, `close_ports`: its own ports (`WalkingError` there ends the program with status 1);
-    - `tick`: one cycle; whatever it raises is told, rate limited, and the next tick comes;
+    - `tick`: one cycle; any exception is logged, rate limited, and the next tick comes;
     - `answer`: commands over RPC, called in the thread of the connection, several at a time;
-    - `wait_for_tick` where something else than the clock says when a tick is due; `unblock` where it waits.
+    - `wait_for_tick` where a tick is due by something else than the clock; `unblock` where it waits.
 
     Attributes:
         options: How it was started.
         health: How well it keeps time.
-        lateness: By how much the present tick began late, [s]; `wait_for_tick` tells.
+        lateness: By how much the present tick began late, [s]; set by `wait_for_tick`.
         failure: Why the module ended by itself; None while it has not.
     """
 
@@ -87,7 +87,7 @@ class GradivaModule(yarp.RFModule):
     # -- for subclasses ----------------------------------------------------------------------------------------
 
     def open_ports(self) -> None:
-        """Open what the module has besides RPC and health."""
+        """Open the ports of the module besides RPC and health."""
 
     def close_ports(self) -> None:
         """Close what `open_ports` opened, as far as it is open."""
@@ -110,14 +110,14 @@ class GradivaModule(yarp.RFModule):
         return missed
 
     def time_left(self) -> float:
-        """Return how much time there is until the next tick, [s]."""
+        """Return the time until the next tick, [s]."""
         return self._schedule.time_left()
 
     def unblock(self) -> None:
-        """End what `tick` or `wait_for_tick` may be waiting for: the module stops. Called from another thread."""
+        """End the waits within `tick` and `wait_for_tick`: the module stops. Called from another thread."""
 
     def keep_from_collector(self) -> None:
-        """Keep what was built beside the ticks, and will last, out of the garbage collector's sight."""
+        """Exempt objects that were built beside the ticks, and will last, from garbage collection."""
         self._garbage.keep()
 
     def port_name(self, suffix: str) -> str:
@@ -133,7 +133,7 @@ class GradivaModule(yarp.RFModule):
             self._open(self._health_port, "health:o")
             self.open_ports()
             self.attach_rpc_server(self._rpc)
-            self._open(self._rpc, "rpc")  # the last one: whoever finds it finds the module ready
+            self._open(self._rpc, "rpc")  # the last one: a client that finds it finds the module ready
         except Exception as error:
             _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, NAMED_ERRORS))
             self.close()  # YARP's own RFModule does not, after configure has failed
@@ -147,7 +147,7 @@ class GradivaModule(yarp.RFModule):
         return 0.0
 
     def updateModule(self) -> bool:
-        """Wait for the next tick, do it, and use what time is left."""
+        """Wait for the next tick, do it, and use the time that is left."""
         missed = self._guarded(self.wait_for_tick, otherwise=None)
         if self.isStopping():
             return False
@@ -183,7 +183,7 @@ class GradivaModule(yarp.RFModule):
         return True
 
     def close(self) -> bool:
-        """Close all ports; those of the commands last: an emergency stop is heard while a walk is being finished."""
+        """Close all ports; those of the commands last: an emergency stop is taken while a walk is being finished."""
         self._garbage.end()
         self._guarded(self.close_ports, otherwise=None)
         for port in (self._rpc, self._health_port):

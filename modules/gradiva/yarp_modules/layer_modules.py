@@ -27,7 +27,7 @@ _NAME = "/whole-body"
 
 
 class Service(Protocol):
-    """What a `ServiceModule` is made of.
+    """Answers the requests of a `ServiceModule`.
 
     Attributes:
         configuration: Fingerprint of its configuration.
@@ -44,13 +44,13 @@ class Service(Protocol):
         ...
 
     def refuse(self, header: MessageHeader, reason: str) -> Message:
-        """Return the reply that tells why there is no result for the request of ``header``; count it."""
+        """Return the reply without a result to the request of ``header``, and count it."""
         ...
 
 
 class ServiceModule(GradivaModule):
-    """Ticks once for each message. It keeps nothing that its clients cannot give it again: it may be restarted at any
-    time, and so may they, who make the connections.
+    """Ticks once for each request. It keeps no state that its clients cannot send again: it may be restarted at any
+    time, and so may the clients, which make the connections.
     """
 
     REQUEST_PORT: ClassVar[str] = ""
@@ -65,7 +65,7 @@ class ServiceModule(GradivaModule):
         Args:
             options: How the module was started.
             service: Answers.
-            messages: What is asked, and how it is packed.
+            messages: Class of the requests, and the codec.
             period: Within which an answer is useful, [s].
         """
         super().__init__(options, period)
@@ -87,11 +87,11 @@ class ServiceModule(GradivaModule):
         self._replies.close()
 
     def unblock(self) -> None:
-        """Wait for no request any more."""
+        """End the wait for a request."""
         self._requests.interrupt()
 
     def wait_for_tick(self) -> int | None:
-        """Wait a moment for a request."""
+        """Wait for a request, up to a tenth of a second."""
         self._request = self._requests.take(_LOOK)
         self.health.state = "answering" if self._request is not None else "waiting"
         if self._request is None:
@@ -122,7 +122,7 @@ class ServiceModule(GradivaModule):
         )
 
     def _refuse(self, header: MessageHeader, why: str) -> None:
-        """Answer what is no request here: who asked would else believe that nobody is there."""
+        """Answer a malformed request: its client would otherwise take this module for absent."""
         self._replies.write(self._service.refuse(header, why))
 
 

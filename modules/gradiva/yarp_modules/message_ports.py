@@ -23,7 +23,7 @@ _INT32 = 2**31
 
 @dataclass(frozen=True, slots=True)
 class MessageHeader:
-    """From which run of the sender a message is, and which of its messages.
+    """Identifies the run of the sender that a message comes from, and the message within it.
 
     Attributes:
         session: Drawn at random when the sender begins: a restarted one is not taken for the former one.
@@ -37,7 +37,7 @@ class MessageHeader:
 
 
 class Numbering:
-    """Makes the headers of one run of a sender.
+    """Numbers the messages of one run of a sender.
 
     Attributes:
         session: Of this run.
@@ -55,7 +55,7 @@ class Numbering:
 
 
 class OrderCheck:
-    """Tells a new message from one that was overtaken.
+    """Refuses a message that a later one of its session has overtaken.
 
     Attributes:
         restarts: How often another session began.
@@ -67,7 +67,7 @@ class OrderCheck:
         self.restarts = 0
 
     def is_new(self, header: MessageHeader) -> bool:
-        """Whether no later message of the same session has come before."""
+        """Return whether no later message of the same session has come before."""
         if header.session != self._session:
             self.restarts += self._session is not None
             self._session = header.session
@@ -78,14 +78,14 @@ class OrderCheck:
 
 
 class ExchangeRecord:
-    """Counts and times round trips.
+    """Counts requests and replies and times their round trips.
 
     Attributes:
         asked: Requests that were sent.
         answered: Of them, with a reply in time.
         missed: Of them, without.
-        late: Replies that came when nobody waited for them any more.
-        refused: Replies that say why there is no decision.
+        late: Replies that came after their tick had ended.
+        refused: Replies that carry a reason in the place of a decision.
     """
 
     def __init__(self) -> None:
@@ -97,10 +97,10 @@ class ExchangeRecord:
         self._durations[self.answered % _REMEMBERED] = duration
         self.answered += 1
 
-    def percentile_us(self, share: float) -> float:
-        """Return the time that ``share`` per cent of the last 1000 round trips stayed below, [µs]; 0 without any."""
+    def percentile_us(self, percent: float) -> float:
+        """Return the duration that ``percent`` of the last 1000 round trips stayed below, [µs]; 0 without any."""
         known = self._durations[: self.answered]
-        return 1e6 * float(np.percentile(known, share)) if len(known) else 0.0
+        return 1e6 * float(np.percentile(known, percent)) if len(known) else 0.0
 
     def items(self) -> list[Element]:
         """Return all as pairs (name value)."""
@@ -127,10 +127,10 @@ M = TypeVar("M", bound=Message)
 
 
 class MessageWriter(Generic[M]):
-    """Sends messages, of any thread; a slow reader misses some, and nobody waits for it."""
+    """Sends messages from any thread; a slow reader misses some and delays no sender."""
 
     def __init__(self, codec: MessageCodec) -> None:
-        """Take what packs them."""
+        """Take the codec that packs them."""
         self._codec = codec
         self._port = yarp.BufferedPortBottle()
         self._writing = threading.Lock()  # a port prepares one message at a time
@@ -153,8 +153,8 @@ class MessageWriter(Generic[M]):
             self._port.write()
 
     @property
-    def is_heard(self) -> bool:
-        """Whether anybody is connected."""
+    def has_readers(self) -> bool:
+        """Whether a reader is connected."""
         return bool(self._port.getOutputCount() > 0)
 
     def close(self) -> None:
@@ -164,7 +164,7 @@ class MessageWriter(Generic[M]):
 
 
 class MessageReader(Generic[M]):
-    """Keeps the newest message of a port; refuses by name what is none, or was overtaken.
+    """Keeps the newest message of a port; refuses, with a log line, malformed and overtaken ones.
 
     Attributes:
         on_message: Where it is set, is called with each message instead, in the thread of the connection.
@@ -172,11 +172,11 @@ class MessageReader(Generic[M]):
         received: Messages that were taken.
         malformed: Refused: wrong type, size or count, or not finite.
         reordered: Refused: a later one had come before.
-        replaced: Messages that nobody took before the next one came.
+        replaced: Messages that were not taken before the next one came.
     """
 
     def __init__(self, kind: type[M], codec: MessageCodec) -> None:
-        """Take which messages, and what unpacks them."""
+        """Take the class of the messages, and the codec that unpacks them."""
         self._kind = kind
         self._codec = codec
         self._port = yarp.Port()
@@ -187,7 +187,7 @@ class MessageReader(Generic[M]):
         self._is_interrupted = False
         self.on_message: Callable[[M], None] | None = None
         self.on_malformed: Callable[[MessageHeader, str], None] | None = None
-        self._complaints = RateLimitedLog(_LOGGER)
+        self._refusals = RateLimitedLog(_LOGGER)
         self.received = self.malformed = self.reordered = self.replaced = 0
 
     def open(self, name: str) -> None:
@@ -200,9 +200,9 @@ class MessageReader(Generic[M]):
         if not self._port.open(name):
             raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
-    def take(self, patience: float = 0.0) -> M | None:
-        """Return the newest message that was not taken yet; None if none comes within ``patience`` [s]."""
-        end = time.monotonic() + patience
+    def take(self, timeout: float = 0.0) -> M | None:
+        """Return the newest message that was not taken yet; None if none comes within ``timeout`` [s]."""
+        end = time.monotonic() + timeout
         with self._arrival:
             while self._newest is None and not self._is_interrupted and (left := end - time.monotonic()) > 0.0:
                 self._arrival.wait(left)
@@ -211,11 +211,11 @@ class MessageReader(Generic[M]):
 
     @property
     def has_source(self) -> bool:
-        """Whether anybody is connected."""
+        """Whether a sender is connected."""
         return bool(self._port.getInputCount() > 0)
 
     def interrupt(self) -> None:
-        """Let nobody wait any more."""
+        """End every wait in `take`."""
         with self._arrival:
             self._is_interrupted = True
             self._arrival.notify_all()
@@ -231,7 +231,7 @@ class MessageReader(Generic[M]):
         return [[name, getattr(self, name)] for name in ("received", "malformed", "reordered", "replaced")]
 
     def _take(self, items: list[Element]) -> None:
-        """Called in the thread of the connection."""
+        """Check a message and keep it; called in the thread of the connection."""
         try:
             message = self._codec.unpack(items, self._kind, self._kind.__name__)
         except MalformedMessage as error:
@@ -240,7 +240,7 @@ class MessageReader(Generic[M]):
         with self._arrival:
             if not self._order.is_new(message.header):
                 self.reordered += 1
-                self._complaints.warning("%s refused: %s was overtaken", self._port.getName(), message.header)
+                self._refusals.warning("%s refused: %s was overtaken", self._port.getName(), message.header)
                 return
             self.received += 1
         if self.on_message is not None:
@@ -248,15 +248,15 @@ class MessageReader(Generic[M]):
         else:
             self._keep(message)
 
-    def _refuse(self, items: list[Element], complaint: str) -> None:
-        """Tell of a malformed message; its header is the same in all versions of all messages."""
+    def _refuse(self, items: list[Element], reason: str) -> None:
+        """Log a malformed message and hand on its header, which is the same in all versions of all messages."""
         self.malformed += 1
-        self._complaints.warning("%s refused: %s", self._port.getName(), complaint)
+        self._refusals.warning("%s refused: %s", self._port.getName(), reason)
         if self.on_malformed is None or not items:
             return
         with suppress(MalformedMessage):
             header = self._codec.unpack(items[0], MessageHeader)
-            self.on_malformed(header, f"{complaint} (modules of different versions do not understand each other)")
+            self.on_malformed(header, f"{reason} (modules of different versions do not understand each other)")
 
     def _keep(self, message: M) -> None:
         with self._arrival:

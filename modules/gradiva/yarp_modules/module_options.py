@@ -13,17 +13,17 @@ from gradiva.middleware import yarp
 from gradiva.robot_model import Environment
 from gradiva.setup import Setup, load_setup
 
-_PORT = "/NAME"  # what an option is called whose value is a port
+_PORT = "/NAME"  # metavar of an option whose value is a port
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleOption:
-    """An option that one kind of module alone has.
+    """Describes an option that only one kind of module has.
 
     Attributes:
         name: Without the dashes.
-        help: What it means, with its unit and default.
-        metavar: What its value is called, ``/NAME`` for (the beginning of) the name of a port; empty for a flag, which
+        help: Its meaning, with unit and default.
+        metavar: Name of its value, ``/NAME`` for (the beginning of) the name of a port; empty for a flag, which
             then is ``"true"`` among the extras.
     """
 
@@ -34,7 +34,7 @@ class ModuleOption:
 
 @dataclass(frozen=True, slots=True)
 class ModuleOptions:
-    """How a module was started.
+    """Holds the options that a module was started with.
 
     Attributes:
         robot: Name of a folder below ``robots/``; empty for modules that need none.
@@ -47,8 +47,8 @@ class ModuleOptions:
         lockstep: One tick for each new sample of the simulator instead of one each period.
         dry_run: Everything but writing to the motors.
         first_run: Lay the ceilings of gains and speeds for first runs over the configuration.
-        quiet: Tell warnings alone.
-        verbose: Tell details.
+        quiet: Log warnings only.
+        verbose: Log details.
         extras: Options of this kind of module alone, by name.
     """
 
@@ -85,7 +85,7 @@ class ModuleOptions:
 
 
 class _Parser(argparse.ArgumentParser):
-    """Raises instead of leaving the process."""
+    """Raises `ConfigError` instead of leaving the process."""
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(f"{message} (see --help)")
@@ -94,10 +94,10 @@ class _Parser(argparse.ArgumentParser):
 def parse_options(
     arguments: Sequence[str], program: str, summary: str, own: Sequence[ModuleOption] = (), needs_robot: bool = True
 ) -> ModuleOptions:
-    """Return the options that ``arguments`` (without the program) tell.
+    """Return the options on a command line.
 
     Args:
-        arguments: In YARP's style, ``--name /x --robot R``, or with ``=``.
+        arguments: Without the program, in YARP's style, ``--name /x --robot R``, or with ``=``.
         program: For the usage.
         summary: For the help.
         own: Options of this kind of module alone.
@@ -107,18 +107,18 @@ def parse_options(
         ConfigError: An unknown option, a missing or a wrong value.
         SystemExit: Help was asked for, and printed.
     """
-    told = vars(_parser(program, summary, own).parse_args(list(arguments)))
-    if needs_robot and not told["robot"]:
+    given = vars(_parser(program, summary, own).parse_args(list(arguments)))
+    if needs_robot and not given["robot"]:
         raise ConfigError("which robot? --robot NAME, as in: gradiva robots")
-    extras = {option.name: str(told.pop(option.name)) for option in own if told[option.name] is not None}
+    extras = {option.name: str(given.pop(option.name)) for option in own if given[option.name] is not None}
     for option in own:
         if option.metavar == _PORT and option.name in extras:
             _check_port(option.name, extras[option.name])
-    told = {key: value for key, value in told.items() if key not in {option.name for option in own}}
-    files, settings = told.pop("from") or (), told.pop("set") or ()
-    environment = Environment(told.pop("environment"))
+    given = {key: value for key, value in given.items() if key not in {option.name for option in own}}
+    files, settings = given.pop("from") or (), given.pop("set") or ()
+    environment = Environment(given.pop("environment"))
     return ModuleOptions(
-        **told, environment=environment, files=tuple(map(Path, files)), overrides=tuple(settings), extras=extras
+        **given, environment=environment, files=tuple(map(Path, files)), overrides=tuple(settings), extras=extras
     )
 
 
@@ -137,7 +137,7 @@ def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse
     add("--set", action="append", metavar="TABLE.KEY=VALUE", help="one value, after --from; may be repeated")
     add("--context", default="gradiva", help="where ResourceFinder looks for --from")
     add("--clock", default="", metavar="/PORT", help="port of a simulated clock, usually /clock")
-    both = argparse.BooleanOptionalAction  # so that --no-lockstep, added behind what an application says, is real time
+    both = argparse.BooleanOptionalAction  # --no-lockstep behind the parameters of an application is real time
     add("--lockstep", action=both, default=False, help="tick once for each new sample of the simulator")
     add("--dry-run", action="store_true", dest="dry_run", help="do everything but write to the motors")
     add("--first-run", action="store_true", dest="first_run", help="low ceilings of gains and speeds")
@@ -162,7 +162,7 @@ def setup_of(options: ModuleOptions) -> Setup:
 
 
 def found_file(path: Path, context: str) -> Path:
-    """Return ``path`` where it is a file, else what ResourceFinder finds by that name in ``context``.
+    """Return ``path`` where it is a file, else the file that ResourceFinder finds by that name in ``context``.
 
     Raises:
         ConfigError: There is none.

@@ -25,7 +25,7 @@ MODULES: dict[str, str] = {  # title: file:class
     "simulator": "simulator.simulator_module:Simulator",
 }
 _LOGGER = logging.getLogger("gradiva.module")
-_TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
+_LOG_PERIOD = 5.0  # [s] between two lines while it waits
 _LOOK_PERIOD = 0.2  # [s]
 _CLOCK_TIMEOUT = 1.0  # [s] for a time of the simulated clock, which may pass slowly, before it is asked for again
 
@@ -44,19 +44,19 @@ def module_class(title: str) -> type[GradivaModule]:
 
 
 def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
-    """Run a module until it is told to stop; return the exit status: 0, or 1 where its ports could not be opened.
+    """Run a module until it is stopped; return the exit status: 0, or 1 where its ports could not be opened.
 
     Args:
         kind: Which one.
         arguments: As on the command line, without the program.
 
     Raises:
-        WalkingError: The options or the configuration are wrong, or what the module was building failed.
-        KeyboardInterrupt: Somebody pressed Ctrl-C before it had begun.
+        WalkingError: The options or the configuration are wrong, or building a part of the module failed.
+        KeyboardInterrupt: Ctrl-C before it had begun.
         SystemExit: Help was asked for.
     """
     options = parse_options(arguments, program_name(kind.TITLE), kind.SUMMARY, kind.OPTIONS, kind.NEEDS_ROBOT)
-    tell_log(options)
+    set_up_log(options)
     module = kind(options)
     join_network("" if kind.IS_CLOCK else _clock_of(options), kind.IS_CLOCK)
     try:
@@ -69,12 +69,12 @@ def run_module(kind: type[GradivaModule], arguments: Sequence[str]) -> int:
 
 
 def program_name(title: str) -> str:
-    """Return what the console script of a module is called."""
+    """Return the name of a module's console script."""
     return "gradiva-" + title.replace("_", "-")
 
 
-def tell_log(options: ModuleOptions) -> None:
-    """Let the log go to standard error."""
+def set_up_log(options: ModuleOptions) -> None:
+    """Log to standard error."""
     level = logging.WARNING if options.quiet else logging.DEBUG if options.verbose else logging.INFO
     logging.basicConfig(level=level, stream=sys.stderr, format="%(asctime)s %(levelname)s %(message)s")
     for noisy in ("matplotlib", "h5py", "trimesh"):
@@ -86,7 +86,7 @@ def join_network(clock: str = "", is_clock: bool = False) -> None:
 
     Args:
         clock: Port of the simulated clock; empty for the machine's, or ``YARP_CLOCK``'s.
-        is_clock: Whether this process is the clock of others: it follows the machine's, whatever ``YARP_CLOCK`` says.
+        is_clock: Whether this process is the clock of others: it follows the machine's, even if ``YARP_CLOCK`` is set.
     """
     yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)  # the clock may not run yet, see `follow_clock`
     _wait("the name server", yarp.Network.checkNetwork)
@@ -101,9 +101,9 @@ def _clock_of(options: ModuleOptions) -> str:
 
 
 def _wait(for_what: str, is_there: Callable[[], bool]) -> None:
-    told = -float("inf")
+    logged = -float("inf")
     while not is_there():
-        if time.monotonic() - told > _TELL_PERIOD:
-            told = time.monotonic()
+        if time.monotonic() - logged > _LOG_PERIOD:
+            logged = time.monotonic()
             _LOGGER.warning("waiting for %s", for_what)
         time.sleep(_LOOK_PERIOD)

@@ -19,7 +19,7 @@ from gradiva.yarp_modules.remote_planner import PlanAnswer, PlanQuestion, Remote
 
 
 def planner_fingerprint(config: PlannerConfig) -> str:
-    """Return eight letters and digits that tell one configuration of layer 1 from another."""
+    """Return eight letters and digits that differ between two configurations of layer 1."""
     return _fingerprint(config)
 
 
@@ -44,16 +44,16 @@ class RemoteConfig:
     """``[remote]`` in ``config/remote.toml``.
 
     Attributes:
-        wait_share: Of the period that a tick waits for model control, [-].
-        max_silent_ticks: In a row without an answer in time that are borne.
-        lockstep_patience: That a tick in lockstep waits for model control, [s].
+        wait_fraction: Of the period that a tick waits for model control, [-].
+        max_silent_ticks: In a row without an answer in time that are tolerated.
+        lockstep_timeout: That a tick in lockstep waits for model control, [s].
         look_period: Between two attempts at a connection that is not there, [s].
         healthy_look_period: Between two looks at a connection that is, [s].
     """
 
-    wait_share: float
+    wait_fraction: float
     max_silent_ticks: int
-    lockstep_patience: float
+    lockstep_timeout: float
     look_period: float
     healthy_look_period: float
 
@@ -61,8 +61,8 @@ class RemoteConfig:
         for field in fields(self):
             if not getattr(self, field.name) > 0.0:
                 raise ConfigError(f"{field.name}={getattr(self, field.name)}, must be positive")
-        if self.wait_share >= 1.0:
-            raise ConfigError(f"wait_share={self.wait_share}: a tick cannot wait longer than its period")
+        if self.wait_fraction >= 1.0:
+            raise ConfigError(f"wait_fraction={self.wait_fraction}: a tick cannot wait longer than its period")
 
 
 class RemoteLayers:
@@ -104,14 +104,14 @@ class RemoteLayers:
             planner_fingerprint(walking.planner),
             (self._questions, self._plans),
             0.0 if is_lockstep else coordinator.planning_lead,
-            config.lockstep_patience + coordinator.planning_patience if is_lockstep else coordinator.planning_patience,
-            config.lockstep_patience if is_lockstep else 0.0,
+            config.lockstep_timeout + coordinator.planning_timeout if is_lockstep else coordinator.planning_timeout,
+            config.lockstep_timeout if is_lockstep else 0.0,
         )
         self.model_control = RemoteModelControl(
             walking,
             model_control_fingerprint(setup.robot, walking),
             (self._requests, self._desired),
-            config.lockstep_patience if is_lockstep else config.wait_share * walking.walking.period,
+            config.lockstep_timeout if is_lockstep else config.wait_fraction * walking.walking.period,
             config.max_silent_ticks,
         )
 

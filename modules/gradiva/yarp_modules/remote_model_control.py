@@ -25,7 +25,7 @@ _LOGGER = logging.getLogger("gradiva.module")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendulumRequest:
-    """All that layer 2 decides on in one tick; ``/model-control/state:i``.
+    """Carries all inputs of layer 2 in one tick; ``/model-control/state:i``.
 
     Attributes:
         header: Its number is that of the tick.
@@ -33,11 +33,11 @@ class PendulumRequest:
         state: Estimated.
         reference: The plan now.
         polygon: Corners of the feet that the plan has on the ground, world, [m], shape (m, 2).
-        preview: The plan from now on, as the predictive law samples it; None for the instantaneous one.
+        preview: The plan from now on, as the predictive law samples it; None for the instantaneous law.
         period: Until the next tick, [s].
         zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
         measured_zmp: World, [m], shape (2,); None where it is not known.
-        memory: What layer 2 remembered after the last tick, whoever did it; None: begin again.
+        memory: State of layer 2 after the last tick, of the other process or of the fallback; None: begin again.
     """
 
     header: MessageHeader
@@ -59,14 +59,14 @@ class PendulumRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PendulumReply:
-    """What layer 2 decided; ``/model-control/desired:o``.
+    """Carries the decision of layer 2; ``/model-control/desired:o``.
 
     Attributes:
         header: That of the request.
         desired: None where there is no decision.
-        memory: What layer 2 remembers now; goes with the next request.
+        memory: State of layer 2 now; goes with the next request.
         failures: How often the DCM law had no solution of its own since this model control began.
-        refusal: Why there is no decision; empty where there is one.
+        refusal: Reason why there is no decision; empty where there is one.
     """
 
     header: MessageHeader
@@ -77,8 +77,8 @@ class PendulumReply:
 
 
 class ModelControlService:
-    """Answers requests. What the last tick left behind comes with each request: a restart of either side, or a reply
-    that came too late, leaves no trace, and the answer is the same as if layer 2 were in the process that asks.
+    """Answers requests. The state after the last tick comes with each request: a restart of either side, or a reply
+    that came too late, changes nothing, and the answer is the same as if layer 2 were in the process that asks.
 
     Attributes:
         configuration: Fingerprint of its configuration.
@@ -99,12 +99,12 @@ class ModelControlService:
         return self._model_control.failures
 
     def answer(self, request: PendulumRequest) -> PendulumReply:
-        """Return what layer 2 decides, or why it does not."""
+        """Return the decision of layer 2, or the reason why there is none."""
         try:
             reply = self._decide(request)
         except NAMED_ERRORS as error:
             return self.refuse(request.header, str(error))
-        except Exception as error:  # answered at once, so that the law of the other side stands in
+        except Exception as error:  # answered at once, so that the fallback of the other side balances
             what = f"layer 2 failed: {failed_tick(error).text}"
             self._defects.warning("%s", what, trace=True)
             return self.refuse(request.header, what)
@@ -112,7 +112,7 @@ class ModelControlService:
         return reply
 
     def refuse(self, header: MessageHeader, reason: str) -> PendulumReply:
-        """Return the reply that tells why there is no decision."""
+        """Return the reply without a decision, and count it."""
         self.refused += 1
         return PendulumReply(header, None, None, self.failures, reason)
 
@@ -146,17 +146,17 @@ def _preview(preview: DcmPreview | None, period: float, count: int) -> DcmPrevie
 
 
 class RemoteModelControl:
-    """Asks model control in each tick and waits a little for its answer; without one, stands in for it.
+    """Asks model control in each tick and waits a fraction of the period for it; without an answer a fallback balances.
 
-    The stand-in is the instantaneous law in this process. What layer 2 remembers goes to and fro with the messages,
-    so that the other process and the stand-in take over from each other without a jump. A few ticks by the stand-in
-    are borne. More in a row are a finding (the robot finishes the step and stands); from then on nobody waits until
-    model control is heard again.
+    The fallback is the instantaneous law in this process. The state of layer 2 goes to and fro with the messages, so
+    that the other process and the fallback take over from each other without a jump. A few ticks by the fallback
+    are tolerated. More in a row are a finding (the robot finishes the step and stands); from then on no tick waits
+    until model control answers again.
 
     Attributes:
         findings: What is wrong at present.
         failures: How often the DCM law of the other process had no solution of its own.
-        stand_ins: Ticks without an answer in time.
+        fallback_ticks: Ticks without an answer in time.
         record: Of the exchange.
     """
 
@@ -165,25 +165,25 @@ class RemoteModelControl:
         config: WalkingConfig,
         configuration: str,
         ports: tuple[MessageWriter[PendulumRequest], MessageReader[PendulumReply]],
-        patience: float,
+        timeout: float,
         max_silent_ticks: int,
     ) -> None:
         """Take the ports.
 
         Args:
-            config: Of all layers: that of the second one makes the stand-in and says which preview is wanted.
+            config: Of all layers: that of layer 2 makes the fallback and selects the preview.
             configuration: Its fingerprint.
             ports: To ask and to listen.
-            patience: That a tick waits for the answer, [s].
-            max_silent_ticks: In a row without an answer that are borne.
+            timeout: That a tick waits for the answer, [s].
+            max_silent_ticks: In a row without an answer that are tolerated.
         """
         self._preview = config.dcm_mpc if config.walking.model is SimplifiedModel.DCM_MPC else None
-        self._stand_in = _stand_in(config)
+        self._fallback = _fallback(config)
         self._configuration = configuration
         self._writer, self._reader = ports
-        self._reader.on_malformed = self._hear_nonsense
-        self._nonsense = ""  # why the last answer was none; empty after one that was
-        self._patience = patience
+        self._reader.on_malformed = self._note_malformed
+        self._malformed = ""  # why the last answer was malformed; empty after a good one
+        self._timeout = timeout
         self._max_silent_ticks = max_silent_ticks
         self._numbering = Numbering()
         self._memory: PendulumMemory | None = None
@@ -191,7 +191,7 @@ class RemoteModelControl:
         self._is_worth_waiting = True
         self.findings: tuple[Finding, ...] = ()
         self.failures = 0
-        self.stand_ins = 0
+        self.fallback_ticks = 0
         self.record = ExchangeRecord()
 
     @property
@@ -213,20 +213,20 @@ class RemoteModelControl:
         zmp_shift: NDArray,
         measured_zmp: NDArray | None,
     ) -> DesiredPendulum:
-        """Return what the body should do; see ``ModelControl.update``."""
+        """Return the desired pendulum; see ``ModelControl.update``."""
         inputs = (state, reference, polygon, preview, period, zmp_shift, measured_zmp)
         reply = self._exchange(self._request(*inputs))
         if reply is not None and reply.desired is not None:
             self._memory, self.failures = reply.memory, reply.failures
             return reply.desired
-        self._stand_in.resume(self._memory)
-        desired = self._stand_in.update(*inputs)
+        self._fallback.resume(self._memory)
+        desired = self._fallback.update(*inputs)
         self._memory = self._remembered(desired)
         return desired
 
     def report(self) -> list[Element]:
         """Return how the exchange goes as pairs (name value)."""
-        return [*self.record.items(), ["stand_ins", self.stand_ins], *self._reader.report()]
+        return [*self.record.items(), ["fallback_ticks", self.fallback_ticks], *self._reader.report()]
 
     def _request(
         self,
@@ -257,10 +257,10 @@ class RemoteModelControl:
         begin = time.perf_counter()
         self._writer.write(request)
         self.record.asked += 1
-        is_connected = self._writer.is_heard and self._reader.has_source
-        reply = self._reply_to(request, self._patience if is_connected and self._is_worth_waiting else 0.0)
+        is_connected = self._writer.has_readers and self._reader.has_source
+        reply = self._reply_to(request, self._timeout if is_connected and self._is_worth_waiting else 0.0)
         if reply is None:
-            why = self._nonsense or "it did not answer in time"
+            why = self._malformed or "it did not answer in time"
             self._note_silence(why if is_connected else "it is not connected")
         elif reply.desired is None:
             self.record.refused += 1
@@ -270,8 +270,8 @@ class RemoteModelControl:
             self._note_answer()
         return reply
 
-    def _reply_to(self, request: PendulumRequest, patience: float) -> PendulumReply | None:
-        end = time.monotonic() + patience
+    def _reply_to(self, request: PendulumRequest, timeout: float) -> PendulumReply | None:
+        end = time.monotonic() + timeout
         while (reply := self._reader.take(max(0.0, end - time.monotonic()))) is not None:
             if reply.header == request.header:
                 return reply
@@ -279,13 +279,13 @@ class RemoteModelControl:
             self._is_worth_waiting |= reply.header.session == request.header.session
         return None
 
-    def _hear_nonsense(self, header: MessageHeader, why: str) -> None:
-        """Keep why an answer is none; called in the thread of the connection."""
-        self._nonsense = f"its answer is refused: {why}"
+    def _note_malformed(self, header: MessageHeader, why: str) -> None:
+        """Keep why an answer was refused; called in the thread of the connection."""
+        self._malformed = f"its answer is refused: {why}"
 
     def _note_silence(self, why: str) -> None:
         self.record.missed += 1
-        self.stand_ins += 1
+        self.fallback_ticks += 1
         self._silent_ticks += 1
         if self._silent_ticks <= self._max_silent_ticks:
             return
@@ -298,17 +298,17 @@ class RemoteModelControl:
     def _note_answer(self) -> None:
         if self.findings:
             _LOGGER.info("model control answers again, after %d ticks", self._silent_ticks)
-        self._silent_ticks, self._is_worth_waiting, self.findings, self._nonsense = 0, True, (), ""
+        self._silent_ticks, self._is_worth_waiting, self.findings, self._malformed = 0, True, (), ""
 
     def _remembered(self, desired: DesiredPendulum) -> PendulumMemory | None:
-        """The stand-in's memory, with the ZMP that the predictive law goes on from."""
-        memory = self._stand_in.memory
+        """Return the fallback's memory, with the ZMP that the predictive law goes on from."""
+        memory = self._fallback.memory
         if memory is None or self._preview is None:
             return memory
         return replace(memory, law=replace(memory.law, previous_zmp=desired.zmp_position))
 
 
-def _stand_in(config: WalkingConfig) -> ModelControl:
+def _fallback(config: WalkingConfig) -> ModelControl:
     zmp_com = config.zmp_com_controller
     gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
     return ModelControl(InstantaneousLaw(DcmController(config.dcm_controller)), ZmpComController(), gains)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from gradiva.common import ConfigError
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
-from gradiva.planner.dcm_trajectory import DcmTrajectory
-from gradiva.planner.pendulum_trajectory import PendulumTrajectory
+from gradiva.planner.dcm_trajectory import DcmTrajectory, PendulumTrajectory
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.safety import failed_tick
 from gradiva.walking import PlanReply, PlanRequest
@@ -19,7 +18,7 @@ from gradiva.walking.planning_service import standing_at
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter, Numbering
 
-_OTHERWISE = "layer 1 is configured otherwise here: start both modules with the same --from and --set"
+_OTHER_CONFIGURATION = "layer 1 is configured otherwise here: start both modules with the same --from and --set"
 _PLANS_OF_SERVICE = 8  # plans; the one that is walked is among the last two or three
 _LOGGER = logging.getLogger("gradiva.module")
 _PLANS_OF_CLIENT = 4  # plans, the newest last; the one that is walked is among them
@@ -29,15 +28,15 @@ _PLANS_OF_CLIENT = 4  # plans, the newest last; the one that is walked is among 
 class PlanQuestion:
     """Asks for a plan; ``/planner/request:i``.
 
-    A plan that is continued is told by its number: the planner remembers the last ones that it made. Where it does
-    not, because it was restarted, it says so and is sent the plan itself.
+    A plan that is continued is identified by its number: the planner remembers the last ones that it made. One that
+    does not know it, because it was restarted, answers so and is sent the plan itself.
 
     Attributes:
         header: Its time is the one up to which the present plan is walked.
         configuration: Fingerprint of the configuration of layer 1.
-        command: What to fulfil, places in the world of the plan.
+        command: Goal, path or velocity; places in the world of the plan.
         start: Where the robot stands; None while steps are under way.
-        continued: Number of the question whose answer is the plan that is walked; 0 where ``start`` or ``plan`` tell.
+        continued: Number of the question whose answer is the present plan; 0 where ``start`` or ``plan`` is given.
         plan: The plan that is walked, for a planner that does not know it.
     """
 
@@ -51,14 +50,14 @@ class PlanQuestion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlanAnswer:
-    """A plan, or why there is none; ``/planner/plan:o``.
+    """Carries a plan, or the reason why there is none; ``/planner/plan:o``.
 
     Attributes:
         header: That of the question.
         plan: None where no plan fulfils the command.
         refusal: Why there is none.
         wants_plan: The plan to be continued is not known here: ask again, and send it.
-        is_defect: Whether the planner raised what it should not, so that it is no refusal of the command.
+        is_defect: Whether the planner raised an unexpected exception, which is no refusal of the command.
     """
 
     header: MessageHeader
@@ -69,7 +68,7 @@ class PlanAnswer:
 
 
 def plan_codec() -> MessageCodec:
-    """Return what packs and unpacks questions and answers."""
+    """Return the codec of questions and answers."""
     return MessageCodec({DcmTrajectory: (PendulumTrajectory, VaryingHeightTrajectory)})
 
 
@@ -91,10 +90,10 @@ class PlannerService:
         self.answered = self.refused = 0
 
     def answer(self, question: PlanQuestion) -> PlanAnswer:
-        """Return a plan, or why there is none."""
+        """Return a plan, or the reason why there is none."""
         header = question.header
         if question.configuration != self.configuration:
-            return self.refuse(header, _OTHERWISE)
+            return self.refuse(header, _OTHER_CONFIGURATION)
         continued = question.plan or self._plans.get((header.session, question.continued))
         if continued is None and question.start is None:
             return PlanAnswer(header, None, "the plan to be continued is not known here", wants_plan=True)
@@ -111,7 +110,7 @@ class PlannerService:
         return PlanAnswer(header, plan)
 
     def refuse(self, header: MessageHeader, reason: str) -> PlanAnswer:
-        """Return the answer that tells why there is no plan."""
+        """Return the answer without a plan, and count it."""
         self.refused += 1
         return PlanAnswer(header, None, reason)
 
@@ -129,12 +128,12 @@ class PlannerService:
 
 
 class RemotePlanner:
-    """A `PlanningService` behind ports. A plan that it continues is told by its number alone, unless the planner asks
+    """A `PlanningService` behind ports. A plan that it continues is sent as its number alone, unless the planner asks
     for the plan itself, as one that was restarted does; all of that happens in the thread of the connection.
 
     Attributes:
         lead: See `PlanningService`.
-        patience: See `PlanningService`.
+        timeout: See `PlanningService`.
         asked: Questions.
         answered: Answers to the last question.
         late: Answers to earlier ones.
@@ -146,7 +145,7 @@ class RemotePlanner:
         configuration: str,
         ports: tuple[MessageWriter[PlanQuestion], MessageReader[PlanAnswer]],
         lead: float,
-        patience: float,
+        timeout: float,
         wait: float = 0.0,
     ) -> None:
         """Take the ports.
@@ -155,16 +154,16 @@ class RemotePlanner:
             configuration: Fingerprint of the configuration of layer 1.
             ports: To ask and to listen.
             lead: Until a plan may begin, [s].
-            patience: After which a question is asked again, [s].
+            timeout: After which a question is asked again, [s].
             wait: How long `submit` waits for the answer, [s]: in lockstep, where the simulation stands still
                 meanwhile, so that runs are alike.
         """
         self.lead = lead
-        self.patience = patience
+        self.timeout = timeout
         self._configuration = configuration
         self._writer, self._reader = ports
-        self._reader.on_message = self._hear
-        self._reader.on_malformed = self._hear_nonsense
+        self._reader.on_message = self._take_answer
+        self._reader.on_malformed = self._note_malformed
         self._numbering = Numbering()
         self._lock = threading.Condition()
         self._wait = wait
@@ -180,7 +179,7 @@ class RemotePlanner:
             question = self._question_for(request)
             self._question, self._reply = (question, request), None
             self.asked += 1
-        if not self._writer.is_heard:
+        if not self._writer.has_readers:
             self._silence.warning("the planner is not connected; the present plan goes on to its end")
             return
         self._writer.write(question)
@@ -209,7 +208,7 @@ class RemotePlanner:
             return PlanQuestion(header, self._configuration, request.command, None, known[-1], None)
         return PlanQuestion(header, self._configuration, request.command, None, 0, request.plan)
 
-    def _hear(self, answer: PlanAnswer) -> None:
+    def _take_answer(self, answer: PlanAnswer) -> None:
         """Take an answer; called in the thread of the connection."""
         with self._lock:
             if self._question is None or answer.header != self._question[0].header:
@@ -225,9 +224,9 @@ class RemotePlanner:
                 return
         self._writer.write(question)
 
-    def _hear_nonsense(self, header: MessageHeader, why: str) -> None:
-        """Take an answer that is none as a refusal: it will not be another one when it is asked for again."""
-        self._hear(PlanAnswer(header, None, f"the planner's answer is refused: {why}"))
+    def _note_malformed(self, header: MessageHeader, why: str) -> None:
+        """Take a malformed answer as a refusal: asking again would bring the same one."""
+        self._take_answer(PlanAnswer(header, None, f"the planner's answer is refused: {why}"))
 
     def _keep(self, answer: PlanAnswer, request: PlanRequest) -> None:
         self.answered += 1

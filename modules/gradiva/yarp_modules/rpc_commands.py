@@ -14,11 +14,11 @@ FAREWELLS = ("quit", "exit", "bye")
 Request = TypeVar("Request")
 _MOST_WAITING = 16  # requests; a flood of them is refused at the door
 _MOST_AT_ONCE = 4  # answered in one tick
-_GRACE = 1.0  # [s] beyond the patience for what is being carried out: who does so knows the better reason
+_GRACE = 1.0  # [s] beyond the timeout for a command that is being carried out: its own reply has the better reason
 
 
 def ok(*values: Element) -> list[Element]:
-    """Return the reply ``[ok] values…``: it was done, or this is what was asked for."""
+    """Return the reply ``[ok] values…``: done, or the values that were asked for."""
     return [_vocab("ok"), *values]
 
 
@@ -33,7 +33,7 @@ def many(lines: Sequence[str]) -> list[Element]:
 
 
 def word(element: Element) -> str:
-    """Return what a string or vocab says; an empty string for anything else."""
+    """Return a string, or a vocab as a string; an empty string for anything else."""
     if isinstance(element, Vocab32):
         return str(yarp.decode(int(element)))
     return element if isinstance(element, str) else ""
@@ -55,12 +55,12 @@ def _vocab(letters: str) -> Vocab32:
     return Vocab32(yarp.encode(letters))
 
 
-class Asked(Generic[Request]):
-    """One request that waits for its reply.
+class PendingRequest(Generic[Request]):
+    """Holds one request until its reply.
 
     Attributes:
-        request: What was asked.
-        is_urgent: Whether it is carried out even where nobody waits for the reply any more.
+        request: Of the client.
+        is_urgent: Whether it is carried out even when its client has given up.
     """
 
     def __init__(self, request: Request, is_urgent: bool = False) -> None:
@@ -72,43 +72,43 @@ class Asked(Generic[Request]):
         self._reply: list[Element] = []
 
     def take(self) -> bool:
-        """Begin to carry it out; False where nobody waits for it any more."""
+        """Begin to carry it out; False where its client has given up."""
         with self._lock:
             self._is_taken = self.is_urgent or not self._is_given_up
             return self._is_taken
 
     def give_up(self) -> bool:
-        """Wait for it no more, unless it has been taken; return whether that is so."""
+        """Give up the request unless it has been taken; return whether it is given up."""
         with self._lock:
             self._is_given_up = not self._is_taken
             return self._is_given_up
 
     def answer(self, reply: list[Element]) -> None:
-        """Hand the reply to who waits."""
+        """Hand the reply to the thread that waits."""
         self._reply = reply
         self._answered.set()
 
-    def wait(self, patience: float) -> list[Element] | None:
-        """Return the reply, or None if it does not come within ``patience`` [s]."""
-        return self._reply if self._answered.wait(patience) else None
+    def wait(self, timeout: float) -> list[Element] | None:
+        """Return the reply, or None if it does not come within ``timeout`` [s]."""
+        return self._reply if self._answered.wait(timeout) else None
 
 
 class RequestQueue(Generic[Request]):
-    """Hands requests from any thread to the one that ticks; what is urgent overtakes the others."""
+    """Hands requests from any thread to the one that ticks; urgent ones overtake the others."""
 
-    def __init__(self, patience: float) -> None:
-        """Take how long a request waits for its reply, [s]."""
-        self._patience = patience
-        self._waiting: deque[Asked[Request]] = deque()
+    def __init__(self, timeout: float) -> None:
+        """Take the timeout of a request, [s]."""
+        self._timeout = timeout
+        self._waiting: deque[PendingRequest[Request]] = deque()
         self._lock = threading.Lock()
 
     def ask(self, request: Request, is_urgent: bool = False) -> list[Element]:
-        """Return the reply to ``request``; waits for the next tick, and for what may take some of them.
+        """Return the reply to ``request``; waits for the next tick, or for several where the command takes several.
 
         Raises:
             StateError: Too many are waiting; or nothing ticks; or the tick has no reply yet.
         """
-        asked = Asked(request, is_urgent)
+        asked = PendingRequest(request, is_urgent)
         with self._lock:
             if len(self._waiting) >= _MOST_WAITING and not is_urgent:
                 raise StateError(f"too busy: {_MOST_WAITING} commands are waiting already")
@@ -116,15 +116,15 @@ class RequestQueue(Generic[Request]):
                 self._waiting.appendleft(asked)
             else:
                 self._waiting.append(asked)
-        reply = asked.wait(self._patience)
+        reply = asked.wait(self._timeout)
         if reply is None and asked.give_up():
             later = "; it is carried out as soon as it does" if is_urgent else ""
-            raise StateError(f"no answer within {self._patience:g} s: the control loop does not run{later}")
+            raise StateError(f"no answer within {self._timeout:g} s: the control loop does not run{later}")
         if reply is None and (reply := asked.wait(_GRACE)) is None:
             raise StateError("it is still being carried out; getReason has the result")
         return reply
 
-    def serve(self, handle: Callable[[Asked[Request]], None]) -> None:
+    def serve(self, handle: Callable[[PendingRequest[Request]], None]) -> None:
         """Let ``handle`` take up to four of the requests that wait; called by the thread that ticks."""
         for _ in range(_MOST_AT_ONCE):
             with self._lock:

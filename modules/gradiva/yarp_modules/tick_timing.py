@@ -1,4 +1,4 @@
-"""Times the ticks of a module: when they are due, how long they take, and what keeps them punctual."""
+"""Schedules the ticks of a module, measures how long they take, and keeps them punctual."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gradiva.middleware import Element, yarp
 _EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _STOP_LOOK = 0.02  # [s] between two looks at whether the module stops
 _POLL = 0.0002  # [s] between two looks at a simulated clock, at least
-_POLLED_SHARE = 0.3  # of the simulated time that is left: who simulates three times as fast as real is not overslept
+_POLLED_SHARE = 0.3  # of the simulated time that is left: a simulator three times as fast as real time is not overslept
 _LONGEST_WAIT = 0.5  # [s] of the machine for a simulated clock, then the module sees whether it has to stop
 HISTOGRAM_EDGES_US = (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
 _PERCENTILE_TICKS = 1000  # [ticks] for the percentiles
@@ -62,7 +62,7 @@ class TickSchedule:
         return missed
 
     def time_left(self) -> float:
-        """Return how long it is until the next cycle, [s]; negative when it is late."""
+        """Return the time until the next cycle, [s]; negative when it is late."""
         return 0.0 if self._due is None else self._due + self.period - present_time()
 
 
@@ -92,8 +92,8 @@ def _wait_until(due: float, is_stopping: Callable[[], bool]) -> bool:
 
 
 def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
-    patience = time.monotonic() + _LONGEST_WAIT
-    while not is_stopping() and time.monotonic() < patience:
+    deadline = time.monotonic() + _LONGEST_WAIT
+    while not is_stopping() and time.monotonic() < deadline:
         left = due - present_time()
         if left <= 0.0 and yarp.isValid():
             return True
@@ -103,11 +103,11 @@ def _poll_until(due: float, is_stopping: Callable[[], bool]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """What a module tells of itself once a second.
+    """Reports how well a module keeps time, once a second.
 
     Attributes:
         module: Its name.
-        state: What it is doing, in a word or two.
+        state: Of the module, in a word or two.
         uptime_s: Since it began, [s].
         period_ms: Of its ticks, [ms].
         ticks: So far.
@@ -119,7 +119,7 @@ class HealthReport:
         tick_max_us: Of all ticks, [µs].
         lateness_p99_us: By how much ticks begin late, [µs].
         histogram: Ticks so far that took up to 100, 200, 500 µs, 1, 2, 5, 10, 20, 50, 100 ms, and longer.
-        real_time: Which measures for real time are in force.
+        real_time: Priority that the process has got.
     """
 
     module: str
@@ -148,8 +148,8 @@ class ModuleHealth:
     Attributes:
         module: Its name.
         period: Of its ticks, [s].
-        state: What it is doing; the module keeps it up to date.
-        real_time: Which measures for real time are in force.
+        state: Of the module, which keeps it up to date.
+        real_time: Priority that the process has got.
         errors: Ticks that ended by an exception.
     """
 
@@ -168,7 +168,7 @@ class ModuleHealth:
 
     @contextmanager
     def tick(self, lateness: float = 0.0, missed: int = 0) -> Iterator[None]:
-        """Time what is done within.
+        """Time the block within.
 
         Args:
             lateness: By how much it begins late, [s].
@@ -191,7 +191,7 @@ class ModuleHealth:
         self._histogram[int(np.searchsorted(HISTOGRAM_EDGES_US, duration * 1e6))] += 1
 
     def report(self) -> HealthReport:
-        """Return what there is to tell now; may be called from any thread."""
+        """Return the report of now; may be called from any thread."""
         known = max(1, min(self._ticks, _PERCENTILE_TICKS))
         median, p99 = np.percentile(self._durations[:known], [50, 99]) * 1e6
         return HealthReport(
@@ -217,7 +217,7 @@ def _element(value: str | int | float | tuple[int, ...]) -> Element:
 
 
 class LapTimer:
-    """Times one tick.
+    """Times the parts of one tick.
 
     Attributes:
         laps: Part to duration, [µs]; zero for parts that did not run.
@@ -246,8 +246,8 @@ class LapTimer:
 class GarbageKeeper:
     """Collects garbage in the time that is left after a tick, never within one.
 
-    What was made before the first tick is taken out of the collector's sight; what comes afterwards dies young or
-    is collected when the time left is twice what the last collection took.
+    Objects made before the first tick are exempt from collection; later ones die young or are collected when the
+    time left is twice the duration of the last collection.
     """
 
     def __init__(self) -> None:
@@ -261,7 +261,7 @@ class GarbageKeeper:
         gc.disable()
 
     def keep(self) -> None:
-        """Take what was made since `begin` out of the collector's sight; nothing ticks yet."""
+        """Exempt the objects made since `begin` from collection; nothing ticks yet."""
         if not gc.isenabled():
             gc.collect()
             gc.freeze()
@@ -295,7 +295,7 @@ def share_turns_often() -> None:
 
 
 def raise_priority() -> str:
-    """Give this thread, and those that it starts, a real-time priority where permitted; return what came of it."""
+    """Give this thread, and those that it starts, a real-time priority where permitted; return which it has got."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
         return f"real-time priority {_PRIORITY}"

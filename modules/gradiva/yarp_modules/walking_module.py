@@ -27,18 +27,18 @@ from gradiva.yarp_modules.tick_timing import LapTimer, control_time
 from gradiva.yarp_modules.walking_ports import WalkingPorts
 from gradiva.yarp_modules.walking_session import PlanningWorker, WalkingSession
 
-_STAMP_ROUNDING = 1e-6  # [s] boards tell a stamp as text, sensor servers as a number: its last digits are not the same
+_STAMP_ROUNDING = 1e-6  # [s] boards send a stamp as text, sensor servers as a number: its last digits differ
 _ANEW = 1.0  # [s] a sample that lies so far back is of a simulation that began anew
 _RATE_ROUNDING = 1e-6  # [-]
 _LOGGER = logging.getLogger("gradiva.module")
 _RETRY = 1.0  # [s] between two attempts
-_TELL = 5  # attempts between two lines about what is missing
+_LOG_ATTEMPTS = 5  # attempts between two lines in the log
 _ATTEMPT_TIMEOUT = 5.0  # [s] for an attempt to end: one at a robot that hangs may ask a dozen ports in vain
 _POLL = 0.0002  # [s] between two looks for a new sample, in lockstep
 _SAMPLE_TIMEOUT = 0.5  # [s] of the machine without a new sample: commands are answered, the last steps not walked
-_SAME_LIMIT = 1e-3  # [rad] rounding of what boards tell in degrees
+_SAME_LIMIT = 1e-3  # [rad] rounding of limits that boards send in degrees
 _LAST_STEPS = 10.0  # [s] to close the feet when the module ends during a walk
-_TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are obeyed meanwhile
+_TO_THE_END = (Word.STATUS, Word.REASON, Word.EMERGENCY_STOP)  # commands that are carried out meanwhile
 
 
 class WalkingModule(GradivaModule):
@@ -70,21 +70,21 @@ class WalkingModule(GradivaModule):
         self._session: WalkingSession | None = None
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
-        self._awaited: RobotAwaited | None = None
+        self._connector: RobotConnector | None = None
         self._dry_run: DryRunRobot | None = None
-        self._samples = SampleWatch()
+        self._samples = NewSampleCheck()
 
-    # -- what whole_body does otherwise ------------------------------------------------------------------------
+    # -- overridden by whole_body --------------------------------------------------------------------------------
 
     def make_layers(self, robot: RobotDescription) -> WalkingLayers:
         """Return the layers for a robot; called again when its boards have narrower limits than its model."""
         return WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
 
     def make_planning(self, layers: WalkingLayers) -> PlanningService:
-        """Return who makes the plans: a thread; in lockstep the tick itself, so that runs are alike."""
+        """Return the planning service: a thread; in lockstep the tick itself, so that runs are alike."""
         if self.options.lockstep:
             return SynchronousPlanning(layers.planner)
-        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_patience)
+        return PlanningWorker(layers.planner, self.config.planning_lead, self.config.planning_timeout)
 
     def open_layers(self) -> None:
         """Open the ports to layers in other processes."""
@@ -95,7 +95,7 @@ class WalkingModule(GradivaModule):
             self._planning.close()
 
     def layer_status(self) -> list[Element]:
-        """Return what getStatus tells of the layers, as pairs (name value)."""
+        """Return the part of getStatus about the layers, as pairs (name value)."""
         return []
 
     # -- GradivaModule -----------------------------------------------------------------------------------------
@@ -108,16 +108,16 @@ class WalkingModule(GradivaModule):
         self._robot = YarpRobot(
             self.setup.robot, options.environment, self._robot_io, self.port_name(""), options.lockstep
         )
-        self._awaited = RobotAwaited(self._robot, self._build_layers, self._take_robot)
-        self._awaited.start()
+        self._connector = RobotConnector(self._robot, self._build_layers, self._take_robot)
+        self._connector.start()
 
     def close_ports(self) -> None:
         """Close the feet if the robot walks, let its boards hold it, close the ports."""
         try:
             self._finish_walk()
         finally:
-            if self._awaited is not None:
-                self._awaited.close()
+            if self._connector is not None:
+                self._connector.close()
             self.close_layers()
             self._ports.close()
             for line in self._dry_run.report.lines() if self._dry_run is not None else ():
@@ -131,20 +131,20 @@ class WalkingModule(GradivaModule):
         is_new = False
         try:
             is_new = self._has_new_sample()
-        finally:  # whatever the robot raises, commands are carried out
+        finally:  # even if the robot raises, commands are carried out
             if not is_new:
                 self._session.serve()
         return 0 if is_new else None
 
     def time_left(self) -> float:
-        """Return how much time there is until the next tick, [s]; in lockstep the simulator waits."""
+        """Return the time until the next tick, [s]; in lockstep the simulator waits."""
         return self.health.period if self.options.lockstep else super().time_left()
 
     def tick(self) -> bool:
-        """Do one tick of the session, then tell the loggers."""
+        """Do one tick of the session, then publish it for loggers."""
         session, time = self._session, self._tick_time()
-        if self._awaited is not None and self._awaited.failure is not None:
-            self.failure = self._awaited.failure
+        if self._connector is not None and self._connector.failure is not None:
+            self.failure = self._connector.failure
             return False
         if session is None or not math.isfinite(time):  # or it has just been reached: its first sample is awaited
             self.health.state = "compiling" if self._is_compiling else "waiting for the robot"
@@ -168,7 +168,7 @@ class WalkingModule(GradivaModule):
         if asked is None:
             return None
         if self.isStopping() and asked.word not in _TO_THE_END:
-            return fail(f"cannot obey {asked.word}: this module is ending")
+            return fail(f"cannot carry out {asked.word}: this module is ending")
         if self._session is None:
             return self._without_robot(asked.word)
         reply = self._session.answer(command)
@@ -177,7 +177,7 @@ class WalkingModule(GradivaModule):
     # ----------------------------------------------------------------------------------------------------------
 
     def _without_robot(self, asked: Word) -> list[Element]:
-        missing = self._awaited.missing if self._awaited else "it is not looked for"
+        missing = self._connector.reason if self._connector else "it is not looked for"
         reason = missing if self._is_compiling else f"waiting for the robot: {missing}"
         if asked is Word.STATUS:
             return ok("compiling" if self._is_compiling else "waiting", ["reason", reason])
@@ -185,7 +185,7 @@ class WalkingModule(GradivaModule):
 
     @property
     def _is_compiling(self) -> bool:
-        return self._awaited is not None and self._awaited.is_preparing
+        return self._connector is not None and self._connector.is_preparing
 
     def _build_layers(self) -> None:
         """Build the layers, which compiles them the first time; called in the thread that then reaches the robot."""
@@ -218,8 +218,8 @@ class WalkingModule(GradivaModule):
 
     def _has_new_sample(self) -> bool:
         assert self._robot is not None, "there is a session"
-        patience = machine_time.monotonic() + _SAMPLE_TIMEOUT
-        while not self.isStopping() and machine_time.monotonic() < patience:
+        deadline = machine_time.monotonic() + _SAMPLE_TIMEOUT
+        while not self.isStopping() and machine_time.monotonic() < deadline:
             if self._samples.is_new(self._robot.sample_time()):
                 return True
             machine_time.sleep(_POLL)
@@ -239,26 +239,26 @@ class WalkingModule(GradivaModule):
             return
         _LOGGER.info("%s: closing the feet before the end", self.TITLE)
         session.controller.stop()
-        heard = begin = machine_time.monotonic()
+        answered = begin = machine_time.monotonic()
         while session.controller.state is WalkingState.WALKING and machine_time.monotonic() < begin + _LAST_STEPS:
             machine_time.sleep(_POLL if self.options.lockstep else self.health.period)
             is_new = self._samples.is_new(self._robot.sample_time())
-            heard = machine_time.monotonic() if is_new else heard
-            if machine_time.monotonic() > heard + _SAMPLE_TIMEOUT:
+            answered = machine_time.monotonic() if is_new else answered
+            if machine_time.monotonic() > answered + _SAMPLE_TIMEOUT:
                 _LOGGER.warning("%s: the robot is silent, so its feet stay as they are", self.TITLE)
                 return
             if is_new or not self.options.lockstep:
                 session.tick(self._tick_time())
 
 
-class RobotAwaited:
+class RobotConnector:
     """Prepares the controller of a robot, then tries once a second to reach the robot.
 
     Both may take a minute (the first compilation of a controller does), in a thread of its own: the module answers
-    meanwhile, so that nothing that watches it gives it up.
+    meanwhile, so that no supervisor takes it for dead.
 
     Attributes:
-        missing: What is waited for; empty once the robot is there.
+        reason: Why there is no robot yet; empty once it is there.
         is_preparing: Whether the controller is not ready yet.
         failure: Why the controller cannot be prepared; None while it can.
     """
@@ -277,30 +277,30 @@ class RobotAwaited:
         self.failure: Exception | None = None
         self._on_reached = on_reached
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="robot awaited", daemon=True)
-        self.missing = "the controller is being prepared; compiling it takes up to a minute the first time"
+        self._thread = threading.Thread(target=self._run, name="robot connector", daemon=True)
+        self.reason = "the controller is being prepared; compiling it takes up to a minute the first time"
 
     def start(self) -> None:
         """Begin to prepare, then to look for the robot."""
         self._thread.start()
 
     def close(self) -> None:
-        """Look no more; leave the robot if it was reached. An attempt that takes long leaves it when it ends."""
+        """Stop looking; leave the robot if it was reached. An attempt that takes long leaves it when it ends."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(_ATTEMPT_TIMEOUT)
-        if not self.missing:
-            self.missing = "the robot has been left"
+        if not self.reason:
+            self.reason = "the robot has been left"
             self._robot.close()
 
     def _run(self) -> None:
         try:
             self._prepare()
         except Exception as error:
-            self.missing = f"the controller cannot be prepared: {error}"
+            self.reason = f"the controller cannot be prepared: {error}"
             self.failure = error
             return
-        self.is_preparing, self.missing = False, "the robot has not been looked for yet"
+        self.is_preparing, self.reason = False, "the robot has not been looked for yet"
         attempt = 0
         while not self._stop.is_set():
             try:
@@ -308,12 +308,12 @@ class RobotAwaited:
                 _LOGGER.info("the robot is there")
                 return
             except NAMED_ERRORS as error:
-                self.missing = str(error)
-            except Exception as error:  # the module goes on, and says so
+                self.reason = str(error)
+            except Exception as error:  # the module goes on, and logs it
                 _LOGGER.exception("the robot cannot be reached")
-                self.missing = f"{type(error).__name__}: {error}"
-            if attempt % _TELL == 0:
-                _LOGGER.warning("waiting for the robot: %s", self.missing)
+                self.reason = f"{type(error).__name__}: {error}"
+            if attempt % _LOG_ATTEMPTS == 0:
+                _LOGGER.warning("waiting for the robot: %s", self.reason)
             attempt += 1
             self._stop.wait(_RETRY)
 
@@ -322,16 +322,16 @@ class RobotAwaited:
         try:
             if self._stop.is_set():
                 raise RobotInterfaceError("it was reached too late")
-            self.missing = "the robot is there; narrower limits of its boards are compiled into the controller"
+            self.reason = "the robot is there; narrower limits of its boards are compiled into the controller"
             self._on_reached()
         except Exception:
             self._robot.close()
             raise
-        self.missing = ""
+        self.reason = ""
 
 
 class ReachableRobot(RobotInterface, Protocol):
-    """A robot that has to be reached before it can be read."""
+    """Is a robot that has to be reached before it can be read."""
 
     def open(self) -> None:
         """Reach it.
@@ -342,7 +342,7 @@ class ReachableRobot(RobotInterface, Protocol):
         ...
 
     def close(self) -> None:
-        """Let it hold itself, and leave it."""
+        """Let its boards hold the joints, and leave it."""
         ...
 
     def rearm(self) -> None:
@@ -350,12 +350,12 @@ class ReachableRobot(RobotInterface, Protocol):
         ...
 
     def sample_time(self) -> float:
-        """Return of when there are samples of all sensors, [s]."""
+        """Return the time of the newest sample of all sensors, [s]."""
         ...
 
 
-class SampleWatch:
-    """Knows the sample of the last tick.
+class NewSampleCheck:
+    """Finds out whether a sample is newer than that of the last tick.
 
     Attributes:
         time: When it was taken, [s]; −∞ before the first.
@@ -373,18 +373,18 @@ class SampleWatch:
 
 
 def check_sensor_rate(setup: Setup) -> None:
-    """Pass when boards and sensors tell something new at each tick of torque control; others bear with old readings.
+    """Pass when boards and sensors send a new reading at each tick of torque control; other modes tolerate old ones.
 
     Raises:
-        ConfigError: They do not: what pushes the robot would be a tick's answer to what it did ten ticks ago.
+        ConfigError: They do not: torques would answer to a state of several ticks ago.
     """
     tick = setup.walking.walking
     rate = setup.part(BringUpConfig, "bring_up").sensor_rate
     if tick.control is ControlMode.TORQUE and rate * tick.period < 1.0 - _RATE_ROUNDING:
-        wanted, told = 1e3 * tick.period, 1e3 / rate
+        needed, published = 1e3 * tick.period, 1e3 / rate
         raise ConfigError(
-            f"walking.control=torque wants readings every {wanted:g} ms, the boards of the robot publish them every"
-            f" {told:g} ms: walk by position or velocity, or set their rate in bring_up.sensor_rate"
+            f"walking.control=torque needs readings every {needed:g} ms, the boards of the robot publish them every"
+            f" {published:g} ms: walk by position or velocity, or set their rate in bring_up.sensor_rate"
         )
 
 

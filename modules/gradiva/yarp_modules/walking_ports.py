@@ -28,9 +28,9 @@ Take = Callable[[list[float]], None]
 
 
 class WalkingPorts:
-    """The ports ``goal:i``, ``freeSpaceEllipse:in``, ``robotBase:i`` and ``logger``.
+    """Opens and reads the ports ``goal:i``, ``freeSpaceEllipse:in``, ``robotBase:i`` and ``logger``.
 
-    ``robotBase:i`` (x y z roll pitch yaw of the base, [m, rad], by somebody else's localisation) is kept and told by
+    ``robotBase:i`` (x y z roll pitch yaw of the base, [m, rad], by another localisation) is kept and reported by
     getStatus; the walk goes by its own odometry.
 
     Attributes:
@@ -43,7 +43,7 @@ class WalkingPorts:
         """Take the beginning of all names, and the joints of the robot."""
         self._prefix = prefix
         self._inputs = {name: NumberPort(name) for name in ("goal:i", "freeSpaceEllipse:in", "robotBase:i")}
-        self._complaints = RateLimitedLog(_LOGGER, 2.0)
+        self._refusals = RateLimitedLog(_LOGGER, 2.0)
         self.logger = WalkingLoggerPort(f"{prefix}/logger", joints)
         self.robot_base: tuple[float, ...] = ()
         self.refused = 0
@@ -65,7 +65,7 @@ class WalkingPorts:
         self.logger.close()
 
     def read(self, take_goal: Take, take_free_space: Take) -> None:
-        """Hand on what has come since the last call; what is malformed is counted and told."""
+        """Hand on the messages since the last call; malformed ones are counted and logged."""
         for name, take in (
             ("goal:i", take_goal),
             ("freeSpaceEllipse:in", take_free_space),
@@ -80,17 +80,17 @@ class WalkingPorts:
                 take(numbers)
         except Exception as error:  # no message may keep the tick from serving the commands over RPC
             self.refused += 1
-            self._complaints.warning("refused a message: %s", error, trace=not isinstance(error, NAMED_ERRORS))
+            self._refusals.warning("refused a message: %s", error, trace=not isinstance(error, NAMED_ERRORS))
 
     def _take_base(self, numbers: list[float]) -> None:
         self.robot_base = tuple(numbers[:_POSE])
 
 
 class NumberPort:
-    """Takes Vectors, or Bottles of numbers, also of one list of numbers; what nobody read in time is forgotten."""
+    """Takes Vectors, or Bottles of numbers, also of one list of numbers; keeps only the newest message."""
 
     def __init__(self, what: str) -> None:
-        """Take what the numbers are, for messages."""
+        """Take the meaning of the numbers, for messages of errors."""
         self._what = what
         self._port = yarp.BufferedPortBottle()
 
@@ -119,7 +119,7 @@ class NumberPort:
 
 
 class WalkingLoggerPort:
-    """Publishes the signals of the balancing robot as a VectorsCollection, while somebody listens."""
+    """Publishes the signals of the balancing robot as a VectorsCollection, while it has readers."""
 
     def __init__(self, name: str, joints: Sequence[str]) -> None:
         """Take the beginning of the names of the ports, and the joints in the order of the description."""
@@ -148,7 +148,7 @@ class WalkingLoggerPort:
             measurement: That it saw.
             tick_times: How long its parts took, [s].
         """
-        if log.desired is None or not (self._server.is_heard or not self._known):  # the names are told in any case
+        if log.desired is None or not (self._server.is_heard or not self._known):  # the names are published in any case
             return
         signals = walking_signals(log, measurement) | {f"tick::{part}": value for part, value in tick_times.items()}
         values = {name: _listed(value) for name, value in signals.items()}

@@ -1,4 +1,4 @@
-"""Ticks a robot with its walking controller and coordinator: all of a walking module but its ports."""
+"""Ticks a robot with its walking controller and coordinator: a walking module without ports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gradiva.walking import PlanReply, PlanRequest, WalkingController, WalkingLo
 from gradiva.yarp_modules.coordinator import Coordinator, WalkingStatus
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, CoordinatorConfig, Word, parse_command
 from gradiva.yarp_modules.robot import ControlModeLost, Rearmable
-from gradiva.yarp_modules.rpc_commands import Asked, RequestQueue, fail, ok
+from gradiva.yarp_modules.rpc_commands import PendingRequest, RequestQueue, fail, ok
 
 _LOGGER = logging.getLogger("gradiva.module")
 _WARNING_PERIOD = 2.0  # [s]
@@ -33,7 +33,7 @@ class WalkingSession:
     """Ticks one robot; commands may come from any thread and are carried out between two ticks.
 
     Until it is prepared for the first time the motors are left alone: another program may use them. A robot that
-    cannot be read or written is a failed tick for the controller's safety, never the end: whatever its `read` or
+    cannot be read or written is a failed tick for the controller's safety, never the end: when its `read` or
     `write` raises, commands over RPC and the emergency stop are carried out in the same tick.
 
     Time is the control time of a `ControlClock`: where the source jumps (a simulation that begins anew, a process that
@@ -42,7 +42,7 @@ class WalkingSession:
 
     Attributes:
         controller: The walking controller.
-        coordinator: What it is told.
+        coordinator: Carries out the commands.
         measurement: The last one; None before the first.
         status: After the last tick.
     """
@@ -55,7 +55,7 @@ class WalkingSession:
         config: CoordinatorConfig,
         new_clock: Callable[[], ControlClock],
     ) -> None:
-        """Take what was built.
+        """Take the parts.
 
         Args:
             robot: Simulated or over ports.
@@ -73,9 +73,9 @@ class WalkingSession:
         self.measurement: Measurement | None = None
         self.status = WalkingStatus("waiting", "no sample of the robot has come yet")
         self.refused_messages = 0
-        self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_patience)
+        self._requests: RequestQueue[CoordinatorCommand] = RequestQueue(config.reply_timeout)
         self._trouble = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
-        self._told = ""
+        self._logged_line = ""
 
     def answer(self, items: Sequence[Element]) -> list[Element] | None:
         """Return the reply to a command, or None if it is not known; waits for the next tick, from any other thread.
@@ -112,7 +112,7 @@ class WalkingSession:
             command, log = self.controller.step(self.measurement, time)
             self._guarded("command the robot", lambda: self._command(command))
         self.status = self._present_status(log)
-        self._tell_change()
+        self._log_change()
         return log
 
     def serve(self) -> None:
@@ -121,7 +121,7 @@ class WalkingSession:
         self._requests.serve(self._carry_out)
         self._take_motors(before=state)
 
-    def _carry_out(self, asked: Asked[CoordinatorCommand]) -> None:
+    def _carry_out(self, asked: PendingRequest[CoordinatorCommand]) -> None:
         try:
             self.coordinator.carry_out(asked.request, self.time, asked.answer)
         except Exception as error:  # the commands behind it are carried out all the same, an emergency stop among them
@@ -129,7 +129,7 @@ class WalkingSession:
             self._report(f"carry out {asked.request.word}", error)
 
     def _take_sample(self) -> None:
-        """Take the newest sample; where none can be had the last one stays, and its time tells that it is old."""
+        """Take the newest sample; where none can be had the last one stays, and its time shows that it is old."""
         measurement = self._robot.read()
         time = self._clock.stamp(measurement.time)
         self.measurement = measurement if time == measurement.time else altered(measurement, time=time)
@@ -148,7 +148,7 @@ class WalkingSession:
         return time
 
     def _take_motors(self, before: WalkingState) -> None:
-        """Let a robot that begins to be prepared switch its motors anew, whoever had them."""
+        """Let a robot that begins to be prepared switch its motors anew: another program may have had them."""
         begins = self.controller.state is WalkingState.PREPARING and before is not WalkingState.PREPARING
         self._has_taken_motors |= begins
         if begins and isinstance(self._robot, Rearmable):
@@ -192,25 +192,25 @@ class WalkingSession:
             refused_messages=self.refused_messages,
         )
 
-    def _tell_change(self) -> None:
+    def _log_change(self) -> None:
         line = f"{self.status.state}: {self.status.full_reason}"
-        if line != self._told:
-            self._told = line
+        if line != self._logged_line:
+            self._logged_line = line
             _LOGGER.info("%s", line)
 
 
 class PlanningWorker:
-    """A `PlanningService` that never holds up the tick; of several requests that wait only the newest is planned.
+    """Is a `PlanningService` in a thread, which never holds up the tick; of several requests the newest is planned.
 
     Attributes:
         lead: See `PlanningService`.
-        patience: See `PlanningService`.
+        timeout: See `PlanningService`.
     """
 
-    def __init__(self, planner: WalkingPlanner, lead: float, patience: float) -> None:
-        """Begin to wait for requests; ``lead`` and ``patience`` in [s]."""
+    def __init__(self, planner: WalkingPlanner, lead: float, timeout: float) -> None:
+        """Begin to wait for requests; ``lead`` and ``timeout`` in [s]."""
         self.lead = lead
-        self.patience = patience
+        self.timeout = timeout
         self._planner = planner
         self._requests: SimpleQueue[PlanRequest | None] = SimpleQueue()
         self._replies: SimpleQueue[PlanReply] = SimpleQueue()

@@ -18,9 +18,7 @@ from pureyarp.data.conversions import checked_bool
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter
 from pureyarp.data.values import Bottle
 from pureyarp.network import clock
-from pureyarp.network.port import Port
-from pureyarp.network.port_reader import PortReader
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.ports import Port, PortReader, RpcServer
 from pureyarp.wire.elements import Vocab32, decode_vocab
 from pureyarp.wire.text import to_text
 

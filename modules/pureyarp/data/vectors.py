@@ -98,8 +98,8 @@ class StandardVector(ABC, Generic[Number]):
     def resize(self, new_size: int, x: Number | None = None) -> None:
         """Keep the first ``new_size`` numbers, or append ``x`` up to that size."""
         del self._numbers[_checked_length(new_size) :]
-        missing = range(new_size - len(self._numbers))
-        self._numbers.extend(self._zero() if x is None else self._checked(x) for _ in missing)
+        added = range(new_size - len(self._numbers))
+        self._numbers.extend(self._zero() if x is None else self._checked(x) for _ in added)
 
     def assign(self, n: int, x: Number) -> None:
         """Hold ``n`` times ``x``."""

@@ -18,9 +18,9 @@ from pureyarp.devices.device_ports import (
     text,
 )
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
-from pureyarp.network.newest_message_port import NewestMessagePort
 from pureyarp.wire.elements import Element, PlainList, TypedList, WireFamily
 from pureyarp.wire.recurring_messages import RecurringMessages
 

@@ -13,10 +13,9 @@ from pureyarp.data import streams
 from pureyarp.data.streams import ConnectionReader
 from pureyarp.data.values import Bottle, Searchable
 from pureyarp.errors import MalformedMessage, PeerUnreachable, SettingsError
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.message_objects import Reads
-from pureyarp.network.newest_message_port import ArrivedMessage, NewestMessagePort
-from pureyarp.network.rpc_client import RpcClient
+from pureyarp.network.buffered_ports import ArrivedMessage, NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.ports import Reads, RpcClient
 from pureyarp.wire.elements import Element
 
 CARRIERS = ("udp", "tcp", "fast_tcp")

@@ -27,13 +27,12 @@ from pureyarp.devices.device_ports import (
 from pureyarp.devices.thrift_dialect import ThriftDialect
 from pureyarp.devices.vocab_dialect import VocabDialect
 from pureyarp.errors import NetworkError, PeerUnreachable, SettingsError
-from pureyarp.network.buffered_port import BufferedPortBottle, write_object
-from pureyarp.network.contactable import read_envelope, speak
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.buffered_ports import BufferedPortBottle, NewestMessagePort, write_object
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
-from pureyarp.network.newest_message_port import NewestMessagePort
-from pureyarp.network.transferable import Sendable
+from pureyarp.network.ports import read_envelope, speak
+from pureyarp.network.settings import current_settings
+from pureyarp.wire.binary import Sendable
 from pureyarp.wire.elements import Element, WireFamily
 
 

@@ -1,30 +1,322 @@
-"""The name server: a port that tells where all ports are."""
+"""Serve names: a port that knows where all ports are, its requests and replies, its page for browsers."""
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import random
+import re
 import threading
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.contact import Contact
-from pureyarp.network.guest_name_server import GUEST
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.line_connection import LineConnection
-from pureyarp.network.listening_host import EVERYWHERE, is_loopback
-from pureyarp.network.local_addresses import local_addresses
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.name_commands import NameCommands
-from pureyarp.network.name_registry import NameRegistry, RegistryLimits
-from pureyarp.network.name_request import request_of_items, request_of_line
-from pureyarp.network.name_server_file import NameServerAddress, write_name_server_file
-from pureyarp.network.name_server_page import http_reply
+from pureyarp.network.byte_stream import LineConnection
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.name_registry import NameRegistry, RefusedRegistration, RegistryLimits, text_of
+from pureyarp.network.peers import CHOOSE, END_OF_REPLY, NameClient, line_of_contact
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import NetworkSettings
+from pureyarp.network.registrations import GUEST
+from pureyarp.network.settings import (
+    EVERYWHERE,
+    Contact,
+    NameServerAddress,
+    NetworkSettings,
+    is_loopback,
+    local_addresses,
+    write_name_server_file,
+)
 from pureyarp.wire.elements import Element, encode_vocab
+from pureyarp.wire.text import from_text, to_text
+
+_ADDRESSEE = "NAME_SERVER"
+_BOTTLE_STYLE = "bot"
+
+
+@dataclass(frozen=True, slots=True)
+class NameRequest:
+    """A command with its arguments.
+
+    Attributes:
+        command: Such as ``register``.
+        arguments: Words, as they were sent.
+        values: The same arguments as elements of a Bottle.
+        wants_bottle: Whether the answer is to be a Bottle.
+        requester: Host that the request came from.
+    """
+
+    command: str
+    arguments: Sequence[str]
+    values: Sequence[Element]
+    wants_bottle: bool
+    requester: str
+
+    def argument(self, index: int) -> str:
+        """Return an argument, ``...`` (choose for me) if it was left out."""
+        return self.arguments[index] if index < len(self.arguments) else CHOOSE
+
+    def name(self) -> str:
+        """Return the first argument, empty if there is none."""
+        return self.arguments[0] if self.arguments else ""
+
+
+def request_of_line(line: str, requester: str) -> NameRequest:
+    """Return what a line asks, such as ``NAME_SERVER register /foo``."""
+    return _request([word.strip('"') for word in line.split()], from_text(line), requester)
+
+
+def request_of_items(items: Sequence[Element], requester: str) -> NameRequest:
+    """Return what a Bottle asks."""
+    return _request([text_of(item) for item in items], items, requester)
+
+
+def _request(words: Sequence[str], values: Sequence[Element], requester: str) -> NameRequest:
+    start = 1 if words and words[0] == _ADDRESSEE else 0
+    wants_bottle = len(words) > start and words[start] == _BOTTLE_STYLE
+    start += wants_bottle
+    command = words[start] if len(words) > start else ""
+    return NameRequest(command, words[start + 1 :], values[start + 1 :], wants_bottle, requester)
+
+
+_LINE_END = "\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class LinesReply:
+    """Lines of text that are followed by the end line."""
+
+    lines: Sequence[str] = ()
+
+    def as_text(self) -> str:
+        """Return the reply as it is written to a connection of lines."""
+        return "".join(f"{line}{_LINE_END}" for line in (*self.lines, END_OF_REPLY))
+
+    def as_message(self) -> bytes:
+        """Return the reply as it is sent to connections of ports: the same lines, even on binary ones."""
+        return self.as_text().encode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class BottleReply:
+    """A Bottle; as text it is one line, with no end line."""
+
+    items: list[Element]
+
+    def as_text(self) -> str:
+        """Return the reply as it is written to a connection of lines."""
+        return to_text(self.items) + _LINE_END
+
+    def as_message(self) -> list[Element]:
+        """Return the reply as it is sent to connections of ports."""
+        return self.items
+
+
+NameReply = LinesReply | BottleReply
+
+
+def port_items(contact: Contact) -> list[Element]:
+    """Return a port as ``port (name "/foo") (ip "127.0.0.1") (port_number 10002) (carrier tcp)``."""
+    return [
+        "port",
+        ["name", contact.getRegName()],
+        ["ip", contact.getHost()],
+        ["port_number", contact.getPort()],
+        ["carrier", contact.getCarrier()],
+    ]
+
+
+def error_items(code: int, reason: str) -> list[Element]:
+    """Return ``port (error -2 "port not known")``."""
+    return ["port", ["error", code, reason]]
+
+
+_REFUSED = -1
+_UNKNOWN = -2
+_NUMBER = re.compile(r"-?[0-9]{1,5}")
+_MOST_SHOWN = 40  # characters of what is refused
+_RUNNER = "yarprun"  # property of ports that start programs
+_HELP = (
+    "+ register NAME [CARRIER HOST PORT]   (... chooses)",
+    "+ unregister NAME",
+    "+ query NAME",
+    "+ list [PREFIX]",
+    "+ set NAME KEY VALUE...",
+    "+ get NAME KEY",
+    "+ check NAME KEY VALUE",
+    "+ route SOURCE DESTINATION",
+    "+ announce NAME",
+    "+ runners",
+    "+ gc",
+    "+ help",
+    "'bot' before register, query, list, set or get asks for a Bottle",
+)
+
+
+class NameCommands:
+    """Answers requests from what a registry remembers."""
+
+    def __init__(self, registry: NameRegistry) -> None:
+        self._registry = registry
+        self._commands: dict[str, Callable[[NameRequest], NameReply]] = {
+            "register": self._register,
+            "unregister": self._unregister,
+            "query": self._query,
+            "list": self._list,
+            "set": self._set,
+            "get": self._get,
+            "check": self._check,
+            "route": self._route,
+            "announce": lambda request: BottleReply([encode_vocab("ok")]),
+            "runners": self._runners,
+            "gc": lambda request: LinesReply(["garbage collection done."]),
+            "help": lambda request: LinesReply(_HELP),
+        }
+
+    def answer(self, request: NameRequest) -> NameReply:
+        """Carry out a request; one that is not known has an empty answer."""
+        command = self._commands.get(request.command)
+        if command is None:
+            return _failure(request, "command not known") if request.wants_bottle else LinesReply()
+        try:
+            return command(request)
+        except RefusedRegistration as error:
+            return _failure(request, str(error), _REFUSED)
+
+    def _register(self, request: NameRequest) -> NameReply:
+        contact = self._registry.register(
+            name=request.argument(0),
+            carrier=request.argument(1),
+            host=request.argument(2),
+            port=_port_number(request.argument(3)),
+            requester=request.requester,
+        )
+        return _one(request, contact)
+
+    def _unregister(self, request: NameRequest) -> NameReply:
+        self._registry.unregister(request.name())
+        return BottleReply([encode_vocab("ok")]) if request.wants_bottle else LinesReply()
+
+    def _query(self, request: NameRequest) -> NameReply:
+        contact = self._registry.query(request.name())
+        return _not_known(request) if contact is None else _one(request, contact)
+
+    def _list(self, request: NameRequest) -> NameReply:
+        return _many(request, self._registry.contacts(request.name()))
+
+    def _runners(self, request: NameRequest) -> NameReply:
+        contacts = self._registry.contacts()
+        return _many(request, [contact for contact in contacts if self._is_runner(contact.getRegName())])
+
+    def _is_runner(self, name: str) -> bool:
+        return [text_of(value) for value in self._registry.property(name, _RUNNER) or []] == ["true"]
+
+    def _set(self, request: NameRequest) -> NameReply:
+        values = self._registry.set_property(request.name(), request.argument(1), request.values[2:])
+        return _property(request, values)
+
+    def _get(self, request: NameRequest) -> NameReply:
+        return _property(request, self._registry.property(request.name(), request.argument(1)))
+
+    def _check(self, request: NameRequest) -> NameReply:
+        values = self._registry.property(request.name(), request.argument(1))
+        if values is None:
+            return _not_known(request)
+        value = request.argument(2)
+        is_there = value in [text_of(known) for known in values]
+        if request.wants_bottle:
+            return BottleReply([encode_vocab("ok" if is_there else "fail")])
+        said = f"port {request.name()} property {request.argument(1)} value {value} present"
+        return LinesReply([f"{said} {'true' if is_there else 'false'}"])
+
+    def _route(self, request: NameRequest) -> NameReply:
+        destination = self._registry.query(request.argument(1))
+        if destination is None:
+            return _not_known(request)
+        name = destination.getRegName()
+        return LinesReply([f"port {request.name()} route {name} = {destination.getCarrier()}:/{name}"])
+
+
+def _port_number(text: str) -> int | None:
+    """Return a number; None if it is to be chosen."""
+    if text == CHOOSE:
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise RefusedRegistration(f"'{text[:_MOST_SHOWN]}' is no TCP port")
+    return int(text)
+
+
+def _one(request: NameRequest, contact: Contact) -> NameReply:
+    return BottleReply(port_items(contact)) if request.wants_bottle else LinesReply([line_of_contact(contact)])
+
+
+def _many(request: NameRequest, contacts: list[Contact]) -> NameReply:
+    if request.wants_bottle:
+        return BottleReply(["ports", *(port_items(contact) for contact in contacts)])
+    return LinesReply([line_of_contact(contact) for contact in contacts])
+
+
+def _property(request: NameRequest, values: list[Element] | None) -> NameReply:
+    if values is None:
+        return _not_known(request)
+    if request.wants_bottle:
+        return BottleReply(values)
+    words = "".join(f" {text_of(value)}" for value in values)
+    return LinesReply([f"port {request.name()} property {request.argument(1)} ={words}"])
+
+
+def _not_known(request: NameRequest) -> NameReply:
+    return _failure(request, "port not known") if request.wants_bottle else LinesReply()
+
+
+def _failure(request: NameRequest, reason: str, code: int = _UNKNOWN) -> NameReply:
+    if request.wants_bottle:
+        return BottleReply(error_items(code, reason))
+    return LinesReply([f"refused: {reason}"])
+
+
+_NOT_FOUND = "there are two pages here: / and /?req=list"
+
+
+def http_reply(request_line: str, namespace: str, contacts: Sequence[Contact]) -> bytes:
+    """Return the answer to ``GET / HTTP/1.1`` (a page) or ``GET /?req=list HTTP/1.1`` (JSON)."""
+    words = request_line.split()
+    target = urlsplit(words[1] if len(words) > 1 else "/")
+    if target.path != "/":
+        return _response("404 Not Found", "text/plain", _NOT_FOUND)
+    if parse_qs(target.query).get("req") == ["list"]:
+        return _response("200 OK", "application/json", json.dumps([_as_table(contact) for contact in contacts]))
+    return _response("200 OK", "text/html", _page(namespace, contacts))
+
+
+def _as_table(contact: Contact) -> dict[str, str | int]:
+    return {
+        "name": contact.getRegName(),
+        "ip": contact.getHost(),
+        "port_number": contact.getPort(),
+        "carrier": contact.getCarrier(),
+    }
+
+
+def _page(namespace: str, contacts: Sequence[Contact]) -> str:
+    title = html.escape(f"Name server {namespace}")
+    rows = "".join(
+        f"<tr><td>{html.escape(contact.getRegName())}</td><td>{html.escape(contact.toURI())}</td></tr>\n"
+        for contact in contacts
+    )
+    return f"<!DOCTYPE html>\n<title>{title}</title>\n<h1>{title}</h1>\n<table>\n{rows}</table>\n"
+
+
+def _response(status: str, kind: str, text: str) -> bytes:
+    body = text.encode("utf-8", "replace")
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {kind}; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body
+
 
 OnChange = Callable[[bool, str], None]
 """Called with True and a name after its registration, with False after its end."""

@@ -1,20 +1,331 @@
-"""A process's view of the whole network: names, connections, single messages."""
+"""Offer the network as a whole: begin and end, names, connections, single messages."""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import overload
 
+from pureyarp.data.ini import YarpFolders
 from pureyarp.data.streams import Portable
+from pureyarp.data.values import Value, value_of
+from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network import clock
-from pureyarp.network.connecting import connect, disconnect, is_connected
-from pureyarp.network.contact import Contact
-from pureyarp.network.contact_style import ContactStyle
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.existence import exists, wait_for
-from pureyarp.network.log import log
-from pureyarp.network.network_life import life, name_server_answers_within
-from pureyarp.network.network_messages import write_line_to_name_server, write_message
-from pureyarp.network.network_names import NetworkNames
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.peers import (
+    CHOOSE,
+    NameClient,
+    connect,
+    contact_of,
+    disconnect,
+    exists,
+    is_connected,
+    request,
+    wait_for,
+)
+from pureyarp.network.registrations import (
+    begin_participation,
+    end_participation,
+    has_begun,
+    registration_keeper,
+    serve_names,
+    stop_serving_names,
+)
+from pureyarp.network.settings import (
+    Contact,
+    ContactStyle,
+    NetworkSettings,
+    current_settings,
+    is_loopback,
+    log,
+    use_settings,
+)
+from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.carriers import CARRIERS
+from pureyarp.wire.elements import Element, encode_vocab
+from pureyarp.wire.text import from_text
+
+_RACE = 2.0  # [s] another process may have bound the address first; then its name server is ours as soon as it answers
+_LOOK_PERIOD = 0.05  # [s]
+_PING_TIMEOUT = 2.0  # [s]
+
+
+class NetworkLife:
+    """The state of this process: begun or not, with a network of its own or not."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._participants = 0  # that have begun and not left
+        self._ended = threading.Event()
+        self._private_server: NameServer | None = None
+        self._former_settings: NetworkSettings | None = None
+
+    @property
+    def has_begun(self) -> bool:
+        """Return whether the network was initialised."""
+        return has_begun()
+
+    @property
+    def is_private(self) -> bool:
+        """Return whether this process has a network of its own."""
+        return self._private_server is not None
+
+    def begin(self, clock_kind: int = clock.YARP_CLOCK_DEFAULT) -> None:
+        """Find the name server or become one, and choose the clock; does so once until all have left."""
+        settings = current_settings()  # may be refused: then nothing has begun
+        with self._lock:
+            self._participants += 1
+            if not has_begun():
+                begin_participation()
+                _find_name_server(settings)
+                registration_keeper.resume()
+        clock.initialize_clock(clock_kind)
+
+    def leave(self) -> None:
+        """Undo one `begin`; the last one to leave ends the process's part, as with the real bindings."""
+        with self._lock:
+            self._participants -= 1
+            if self._participants > 0:
+                return
+        self.end()
+
+    def end(self) -> None:
+        """Stop what `begin` started, for all that have begun; calls that wait for a port give up."""
+        ended, self._ended = self._ended, threading.Event()
+        ended.set()
+        clock.useSystemClock()
+        with self._lock:
+            end_participation()
+            self._participants = 0
+            registration_keeper.pause()  # else it would start the name server again
+            self.set_private(False)
+            stop_serving_names()
+
+    def watch_end(self) -> Callable[[float], bool]:
+        """Return a function that waits, [s], and returns True as soon as `end` is called after now."""
+        return self._ended.wait
+
+    def set_private(self, wanted: bool) -> None:
+        """Begin or end a network that no other process sees."""
+        with self._lock:
+            if wanted and self._private_server is None:
+                self._former_settings = current_settings()
+                server = NameServer(replace(self._former_settings, name_server_host="127.0.0.1", name_server_port=0))
+                server.start()
+                self._private_server = server
+                use_settings(replace(server.settings, listen_host="127.0.0.1", may_serve_names=False))
+            elif not wanted and self._private_server is not None:
+                self._private_server.stop()
+                self._private_server = None
+                use_settings(self._former_settings)
+
+
+def name_server_answers(settings: NetworkSettings) -> bool:
+    """Return whether the name server answers now."""
+    try:
+        NameClient(settings, _PING_TIMEOUT).list_names(settings.namespace)
+    except NameServerUnreachable:
+        return False
+    return True
+
+
+def name_server_answers_within(settings: NetworkSettings, seconds: float) -> bool:
+    """Return whether the name server answers now or, asked again and again, before the time is over."""
+    deadline = time.monotonic() + seconds
+    while not name_server_answers(settings):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_LOOK_PERIOD)
+    return True
+
+
+def _find_name_server(settings: NetworkSettings) -> None:
+    if name_server_answers(settings):
+        return
+    where = f"{settings.name_server_host}:{settings.name_server_port}"
+    found_in = settings.found_in or "the default address"
+    if not is_loopback(settings.name_server_host) or not settings.may_serve_names:
+        log.error("no name server answers at %s (%s); it is asked again when it is needed", where, found_in)
+    elif not serve_names(settings) and not name_server_answers_within(settings, _RACE):
+        log.error("no name server answers at %s (%s), and something else has that address", where, found_in)
+
+
+life = NetworkLife()
+
+
+_DEFAULT_PORT_RANGE = 10000
+
+
+class NetworkNames:
+    """The functions of `Network` on names and on the name server."""
+
+    @staticmethod
+    def queryName(name: str) -> Contact:
+        """Return where a port is; an invalid contact if that is not known."""
+        given = Contact.fromString(name)
+        return given if given.isValid() else _asked(lambda names: names.query(given.getRegName()))
+
+    @staticmethod
+    def registerName(name: str) -> Contact:
+        """Register a name; the name server chooses its port number."""
+        return _asked(lambda names: names.register(name))
+
+    @staticmethod
+    def registerContact(contact: Contact) -> Contact:
+        """Register a name at an address."""
+        return _asked(
+            lambda names: names.register(
+                contact.getRegName() or CHOOSE, contact.getCarrier(), contact.getHost(), contact.getPort()
+            )
+        )
+
+    @staticmethod
+    def unregisterName(name: str) -> Contact:
+        """Let the name server forget a name; returns an invalid contact."""
+        return _asked(lambda names: names.unregister(name))
+
+    @staticmethod
+    def unregisterContact(contact: Contact) -> Contact:
+        """Let the name server forget a name; returns an invalid contact."""
+        return NetworkNames.unregisterName(contact.getRegName())
+
+    @staticmethod
+    def setProperty(name: str, key: str, value: Value) -> bool:
+        """Set a property of a registered port."""
+        element = value.element
+        try:
+            return NameClient(current_settings()).set_property(name, key, *([] if element is None else [element]))
+        except NetworkError as error:
+            log.warning("property %s of %s was not set: %s", key, name, error)
+            return False
+
+    @staticmethod
+    def getProperty(name: str, key: str) -> Value:
+        """Return the first value of a property of a registered port; a null value without port or property."""
+        try:
+            names = NameClient(current_settings())
+            values = names.get_property(name, key) if names.query(name).isValid() else []
+        except NetworkError as error:
+            log.warning("property %s of %s is not known: %s", key, name, error)
+            values = []
+        return value_of(values[0] if values else None)
+
+    @staticmethod
+    def isValidPortName(portName: str) -> bool:
+        """Return whether a port may be called so: ``/...`` without blanks, or ``...`` for an anonymous one."""
+        if portName == CHOOSE:
+            return True
+        is_rooted = portName.startswith("/") and not portName.endswith("/")
+        return is_rooted and not any(character.isspace() for character in portName)
+
+    @staticmethod
+    def getNameServerName() -> str:
+        """Return the name server's own name."""
+        return current_settings().namespace
+
+    @staticmethod
+    def setNameServerName(name: str) -> bool:
+        """Change which name the name server has; its address stays."""
+        use_settings(replace(current_settings(), namespace=name))
+        return True
+
+    @staticmethod
+    def getNameServerContact() -> Contact:
+        """Return where the name server should be."""
+        settings = current_settings()
+        return Contact(settings.namespace, "tcp", settings.name_server_host, settings.name_server_port)
+
+    @staticmethod
+    def setNameServerContact(nameServerContact: Contact) -> bool:
+        """Change where this process looks for the name server; no file is written."""
+        contact = nameServerContact
+        use_settings(
+            replace(
+                current_settings(),
+                namespace=contact.getRegName() or current_settings().namespace,
+                name_server_host=contact.getHost(),
+                name_server_port=contact.getPort(),
+                found_in="setNameServerContact",
+            )
+        )
+        return True
+
+    @staticmethod
+    def getConfigFile(fname: str) -> str:
+        """Return the path of a file in YARP's folder of the user's configuration; it need not exist."""
+        return str(YarpFolders.of(os.environ).config_home / fname)
+
+    @staticmethod
+    def getDefaultPortRange() -> int:
+        """Return the name server's usual TCP port."""
+        return _DEFAULT_PORT_RANGE
+
+
+def _asked(question: Callable[[NameClient], Contact | None]) -> Contact:
+    """Return the name server's answer, an invalid contact if there is none."""
+    try:
+        return question(NameClient(current_settings())) or Contact()
+    except NetworkError as error:
+        log.warning("%s", error)
+        return Contact()
+
+
+_ADMINISTRATION = "text_ack"  # carriers; the name server is asked by it, too: it answers some questions by lines
+_DATA = "tcp"
+_ADDRESSEE = "NAME_SERVER "  # of a line, before the command
+_LINE_TIMEOUT = 3.0  # [s] for the whole answer to a line
+_MANY = encode_vocab("many")
+
+
+def write_message(contact: Contact, command: Portable, reply: Portable | None, style: ContactStyle) -> bool:
+    """Send ``command`` and fill ``reply``; False, with a line in the log, if that fails."""
+    try:
+        items = _reply_to(contact, command, style)
+        if reply is not None and style.expectReply:
+            reply.from_wire(encode_list(items))
+    except NetworkError as error:
+        (log.debug if style.quiet else log.warning)("%s was not written to: %s", contact.getName(), error)
+        return False
+    return True
+
+
+def write_line_to_name_server(command: Portable, reply: Portable, style: ContactStyle) -> bool:
+    """Send a line to the name server and fill ``reply`` with its answer, one string; False if that fails."""
+    line = command.to_wire_text().removeprefix(_ADDRESSEE)
+    timeout = _LINE_TIMEOUT if style.timeout < 0 else style.timeout
+    try:
+        if line.split()[:1] == ["bot"]:
+            raise NetworkError(f"'{line}' is answered without an end line: write it to getNameServerContact()")
+        lines = NameClient(current_settings(), timeout).command(line)
+        reply.from_wire(encode_list(["\n".join(lines)]))
+    except NetworkError as error:
+        (log.debug if style.quiet else log.warning)("the name server was not written to: %s", error)
+        return False
+    return True
+
+
+def _reply_to(contact: Contact, command: Portable, style: ContactStyle) -> list[Element]:
+    is_name_server = contact.getRegName() == current_settings().namespace
+    carrier = style.carrier or (_ADMINISTRATION if style.admin or is_name_server else _DATA)
+    if carrier not in CARRIERS:
+        raise NetworkError(f"carrier '{carrier}' is not spoken here (valid: {', '.join(CARRIERS)})")
+    items = request(
+        contact if contact.isValid() else contact_of(contact.toString_c()),
+        decode_list(command.to_wire()).items,
+        administrative=style.admin,
+        carrier=carrier,
+        timeout=style.timeout if style.timeout >= 0 else None,
+        expect_reply=style.expectReply,
+    )
+    if items is None and style.expectReply:
+        raise NetworkError("it gave no reply")
+    if is_name_server and items and items[0] == _MANY and not style.admin:
+        return from_text(str(items[1]))  # of its lines, the real bindings read the first
+    return items or []
+
 
 _LEVELS = {-1: "ERROR", 0: "WARNING", 1: "INFO"}
 _USUAL_CARRIER = "tcp"  # of a question for a connection that names none
@@ -96,7 +407,7 @@ class NetworkBase(NetworkNames):
 
     @staticmethod
     def exists(port: str, quiet: bool | ContactStyle = True, checkVer: bool = True) -> bool:
-        """Return whether a port is registered, accepts connections and, with ``checkVer``, tells its version."""
+        """Return whether a port is registered, accepts connections and, with ``checkVer``, answers with its version."""
         return exists(port, _quiet(quiet, None) is not False, checkVer)
 
     @staticmethod

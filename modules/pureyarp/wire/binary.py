@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage
 from pureyarp.wire.elements import (
@@ -32,7 +32,7 @@ from pureyarp.wire.elements import (
     kinds_by_type,
     scalar_kinds,
 )
-from pureyarp.wire.text import as_dictionary, dictionary_items
+from pureyarp.wire.text import as_dictionary, dictionary_items, to_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,7 +347,7 @@ def encode_element(item: Element, family: WireFamily = WireFamily.YARP_3) -> byt
 def decode_list(data: Data, family: WireFamily = WireFamily.YARP_3) -> DecodedList:
     """Return the list at the start of ``data``.
 
-    Nothing but the tags tells the families apart. The given one is taken where it reads all of the data; otherwise the
+    Only the tags distinguish the families. The given one is taken where it reads all of the data; otherwise the
     other one, where that one does; otherwise the first that can read anything.
 
     Raises:
@@ -418,6 +418,35 @@ def _measured(data: Data, family: WireFamily) -> int | None:
         return ListMeasure(data, family).size()
     except StillArriving:
         return None
+
+
+class Sendable(Protocol):
+    """An object that can be written to a connection."""
+
+    def to_wire(self, family: WireFamily, /) -> bytes:
+        """Return the object as the payload of a binary message."""
+
+    def to_wire_text(self) -> str:
+        """Return the object as one line of a text connection."""
+
+
+Sent = Sendable | list[Element] | bytes
+"""An object that writes itself, the elements of a Bottle, or bytes that are sent as they are."""
+
+
+def encoded(sent: Sent, family: WireFamily) -> bytes:
+    """Return an object as it travels on a binary connection."""
+    if isinstance(sent, bytes):
+        return sent
+    return encode_list(sent, family) if isinstance(sent, list) else sent.to_wire(family)
+
+
+def encoded_text(sent: Sent) -> bytes:
+    """Return an object as it travels on a text connection: a line."""
+    if isinstance(sent, bytes):
+        return sent
+    text = to_text(sent) if isinstance(sent, list) else sent.to_wire_text()
+    return text.encode("utf-8", "surrogateescape") + b"\r\n"
 
 
 COMMAND_SIZE = 8

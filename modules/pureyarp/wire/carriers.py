@@ -29,7 +29,7 @@ _ACK_BIT = 0x80
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """How messages travel over a connection.
+    """Describes how messages travel over a connection.
 
     Attributes:
         name: As commands and contacts write it.

@@ -115,7 +115,7 @@ DEEPEST_NESTING = 32
 
 @dataclass(frozen=True, slots=True)
 class ScalarKind:
-    """How the elements of one scalar type travel.
+    """Describes how the elements of one scalar type travel.
 
     Attributes:
         tag: Written before a single element, and added to the list's tag before elements of this type alone.

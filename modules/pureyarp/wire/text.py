@@ -57,12 +57,12 @@ class _OpenMarks:
 
     @property
     def are_closed(self) -> bool:
-        """Whether a separator separates here; one closed too often never does."""
+        """Return whether a separator separates here; one closed too often never does."""
         return not self._is_quoted and self._parentheses == 0 and self._braces == 0
 
     @property
     def wait_for_more(self) -> bool:
-        """Whether further text could close them."""
+        """Return whether further text could close them."""
         return self._is_quoted or self._parentheses > 0 or self._braces > 0
 
 

@@ -1,7 +1,6 @@
 from rich.console import Console
 
-from gradiva.cli.applications.output_follower import OutputFollower
-from gradiva.cli.applications.table import module_table
+from gradiva.cli.applications.monitor import OutputFollower, module_table
 
 MODULE = {
     "name": "gradiva-walking",

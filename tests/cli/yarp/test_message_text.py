@@ -1,6 +1,6 @@
 import pytest
 
-from gradiva.cli.yarp.message_text import message_of, reply_lines
+from gradiva.cli.yarp.calling import message_of, reply_lines
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
 

@@ -86,7 +86,7 @@ def test_without_a_name_server_none_is_started(gradiva, configured):
 
 
 def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeypatch):
-    from gradiva.cli.yarp.name_server_address import unreachable_text
+    from gradiva.cli.yarp.failures import unreachable_text
     from gradiva.middleware import NameServerUnreachable, NetworkSettings
 
     assert unreachable_text(NetworkSettings(), NameServerUnreachable("nobody")) == (
@@ -96,7 +96,7 @@ def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeyp
 
 
 def test_a_namespace_at_the_default_address_is_told_to_be_shared():
-    from gradiva.cli.yarp.name_server_address import shared_address_text
+    from gradiva.cli.yarp.failures import shared_address_text
     from gradiva.middleware import NetworkSettings
 
     assert shared_address_text(NetworkSettings()) is None

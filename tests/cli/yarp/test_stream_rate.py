@@ -1,4 +1,4 @@
-from gradiva.cli.yarp.stream_rate import StreamRate
+from gradiva.cli.yarp.streams import StreamRate
 
 
 def test_a_regular_stream_has_its_rate_and_intervals():

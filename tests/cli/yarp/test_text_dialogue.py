@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from gradiva.cli.yarp.text_dialogue import TextDialogue
+from gradiva.cli.yarp.connections import TextDialogue
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_peer_that_closes_is_an_error(sockets):
 
 
 def test_an_answer_without_end_is_refused(sockets, monkeypatch):
-    monkeypatch.setattr("gradiva.cli.yarp.text_dialogue._LONGEST", 1000)
+    monkeypatch.setattr("gradiva.cli.yarp.connections._MAX_REPLY", 1000)
     ours, theirs = sockets
     theirs.sendall(b"Welcome x\r\n" + b"line\r\n" * 1000)
     dialogue = TextDialogue(ours, "x")
@@ -45,7 +45,7 @@ def test_an_answer_without_end_is_refused(sockets, monkeypatch):
 
 
 def test_a_line_without_end_is_refused(sockets, monkeypatch):
-    monkeypatch.setattr("gradiva.cli.yarp.text_dialogue._LONGEST", 1000)
+    monkeypatch.setattr("gradiva.cli.yarp.connections._MAX_REPLY", 1000)
     ours, theirs = sockets
     theirs.sendall(b"W" * 3000)
     with pytest.raises(OSError, match="does not end"):

@@ -16,7 +16,7 @@ from gradiva.middleware.vectors_collection import (
     values_to_items,
 )
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.text import to_text
 from tests.waiting import TIMEOUT

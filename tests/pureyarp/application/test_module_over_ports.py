@@ -8,11 +8,9 @@ import pytest
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
 from pureyarp.data.values import Bottle
-from pureyarp.network.buffered_port import BufferedPortBottle
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.peer_request import request
-from pureyarp.network.port import Port
-from pureyarp.network.rpc_server import RpcServer
+from pureyarp.network.buffered_ports import BufferedPortBottle
+from pureyarp.network.peers import NameClient, request
+from pureyarp.network.ports import Port, RpcServer
 from pureyarp.wire.text import from_text, to_text
 from tests.waiting import TIMEOUT, wait_until
 

@@ -10,7 +10,7 @@ from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter
 from pureyarp.data.values import Bottle
-from pureyarp.network.port import Port
+from pureyarp.network.ports import Port
 from tests.waiting import TIMEOUT, wait_until
 
 RECORDINGS = Path(__file__).parents[2] / "middleware" / "recordings" / "yarp_3_12.json"

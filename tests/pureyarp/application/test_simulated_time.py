@@ -7,7 +7,7 @@ import pytest
 
 from pureyarp.application.rf_module import RFModule
 from pureyarp.network import clock
-from pureyarp.network.network_clock import NetworkClock
+from pureyarp.network.clock import NetworkClock
 from tests.waiting import TIMEOUT, wait_until
 
 

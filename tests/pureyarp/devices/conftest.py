@@ -7,7 +7,7 @@ from pureyarp.devices.poly_driver import PolyDriver
 
 
 @pytest.fixture(autouse=True)
-def undisturbed(folder_of_nobody) -> None:
+def undisturbed(isolated_config_home) -> None:
     """Keep all tests from the user's files and from each other's settings."""
 
 

@@ -9,10 +9,10 @@ import pytest
 from pureyarp.data import streams
 from pureyarp.devices.device_ports import LastMessage
 from pureyarp.errors import MalformedMessage
-from pureyarp.network import newest_message_port
-from pureyarp.network.contact import Contact
-from pureyarp.network.incoming_message import IncomingMessage
-from pureyarp.network.newest_message_port import NewestMessagePort
+from pureyarp.network import buffered_ports
+from pureyarp.network.buffered_ports import NewestMessagePort
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.settings import Contact
 from pureyarp.wire.elements import WireFamily
 
 
@@ -85,7 +85,7 @@ def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog
 
 def test_the_age_counts_from_the_arrival_not_from_the_reading(reader, monkeypatch):
     times = iter([10.0, 10.25])
-    for module in (streams, newest_message_port):
+    for module in (streams, buffered_ports):
         monkeypatch.setattr(module, "now", lambda: next(times))
     reader.receive("1")
     received = reader.last.read()

@@ -11,8 +11,7 @@ from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.remote_control_board import RemoteControlBoard, RemoteControlBoardOptions
 from pureyarp.devices.settings_views import PidVector, pid_to_items
 from pureyarp.devices.vocab_dialect import VocabDialect
-from pureyarp.network.transferable import Sendable
-from pureyarp.wire.binary import decode_list, encode_list
+from pureyarp.wire.binary import Sendable, decode_list, encode_list
 from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.pureyarp.devices.recorded_calls import make_call

@@ -17,9 +17,9 @@ from pureyarp.devices.control_board_messages import CommandKind, JointData
 from pureyarp.devices.control_board_protocol import ControlMode, InteractionMode, PidType
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.devices.settings_views import Pid, PidVector
-from pureyarp.network.current_settings import current_settings, use_settings
 from pureyarp.network.network import Network
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import request
+from pureyarp.network.settings import current_settings, use_settings
 from pureyarp.wire.elements import WireFamily
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import TIMEOUT, wait_until

@@ -2,12 +2,12 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.name_client import NameClient
 from pureyarp.network.name_server import NameServer
+from pureyarp.network.peers import NameClient
 
 
 @pytest.fixture(autouse=True)
-def undisturbed(folder_of_nobody) -> None:
+def undisturbed(isolated_config_home) -> None:
     """Keep all tests from the user's files and from each other's settings."""
 
 

@@ -6,10 +6,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from pureyarp.network.contact import Contact
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from pureyarp.network.settings import ConnectionLimits, Contact, NetworkSettings
 from pureyarp.wire.elements import Element
 from tests.waiting import wait_until
 

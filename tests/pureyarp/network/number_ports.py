@@ -1,9 +1,8 @@
 """Ports that send, collect and double numbers."""
 
 from pureyarp.data.values import Bottle
-from pureyarp.network.buffered_port import BufferedPortBottle
-from pureyarp.network.callbacks import BottleCallback
-from pureyarp.network.port_reader import PortReader
+from pureyarp.network.buffered_ports import BottleCallback, BufferedPortBottle
+from pureyarp.network.ports import PortReader
 
 
 def connected(opened, kind=BufferedPortBottle, carrier: str = "tcp"):

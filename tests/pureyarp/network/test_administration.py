@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.peer_request import request
+from pureyarp.network.peers import NameClient, request
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire.elements import Dictionary, Element, WireFamily, encode_vocab
 from pureyarp.wire.text import from_text, to_text

@@ -1,13 +1,28 @@
+"""Sockets: buffered bytes, authentication, protocols of lines."""
+
 import random
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from pureyarp.errors import FrameTooLarge
-from pureyarp.network.byte_stream import ByteStream, PeerGone, PeerStalled
+from pureyarp.errors import FrameTooLarge, PeerUnreachable
+from pureyarp.network.byte_stream import (
+    ByteStream,
+    LineConnection,
+    PeerGone,
+    PeerStalled,
+    accept_authenticated,
+    open_socket,
+)
+from pureyarp.network.settings import ConnectionLimits, NetworkSettings
+from tests.pureyarp.network.local_ports import open_core, settings_with
+from tests.pureyarp.network.raw_sockets import conversation
+from tests.pureyarp.network.running_threads import threads_named
+from tests.waiting import TIMEOUT, wait_until
 
 
 @pytest.fixture(params=[False, True], ids=["messages", "answers"])
@@ -86,7 +101,7 @@ def test_the_end_of_the_connection_is_told(ends):
 
 def test_what_has_arrived_stays_when_patience_ends(ends):
     sender, stream = ends
-    stream.set_patience(0.01)
+    stream.set_stall_timeout(0.01)
     sender.sendall(b"ab")
     with pytest.raises(PeerStalled):
         stream.take(4)
@@ -115,3 +130,130 @@ def test_nothing_is_waited_for_where_that_is_forbidden(ends):
     _, stream = ends
     with pytest.raises(PeerStalled):
         stream.receive(socket.MSG_DONTWAIT)
+
+
+SHORT = ConnectionLimits(handshake_timeout=0.3)
+
+
+def settings(key: bytes | None = None) -> NetworkSettings:
+    return NetworkSettings(authentication_key=key, limits=SHORT)
+
+
+@contextmanager
+def acceptor(key: bytes | None) -> Iterator[tuple[int, list[object]]]:
+    """Accept one connection and greet it; yields the port and what became of it."""
+    outcome: list[object] = []
+
+    def serve(listener: socket.socket) -> None:
+        sock, _ = listener.accept()
+        with sock:
+            try:
+                accept_authenticated(sock, settings(key))
+                sock.sendall(b"hello")
+                outcome.append("served")
+            except PeerUnreachable as error:
+                outcome.append(error)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, args=(listener,))
+        thread.start()
+        try:
+            yield listener.getsockname()[1], outcome
+        finally:
+            thread.join(5.0)
+
+
+@pytest.mark.parametrize("key", [None, b"secret key 1"])
+def test_peers_with_the_same_key_or_none_talk(key):
+    with acceptor(key) as (port, outcome), open_socket("127.0.0.1", port, settings(key)) as sock:
+        assert sock.recv(5) == b"hello"
+        assert sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    assert outcome == ["served"]
+
+
+def test_another_key_is_refused_by_both():
+    with acceptor(b"secret key 1") as (port, outcome), pytest.raises(PeerUnreachable, match="key is not ours"):
+        open_socket("127.0.0.1", port, settings(b"secret key 2"))
+    assert isinstance(outcome[0], PeerUnreachable)
+
+
+def test_an_initiator_without_the_key_is_not_served():
+    with acceptor(b"secret key 1") as (port, outcome), open_socket("127.0.0.1", port, settings(None)) as sock:
+        sock.settimeout(10.0)
+        assert len(sock.recv(100)) == 40
+        assert sock.recv(100) == b""
+    assert "does not take part" in str(outcome[0])
+
+
+def test_an_acceptor_without_the_key_is_left():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(PeerUnreachable, match="does not take part"):
+            open_socket("127.0.0.1", port, settings(b"secret key 1"))
+
+
+def test_where_nobody_listens_the_address_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(PeerUnreachable, match=f"127.0.0.1:{port} cannot be reached"):
+        open_socket("127.0.0.1", port, settings())
+    with pytest.raises(PeerUnreachable, match="cannot be reached"):
+        open_socket("127.0.0.1", 70000, settings())
+
+
+def test_connections_that_announce_another_protocol_are_handed_on():
+    hosts: list[str] = []
+
+    def serve(connection: LineConnection) -> None:
+        hosts.append(connection.peer_host)
+        while (line := connection.read_line()) is not None:
+            connection.send(f"heard {line}\n".encode())
+
+    with ExitStack() as stack:
+        port = open_core(stack, "/port", line_protocols={b"GET /": serve})
+        assert conversation(port.port_number, b"GET /index HTTP/1.1\r\nsecond\n", b"second\n") == (
+            b"heard GET /index HTTP/1.1\nheard second\n"
+        )
+        assert hosts == ["127.0.0.1"]
+
+
+def test_who_stops_in_the_middle_of_a_line_is_left():
+    with ExitStack() as stack:
+        settings = settings_with(handshake_timeout=0.5, stall_timeout=0.5)
+        port = open_core(stack, "/port", None, settings, line_protocols={b"NAME_SER": echo_lines})
+        assert conversation(port.port_number, b"NAME_SERVER half a li", b"never") == b""
+        assert conversation(port.port_number, b"NAME_SERVER\nhalf a li", b"never") == b"NAME_SERVER\n"
+        wait_until(lambda: not threads_named("yarp input of /port"))
+
+
+@pytest.mark.parametrize(("whole_lines", "limit"), [(b"", "handshake_timeout"), (b"NAME_SERVER\n", "stall_timeout")])
+def test_a_line_that_drips_has_no_more_time_than_one_that_stops(whole_lines, limit):
+    patient = {"handshake_timeout": TIMEOUT, "stall_timeout": TIMEOUT}
+    with ExitStack() as stack:
+        settings = settings_with(**{**patient, limit: 0.3})
+        port = open_core(stack, "/port", None, settings, line_protocols={b"NAME_SER": echo_lines})
+        sock = stack.enter_context(socket.create_connection(("127.0.0.1", port.port_number), timeout=TIMEOUT))
+        sock.sendall(whole_lines + b"NAME_SERVER ")
+        drip_until_closed(sock)
+        wait_until(lambda: not threads_named("yarp input of /port"))
+
+
+def echo_lines(connection: LineConnection) -> None:
+    while (line := connection.read_line()) is not None:
+        connection.send(f"{line}\n".encode())
+
+
+def drip_until_closed(sock: socket.socket) -> None:
+    """Send a byte now and then, in less than any timeout of the other end, until it has closed."""
+    deadline = time.monotonic() + TIMEOUT
+    sock.settimeout(0.05)
+    while time.monotonic() < deadline:
+        try:
+            sock.sendall(b"x")
+            if sock.recv(100) == b"":
+                return
+        except TimeoutError:
+            continue
+        except ConnectionError:
+            return
+    raise AssertionError("the other end is still patient")

@@ -8,7 +8,7 @@ import pytest
 
 from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import Vector
-from pureyarp.network.incoming_message import IncomingMessage
+from pureyarp.network.channels import IncomingMessage
 from pureyarp.wire.binary import decode_list
 from pureyarp.wire.carriers import CARRIERS
 from pureyarp.wire.elements import Element, encode_vocab

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.buffered_port import BufferedPortBottle
+from pureyarp.network.buffered_ports import BufferedPortBottle
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire.binary import encode_list
 from tests.pureyarp.network.local_ports import (

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.middleware.conftest import folder_of_nobody, own_name_server
+from tests.middleware.conftest import isolated_config_home, own_name_server
 
-__all__ = ["folder_of_nobody", "own_name_server"]
+__all__ = ["isolated_config_home", "own_name_server"]
 
 
 @pytest.fixture

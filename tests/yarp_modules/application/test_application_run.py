@@ -7,12 +7,9 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
-from gradiva.yarp_modules.application import read_application
+from gradiva.yarp_modules.application import end_marked, read_application
 from gradiva.yarp_modules.application.application_run import ApplicationRun, RunOptions, StartFailed
-from gradiva.yarp_modules.application.leftovers import end_marked
-from gradiva.yarp_modules.application.marked_processes import marked_processes
-from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.running_module import ModuleState
+from gradiva.yarp_modules.application.running_module import EndTimeouts, ModuleState, marked_processes
 from tests.waiting import TIMEOUT, wait_until
 
 SLEEPER = "<module><name>sleep</name><parameters>1000</parameters>{}</module>"
@@ -56,7 +53,7 @@ def run_of(written, tmp_path, own_name_server):
     yield prepare
     for run in runs:
         run.stop(threading.Event())
-        assert end_marked(run.mark, Patience(), threading.Event()) == []
+        assert end_marked(run.mark, EndTimeouts(), threading.Event()) == []
 
 
 def never():
@@ -180,7 +177,7 @@ def test_with_restart_a_module_that_is_killed_comes_back(run_of):
 
 def test_a_module_that_does_not_listen_is_killed_and_told(run_of):
     deaf = "trap '' TERM; echo deaf; while :; do sleep 0.05; done"
-    options = RunOptions(timeout=Patience(after_terminate=0.2))
+    options = RunOptions(end_timeouts=EndTimeouts(after_terminate=0.2))
     run = run_of(f'<module><name>sh</name><parameters>-c "{deaf}"</parameters></module>', options)
     run.start(never())
     wait_until(lambda: run.modules[0].last_words() == "deaf", "it has begun")

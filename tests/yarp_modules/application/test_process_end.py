@@ -3,9 +3,9 @@ import threading
 
 import pytest
 
-from gradiva.yarp_modules.application.process_end import Ending, Patience, end_process
+from gradiva.yarp_modules.application.running_module import Ending, EndTimeouts, end_process
 
-SHORT = Patience(after_quit=0.05, after_terminate=0.05, after_kill=0.05)
+SHORT = EndTimeouts(after_quit=0.05, after_terminate=0.05, after_kill=0.05)
 
 
 class Process:
@@ -46,7 +46,7 @@ def test_a_process_is_asked_then_told_then_killed(ends_at, ending, told):
 
 def test_whoever_cannot_be_asked_is_not_waited_for():
     process = Process("deaf")
-    end_process(process, Patience(after_quit=60.0, after_terminate=0.01, after_kill=0.01), threading.Event())
+    end_process(process, EndTimeouts(after_quit=60.0, after_terminate=0.01, after_kill=0.01), threading.Event())
     assert process.told == ["quit", signal.SIGTERM, signal.SIGKILL]
 
 
@@ -54,5 +54,5 @@ def test_haste_leaves_out_the_polite_part():
     hurry = threading.Event()
     hurry.set()
     process = Process(signal.SIGKILL)
-    assert end_process(process, Patience(), hurry) is Ending.KILLED
+    assert end_process(process, EndTimeouts(), hurry) is Ending.KILLED
     assert process.told == [signal.SIGTERM, signal.SIGKILL]

@@ -9,7 +9,7 @@ from gradiva.middleware import CommandReader, RequestReader, as_bottle, as_items
 from gradiva.yarp_modules.joypad import JoypadModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import fail, is_ok, ok
-from tests.middleware.conftest import folder_of_nobody, own_name_server  # noqa: F401 (fixtures)
+from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.yarp_modules.joypad import JoypadConfig, KeyStick
-from gradiva.yarp_modules.joypad.key_stick import KeyCommand
+from gradiva.yarp_modules.joypad.keys import KeyCommand
 
 CONFIG = JoypadConfig(period=0.05, step=0.25, ramp=1.0, dead_zone=0.06, status_period=1.0)
 

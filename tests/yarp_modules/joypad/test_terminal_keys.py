@@ -3,7 +3,7 @@ import pty
 
 import pytest
 
-from gradiva.yarp_modules.joypad.terminal_keys import TerminalKeys, keys_in
+from gradiva.yarp_modules.joypad.keys import TerminalKeys, keys_in
 
 
 @pytest.mark.parametrize(

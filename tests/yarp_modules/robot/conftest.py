@@ -11,7 +11,7 @@ from gradiva.middleware import NameServer, NetworkSettings, use_settings
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
-from pureyarp.network.network_life import life
+from pureyarp.network.network import life
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.fake_robot import FakeRobot
 

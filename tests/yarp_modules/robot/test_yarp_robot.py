@@ -180,7 +180,7 @@ def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(f
 
 
 def test_boards_stay_open_while_one_of_them_is_asked_for_temperatures(connect, monkeypatch, caplog):
-    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_boards._JOIN_PATIENCE", 0.05)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_boards._JOIN_TIMEOUT", 0.05)
     robot, answers, asked = connect("temperature_period=0.01"), threading.Event(), threading.Event()
     monkeypatch.setattr(robot._temperatures, "_are_silent", lambda: asked.set() or not answers.wait(60.0))
     assert asked.wait(60.0)

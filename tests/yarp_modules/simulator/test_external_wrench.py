@@ -2,7 +2,7 @@ import pytest
 
 from gradiva.common import ModelError
 from gradiva.simulation import Push
-from gradiva.yarp_modules.simulator.external_wrench import answer_push
+from gradiva.yarp_modules.simulator.simulator_ports import answer_push
 
 
 def make_push(link, force, torque, duration):

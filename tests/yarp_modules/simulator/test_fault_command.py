@@ -5,7 +5,7 @@ import pytest
 from gradiva.common import ModelError
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.rpc_commands import is_ok
-from gradiva.yarp_modules.simulator.fault_command import answer_fault
+from gradiva.yarp_modules.simulator.simulator_ports import answer_fault
 
 
 def told(*items):

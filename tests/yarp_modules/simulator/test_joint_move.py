@@ -1,6 +1,6 @@
 import pytest
 
-from gradiva.yarp_modules.simulator.joint_move import JointMove
+from gradiva.yarp_modules.simulator.simulated_joints import JointMove
 
 
 def test_a_move_takes_as_long_as_its_mean_speed_says_and_ends_at_its_goal():

@@ -8,10 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from gradiva.yarp_modules.simulator.lockstep_gate import LockstepGate
-from gradiva.yarp_modules.simulator.pace import Pace
-from gradiva.yarp_modules.simulator.pause import Pause
-from gradiva.yarp_modules.simulator.speedometer import Speedometer
+from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, RealTimeFactor
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -49,8 +46,7 @@ class MadeUpTime:
 @pytest.fixture
 def machine(monkeypatch):
     made_up = MadeUpTime()
-    for module in ("pace", "speedometer"):
-        monkeypatch.setattr(f"gradiva.yarp_modules.simulator.{module}.time", made_up)
+    monkeypatch.setattr("gradiva.yarp_modules.simulator.simulated_time.time", made_up)
     return made_up
 
 
@@ -156,7 +152,7 @@ def test_a_silent_board_is_given_up_until_its_next_command():
 
 
 def test_the_speedometer_tells_speed_and_load(machine):
-    speedometer = Speedometer()
+    speedometer = RealTimeFactor()
     speedometer.note(0.0)
     with speedometer.busy():
         machine.sleep(0.3)

@@ -1,17 +1,32 @@
-"""Which applications run on this machine, and what earlier runs have left."""
+"""Claims of running applications, leftovers of killed runners, and a name server for the run where none answers."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
+import subprocess
+import sys
 import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from gradiva.cli.applications.name_service import end_name_service, network
-from gradiva.cli.yarp.failures import say
-from gradiva.middleware import current_settings
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.leftovers import end_marked, end_modules, forget_ports
-from gradiva.yarp_modules.application.process_end import Patience
-from gradiva.yarp_modules.application.run_claim import RunClaim, claims_below, records_folder
+from gradiva.cli.yarp.failures import ToolFailure, address_of, say, shared_address_text, unreachable_text
+from gradiva.cli.yarp.session import log_lines, require_name_server
+from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, use_settings, yarp
+from gradiva.yarp_modules.application import MARK, ApplicationNetwork, end_marked
+from gradiva.yarp_modules.application.run_claim import (
+    RunClaim,
+    claims_below,
+    end_modules,
+    forget_ports,
+    records_folder,
+)
+from gradiva.yarp_modules.application.running_module import EndTimeouts
+
+_START_TIMEOUT = 20.0  # [s] for a new process to serve names
+_POLLING_PERIOD = 0.05  # [s]
 
 
 def claim_of(application: str) -> RunClaim:
@@ -39,16 +54,84 @@ def remove_leftovers(claim: RunClaim, hurry: threading.Event) -> bool:
     if not record.origin.is_here:
         say(f"error: {record.application} was left behind on {record.origin.host}: gradiva app stop there")
         return False
-    patience, asked = Patience(), ApplicationNetwork()
+    timeouts, known_ports = EndTimeouts(), ApplicationNetwork()
     with network():
-        titles = end_modules(record, asked, patience, hurry)
-        immortal = end_marked(record.mark, patience, hurry)
-        ports = forget_ports(record.ports_before, asked) if record.ports_before else []
+        titles = end_modules(record, known_ports, timeouts, hurry)
+        surviving = end_marked(record.mark, timeouts, hurry)
+        ports = forget_ports(record.ports_before, known_ports) if record.ports_before else []
     end_name_service(record.mark)
     ended = ", ".join(titles) or "nothing"
     say(f"{record.application}: its runner was killed; ended {ended}, forgot {len(ports)} ports")
-    if immortal:
-        say(f"error: processes {', '.join(map(str, immortal))} of {record.application} do not end")
+    if surviving:
+        say(f"error: processes {', '.join(map(str, surviving))} of {record.application} do not end")
         return False
     claim.clear()
     return True
+
+
+@contextmanager
+def network() -> Iterator[None]:
+    """Take part in the network, without serving names and without the middleware's own lines."""
+    before = current_settings()
+    use_settings(dataclasses.replace(before, may_serve_names=False))
+    with log_lines(False):
+        yarp.Network.init(yarp.YARP_CLOCK_SYSTEM)
+        try:
+            yield
+        finally:
+            yarp.Network.fini()
+            use_settings(before)
+
+
+@contextmanager
+def name_service(mark: str, folder: Path) -> Iterator[None]:
+    """Start a name server if none answers; end it again.
+
+    Raises:
+        ToolFailure: None answers, and it could not be started here.
+    """
+    if warning := shared_address_text(current_settings()):
+        say(warning)
+    try:
+        require_name_server()
+    except NameServerUnreachable as error:
+        if not is_loopback(current_settings().name_server_host):
+            raise ToolFailure(unreachable_text(current_settings(), error)) from None
+    else:
+        yield
+        return
+    try:
+        _serve(mark, folder / "yarpserver.log")
+        yield
+    finally:
+        end_name_service(mark)
+
+
+def mark_of_names(mark: str) -> str:
+    """Return the mark of the name server of a run; it outlives the modules, whose mark is another."""
+    return f"{mark}-names"
+
+
+def end_name_service(mark: str) -> None:
+    """End the name server that a run has started, if it has."""
+    end_marked(mark_of_names(mark), EndTimeouts(), threading.Event())
+
+
+def _serve(mark: str, log_file: Path) -> None:
+    with log_file.open("ab") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "gradiva.cli", "yarpserver"],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, MARK: mark_of_names(mark)},
+            start_new_session=True,
+        )
+    deadline = time.monotonic() + _START_TIMEOUT
+    while time.monotonic() < deadline and server.poll() is None:
+        with suppress(NameServerUnreachable):
+            require_name_server()
+            say(f"no name server answered at {address_of(current_settings())}: serving names until the end of this run")
+            return
+        time.sleep(_POLLING_PERIOD)
+    raise ToolFailure(f"the name server did not begin to serve: see {log_file}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
+from gradiva.cli.main import leaving_at_once
 
 applications_app = typer.Typer(
     no_args_is_help=True,
@@ -24,7 +24,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME|FILE.xml", help="As in: gradi
 def list_applications(json: Json = None) -> int:
     """List the installed applications."""
     with leaving_at_once():
-        from gradiva.cli.applications.listing import list_all
+        from gradiva.cli.applications.overview import list_all
 
     return list_all(json)
 
@@ -72,7 +72,7 @@ def stop(
     Exit status: 0 nothing runs any more, 1 a process does not end, 2 wrong input.
     """
     with leaving_at_once():
-        from gradiva.cli.applications.stopping import stop_applications
+        from gradiva.cli.applications.overview import stop_applications
 
     return stop_applications(name)
 
@@ -84,6 +84,6 @@ def status(json: Json = None) -> int:
     Exit status: 0 all is well, 1 a module failed or a runner was killed.
     """
     with leaving_at_once():
-        from gradiva.cli.applications.telling import tell_status
+        from gradiva.cli.applications.overview import print_status
 
-    return tell_status(json)
+    return print_status(json)

@@ -1,32 +1,51 @@
-"""``gradiva app run``."""
+"""Run an application: ``gradiva app run``, from its first process to the end of the last one."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import shutil
+import signal
+import threading
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
-from gradiva.cli.applications.application_session import ApplicationSession
-from gradiva.cli.applications.claims import claim_of, remove_leftovers
-from gradiva.cli.applications.stop_signals import StopRequest, stop_signals
+from rich.console import Console
+
+from gradiva.cli.applications.claims import claim_of, end_name_service, name_service, network, remove_leftovers
+from gradiva.cli.applications.monitor import RunMonitor
 from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
-from gradiva.yarp_modules.application import Application
-from gradiva.yarp_modules.application.application_files import load_application
-from gradiva.yarp_modules.application.application_run import RunOptions
-from gradiva.yarp_modules.application.run_claim import AlreadyRunsError
+from gradiva.middleware import current_settings
+from gradiva.yarp_modules.application import Application, ApplicationNetwork, ApplicationRun, RunOptions, StartFailed
+from gradiva.yarp_modules.application.application_reader import load_application
+from gradiva.yarp_modules.application.run_claim import (
+    AlreadyRunsError,
+    RunClaim,
+    RunOrigin,
+    RunRecord,
+    StartedProcess,
+    end_marked,
+    forget_ports,
+)
+from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule, SignalledEvent
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status
 
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What was asked for.
+    """The options of ``gradiva app run``.
 
     Attributes:
         name: Of the application, or its file.
@@ -86,21 +105,6 @@ def as_requested(application: Application, without: Sequence[str], additions: Se
     )
 
 
-def _run(application: Application, request: RunRequest, target: JsonTarget, signals: StopRequest) -> int:
-    claim, console = claim_of(application.name), console_beside(target)
-    with claim.held():
-        if not remove_leftovers(claim, signals.hurry):
-            return _FAILED
-        options = RunOptions(restarts=request.restarts)
-        folder = _free_folder(request.out, application.name)
-        session = ApplicationSession(application, claim, folder, options, console, request.prints_output)
-        status = session.run(signals, request.duration)
-    target.write(status)
-    reason = f": {status['reason']}" if status["reason"] else ""
-    console.print(f"{status['outcome']}{reason}", markup=False)
-    return _FAILED if status["outcome"] == "failed" else _DONE
-
-
 def _taken_apart(addition: str) -> tuple[str, str]:
     """Return the title and the parameters of ``MODULE=PARAMETERS``."""
     title, _, parameters = addition.partition("=")
@@ -119,7 +123,159 @@ def _check_title(title: str, modules: Iterable[str]) -> None:
         raise ConfigError(f"the application has no module '{title}'{nearest_name(title, titles)}")
 
 
+def _run(application: Application, request: RunRequest, target: JsonTarget, signals: StopRequest) -> int:
+    claim, console = claim_of(application.name), console_beside(target)
+    with claim.held():
+        if not remove_leftovers(claim, signals.hurry):
+            return _FAILED
+        options = RunOptions(restarts=request.restarts)
+        folder = _free_folder(request.out, application.name)
+        session = ApplicationSession(application, claim, folder, options, console, request.prints_output)
+        status = session.run(signals, request.duration)
+    target.write(status)
+    reason = f": {status['reason']}" if status["reason"] else ""
+    console.print(f"{status['outcome']}{reason}", markup=False)
+    return _FAILED if status["outcome"] == "failed" else _DONE
+
+
 def _free_folder(parent: Path, name: str) -> Path:
     stem = f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
     names = (stem if number == 1 else f"{stem}-{number}" for number in count(1))
     return next(parent / each for each in names if not (parent / each).exists())
+
+
+class ApplicationSession:
+    """Run an application and leave nothing behind; every process is in the record as soon as it is started."""
+
+    def __init__(
+        self,
+        application: Application,
+        claim: RunClaim,
+        folder: Path,
+        options: RunOptions,
+        console: Console,
+        prints_output: bool,
+    ) -> None:
+        """Prepare the run; makes its folder.
+
+        Args:
+            application: The application.
+            claim: Held by the caller.
+            folder: Of the run; must not exist.
+            options: Whether its modules are restarted.
+            console: Terminal of the run.
+            prints_output: Whether the lines of the modules are printed.
+
+        Raises:
+            ConfigError: A program is missing.
+            OSError: The folder cannot be made.
+        """
+        self._claim, self._folder, self._console = claim, folder, console
+        mark = uuid.uuid4().hex
+        self._record = RunRecord(
+            application.name,
+            os.getpid(),
+            mark,
+            str(folder.absolute()),
+            origin=RunOrigin.here(current_settings().namespace),
+        )
+        self._run = ApplicationRun(application, folder, mark, options, self._print, self._note_start)
+        self._monitor = RunMonitor(application.name, self._run, folder, console, prints_output)
+        folder.mkdir(parents=True)
+        shutil.copyfile(application.file, folder / "application.xml")
+
+    def run(self, signals: StopRequest, duration: float | None) -> dict[str, Any]:
+        """Run until a signal, the end of ``duration`` [s] or of all modules; return the status.
+
+        Raises:
+            ToolFailure: There is no name server, and none can be started here.
+        """
+        with self._on_record(signals), name_service(self._record.mark, self._folder), network():
+            self._note(ports_before=tuple(sorted(ApplicationNetwork().names())))
+            with self._monitor.shown():
+                self._live(signals, duration)
+        return self._monitor.status()
+
+    def _live(self, signals: StopRequest, duration: float | None) -> None:
+        try:
+            self._run.start(signals.stop)
+            self._monitor.outcome = "running"
+            with _ending_after(duration, signals.stop):
+                self._run.watch(signals.stop)
+        except StartFailed as error:
+            self._run.failure = str(error)
+        finally:
+            self._monitor.outcome = "stopping"
+            self._stop(signals.hurry)
+            asked_for = "stopped" if signals.stop.is_set() else "ended"
+            self._monitor.outcome = "failed" if self._run.failure else asked_for
+
+    def _stop(self, hurry: threading.Event) -> None:
+        self._run.stop(hurry)
+        end_marked(self._record.mark, EndTimeouts(), hurry)
+        forget_ports(self._record.ports_before, ApplicationNetwork())
+
+    @contextmanager
+    def _on_record(self, signals: StopRequest) -> Iterator[None]:
+        self._claim.write(self._record)
+        try:
+            yield
+        finally:
+            end_marked(self._record.mark, EndTimeouts(), signals.hurry)
+            end_name_service(self._record.mark)
+            self._claim.clear()
+
+    def _note_start(self, module: RunningModule) -> None:
+        started = StartedProcess(module.title, module.process or 0, module.module.port)
+        others = (each for each in self._record.started if each.title != module.title)
+        self._note(started=(*others, started))
+
+    def _note(self, **changes: Any) -> None:
+        self._record = dataclasses.replace(self._record, **changes)
+        self._claim.write(self._record)
+
+    def _print(self, text: str) -> None:
+        self._console.print(text, markup=False)
+
+
+@contextmanager
+def _ending_after(duration: float | None, stop: threading.Event) -> Iterator[None]:
+    if duration is None:
+        yield
+        return
+    timer = threading.Timer(duration, stop.set)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@dataclass(frozen=True, slots=True)
+class StopRequest:
+    """The end that signals ask for.
+
+    Attributes:
+        stop: Set by the first signal.
+        hurry: Set by the second one.
+    """
+
+    stop: SignalledEvent = field(default_factory=SignalledEvent)
+    hurry: SignalledEvent = field(default_factory=SignalledEvent)
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Take a signal."""
+        (self.hurry if self.stop.is_set() else self.stop).set()
+
+
+@contextmanager
+def stop_signals() -> Iterator[StopRequest]:
+    """Yield the requests of SIGINT, SIGTERM and SIGHUP within the context."""
+    request = StopRequest()
+    before = {number: signal.signal(number, request.note) for number in _SIGNALS}
+    try:
+        yield request
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,13 +1,14 @@
-"""The shapes of ``gradiva yarp …``; what they do is imported when they run."""
+"""Declare ``gradiva yarp …``, ``gradiva rpc`` and ``gradiva yarpserver``; what they do is imported when they run."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from gradiva.cli.interrupts import leaving_at_once
-from gradiva.cli.yarp.late_options import note_late_options
+from gradiva.cli.main import leaving_at_once
 
 yarp_app = typer.Typer(
     no_args_is_help=True,
@@ -16,7 +17,6 @@ yarp_app = typer.Typer(
     " server does not answer, 2 wrong input.",
 )
 _OPTIONS_FIRST = {"allow_interspersed_args": False}  # messages may hold negative numbers
-
 Carrier = Annotated[
     str, typer.Option(metavar="C", help="tcp, fast_tcp, udp, text, text_ack; the port's usual one by default.")
 ]
@@ -35,9 +35,9 @@ def read(
 ) -> int:
     """Print every message that arrives, one line each, until Ctrl-C."""
     with leaving_at_once():
-        from gradiva.cli.yarp import reading
+        from gradiva.cli.yarp import streams
 
-    return reading.read(reading.ReadRequest(port, source, carrier, count, envelope, rate))
+    return streams.read(streams.ReadRequest(port, source, carrier, count, envelope, rate))
 
 
 @yarp_app.command(context_settings=_OPTIONS_FIRST)
@@ -51,12 +51,12 @@ def write(
 ) -> int:
     """Send MESSAGE once, or every line of standard input; options stand before PORT."""
     with leaving_at_once():
-        from gradiva.cli.yarp import writing
+        from gradiva.cli.yarp import streams
 
     given = list(words or [])
     note_late_options(given, "--carrier")
     destination = given.pop(0) if given and given[0].startswith("/") else None
-    return writing.write(writing.WriteRequest(port, destination, given, carrier))
+    return streams.write(streams.WriteRequest(port, destination, given, carrier))
 
 
 @yarp_app.command(context_settings=_OPTIONS_FIRST)
@@ -67,9 +67,9 @@ def name(
 ) -> int:
     """Ask the name server and print its answer as it comes."""
     with leaving_at_once():
-        from gradiva.cli.yarp import naming
+        from gradiva.cli.yarp import name_server
 
-    return naming.ask_name_server(words)
+    return name_server.ask_name_server(words)
 
 
 @yarp_app.command()
@@ -79,9 +79,9 @@ def ping(
 ) -> int:
     """Print a port's report of its connections and how fast it answers."""
     with leaving_at_once():
-        from gradiva.cli.yarp import pinging
+        from gradiva.cli.yarp import connections
 
-    return pinging.ping(port, count)
+    return connections.ping(port, count)
 
 
 @yarp_app.command()
@@ -92,9 +92,9 @@ def connect(
 ) -> int:
     """Let a port send to another one."""
     with leaving_at_once():
-        from gradiva.cli.yarp import connecting
+        from gradiva.cli.yarp import connections
 
-    return connecting.connect(source, destination, carrier)
+    return connections.connect(source, destination, carrier)
 
 
 @yarp_app.command()
@@ -104,18 +104,18 @@ def disconnect(
 ) -> int:
     """Let a port no longer send to another one."""
     with leaving_at_once():
-        from gradiva.cli.yarp import connecting
+        from gradiva.cli.yarp import connections
 
-    return connecting.disconnect(source, destination)
+    return connections.disconnect(source, destination)
 
 
 @yarp_app.command()
 def exists(port: Annotated[str, typer.Argument(metavar="PORT")]) -> int:
     """Check whether a port answers, by the exit status."""
     with leaving_at_once():
-        from gradiva.cli.yarp import connecting
+        from gradiva.cli.yarp import connections
 
-    return connecting.exists(port)
+    return connections.exists(port)
 
 
 @yarp_app.command()
@@ -124,15 +124,70 @@ def clean(
 ) -> int:
     """Let the name server forget ports that no longer answer; prints their names."""
     with leaving_at_once():
-        from gradiva.cli.yarp import naming
+        from gradiva.cli.yarp import name_server
 
-    return naming.clean(timeout)
+    return name_server.clean(timeout)
 
 
 @yarp_app.command()
 def where() -> int:
     """Print the name server's address, how it was found, and whether it answers (exit status 0) or not (1)."""
     with leaving_at_once():
-        from gradiva.cli.yarp import naming
+        from gradiva.cli.yarp import name_server
 
-    return naming.where()
+    return name_server.where()
+
+
+def rpc(
+    port: Annotated[str, typer.Argument(metavar="PORT", help="Name of the port, such as /walking-coordinator/rpc.")],
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="COMMAND", help="Command to send; without it, commands are read from the terminal or a pipe."
+        ),
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.01, max=3600.0, metavar="S", help="Timeout of the reply.")] = 5.0,
+    text: Annotated[bool, typer.Option("--text", help="Speak in text (carrier text_ack) instead of binary.")] = False,
+) -> int:
+    """Send a command to a port and print its reply; without a command, ask for commands (or read a pipe).
+
+    COMMAND is the text of a Bottle: words, numbers, "(1.0 0.5)", '"two words"'. Options stand before PORT.
+
+    Exit status: 0 replied, 1 refused ([fail]) or no reply, 2 wrong input.
+    """
+    with leaving_at_once():
+        from gradiva.cli.yarp.calling import Caller, call_once, call_repeatedly
+
+    note_late_options(command or [], "--text", "--timeout")
+    caller = Caller(port, "text_ack" if text else "tcp", timeout)
+    return call_once(caller, command) if command else call_repeatedly(caller)
+
+
+def yarpserver(
+    host: Annotated[
+        str | None, typer.Option(metavar="H", help="Address of this machine; as configured, or 127.0.0.1.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, metavar="N", help="TCP port; as configured, or 10000.")
+    ] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write the file in which programs find it.")] = False,
+    namespace: Annotated[
+        str | None, typer.Option(metavar="/NAME", help="Of the network; as configured, or /root.")
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print registrations as they come and go.")] = False,
+) -> int:
+    """Run a YARP name server until Ctrl-C or SIGTERM.
+
+    Exit status: 0 ended by either, 2 the address is taken or not of this machine.
+    """
+    with leaving_at_once():
+        from gradiva.cli.yarp.name_server import ServerRequest, serve
+
+    return serve(ServerRequest(host, port, write, namespace, verbose))
+
+
+def note_late_options(words: Iterable[str], *options: str) -> None:
+    """Print a note where a word of a message looks like an option: it is sent as part of the message."""
+    for word in words:
+        if word.partition("=")[0] in options:
+            print(f"note: {word} is sent as part of the message; options stand before PORT", file=sys.stderr)

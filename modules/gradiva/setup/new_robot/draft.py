@@ -1,32 +1,45 @@
-"""Draft the description of a new robot from its URDF alone."""
+"""Draft the description of a new robot from its URDF, and write its folder."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import idyntree.bindings as idyn
 import numpy as np
+import tomli_w
+from scipy.optimize import least_squares
 
-from gradiva.common import GRAVITY, ModelError, NDArray, Side, SoleRectangle
+from gradiva.common import GRAVITY, ConfigError, ModelError, NDArray, Side, SoleRectangle, WalkingError
 from gradiva.robot_model import (
     ForceTorqueSensor,
     IdynTreeModel,
     JointGroup,
     RobotDescription,
+    as_array,
+    as_pose,
     is_physical,
     unphysical_links,
 )
-from gradiva.setup.new_robot.first_posture import FirstPosture, first_posture
-from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs
-from gradiva.setup.new_robot.sole_fit import fit_sole
+from gradiva.setup.load_setup import load_setup
+from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
+from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
 from gradiva.simulation.rigid_tree import RigidTree, weld
 from gradiva.simulation.urdf import Urdf, read_urdf
+from gradiva.walking import WalkingLayers
 
-# Servos: natural frequency [rad/s] and damping ratio [-] over the inertia that a joint moves, as on the shipped robots.
-_TRUNK_SERVO = (45.0, 0.25)
-_ARM_SERVO = (30.0, 1.0)
+_BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow
+_MARGIN = 0.05  # [rad] kept from joint limits
+_FLAT = 1e-4  # [rad] and [m]
+_STRETCHED = 0.85  # [-] of the arm's length from shoulder to hand
+_HANGING = (0.3, 0.2, -0.93)  # forward, outward, up: the direction from the shoulder to a hand
+_REST = 0.02  # [m] that a radian away from zero is worth: chooses among arms that reach the same place
+_PARALLEL = 0.7  # [-] cosine of a pitch joint's axis with the lateral axis
+_TRUNK_SERVO = (45.0, 0.25)  # [rad/s] and [-]: natural frequency and damping ratio over the inertia that a joint moves
+_ARM_SERVO = (30.0, 1.0)  # likewise; both as on the shipped robots
 _STANDING = 6.0  # [-] of m g h: the least stiffness of a leg joint that the robot stands on without toppling
 _USELESS = 5.0  # [-] of m g h: torque limits of a URDF above it are none
 _LEG_TORQUE, _ARM_TORQUE = 0.5, 0.25  # [-] of m g h, where the URDF has no useful limit
@@ -36,17 +49,20 @@ _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
 _ARMATURE = 0.02  # [-] of the largest inertia that a leg joint moves
+_COMMENT = 28  # [characters] before the comments of a file
+_Table = Mapping[str, tuple[object, str]]
+"""Key to value and comment; no comment where it is empty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A first description, with what the planner needs beside it.
+    """A first description with the configuration of its planner.
 
     Attributes:
         description: Of the robot.
         posture: Its first posture.
         armature: Inertia of motors and gears at the joints, [kg·m²].
-        notes: What was found and what was guessed, a line each.
+        notes: Names that were found and values that were guessed, a line each.
     """
 
     description: RobotDescription
@@ -56,7 +72,7 @@ class Draft:
 
     @property
     def planner(self) -> dict[str, tuple[object, str]]:
-        """Table ``[planner]``, values and units: what differs from config/planner.toml, by legs and soles."""
+        """Table ``[planner]``, values and units: differences from config/planner.toml, by legs and soles."""
         robot, leg, sole = self.description, self.posture.leg_length, self.description.sole
         middle = [round(0.5 * sum(sole.x), 4) + 0.0, round(0.5 * sum(sole.y), 4) + 0.0]
         longest = math.hypot(_STRIDE * leg, robot.step_width)
@@ -87,7 +103,7 @@ def draft_robot(
         name: Its folder.
         source: ``package`` and ``model`` of robot.toml.
         model_file: The URDF.
-        choices: What the user names.
+        choices: Names that the user gives.
         sole: Of the left foot; by default fitted to the shapes of the foot.
         title: Name for reports; ``name`` by default.
 
@@ -207,7 +223,7 @@ def _joint_groups(
 
 
 def _joint_inertias(model: IdynTreeModel, joint_positions: NDArray) -> NDArray:
-    """Return what each joint moves when the base stands still, [kg·m²], shape (n,)."""
+    """Return the inertia that each joint moves when the base is fixed, [kg·m²], shape (n,)."""
     kinematics = model.kinematics_and_dynamics()
     kinematics.setJointPos(joint_positions)
     size = 6 + len(joint_positions)
@@ -247,3 +263,291 @@ def _notes(urdf: Urdf, limbs: Limbs, robot: RobotDescription) -> list[str]:
             " the smaller moments; correct the URDF and remove it if you know them"
         )
     return notes
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPosture:
+    """The start posture of a robot.
+
+    Attributes:
+        joint_positions: [rad], shape (n,).
+        com_height: Of the centre of mass above the sole frames, [m].
+        leg_length: From the hip to the sole frame along thigh and shank, [m].
+        hip_distance: Of the sole frames when all joints are at zero, [m].
+    """
+
+    joint_positions: NDArray
+    com_height: float
+    leg_length: float
+    hip_distance: float
+
+
+def first_posture(model: IdynTreeModel, tree: RigidTree, limbs: Limbs, sole: SoleRectangle) -> FirstPosture:
+    """Return a posture with level soles below a straight pelvis, the CoM over the middle of the soles.
+
+    Args:
+        model: All joints of the walk.
+        tree: The same, with the masses of its bodies.
+        limbs: Joints of legs and arms.
+        sole: Of the left foot.
+
+    Raises:
+        ModelError: The legs have no hip, knee and ankle that pitch, or their limits do not let the robot half sit.
+    """
+    return _Standing(model, tree, limbs, sole).solve()
+
+
+class _Standing:
+    def __init__(self, model: IdynTreeModel, tree: RigidTree, limbs: Limbs, sole: SoleRectangle) -> None:
+        self._model, self._limbs, self._sole = model, limbs, sole
+        self._bodies = {body.joint.name: body for body in tree.bodies if body.joint is not None}
+        self._kinematics = model.kinematics_and_dynamics()
+        self._joints = list(model.description.joints)
+        self._low, self._high = model.joint_limits()
+        self._zero = np.zeros(len(self._joints))
+        soles = {side: self._pose(self._zero, limbs.soles[side]) for side in Side}
+        rotation = soles[Side.LEFT][1]
+        self._forward, self._left, self._up = rotation.T
+        self._hip_distance = float(np.linalg.norm(soles[Side.LEFT][0] - soles[Side.RIGHT][0]))
+        self._pitches = {side: self._pitch_joints(limbs.legs[side]) for side in Side}
+
+    def solve(self) -> FirstPosture:
+        """Return the posture with the most bent knees that can be reached."""
+        arms = np.clip(self._zero, self._low, self._high)
+        for side in Side:
+            self._hang(arms, side)
+        for bend in _BENDS:
+            found = self._half_sit(arms, np.radians(bend))
+            if found is not None:
+                height = self._com(found) - self._pose(found, self._limbs.soles[Side.LEFT])[0]
+                return FirstPosture(found, float(height[2]), self._leg_length(), self._hip_distance)
+        raise ModelError(
+            f"{self._model.description.name}: the limits of {', '.join(self._names(Side.LEFT))} do not let the robot"
+            f" stand with knees bent by {_BENDS[-1]:g}° or more and the CoM over its feet"
+        )
+
+    def _pitch_joints(self, leg: Sequence[str]) -> list[tuple[int, float]]:
+        """Return hip, knee and ankle pitch: index of each joint, and 1 where it turns about the left, else −1."""
+        pitches = []
+        for name in leg:
+            index = self._joints.index(name)
+            along = float(self._axis(name) @ self._left)
+            if abs(along) > _PARALLEL:
+                pitches.append((index, float(np.sign(along))))
+        if len(pitches) < 3:
+            names = ", ".join(self._joints[index] for index, _ in pitches) or "none"
+            raise ModelError(
+                f"{self._model.description.name}: a leg needs three joints that pitch; of {', '.join(leg)}: {names}"
+            )
+        hip, ankle = pitches[0], pitches[-1]
+        knee = max(pitches[1:-1], key=lambda joint: self._high[joint[0]] - self._low[joint[0]])
+        return [hip, knee, ankle]
+
+    def _half_sit(self, arms: NDArray, bend: float) -> NDArray | None:
+        """Return the posture with the knees bent by so much, None where joint limits are in the way."""
+
+        def posture(angles: NDArray) -> NDArray:
+            joints = arms.copy()
+            for side in Side:
+                for (index, sign), angle in zip(self._pitches[side], (angles[0], bend, angles[1]), strict=True):
+                    joints[index] = sign * angle
+            return joints
+
+        def residual(angles: NDArray) -> NDArray:
+            joints = posture(angles)
+            position, rotation = self._pose(joints, self._limbs.soles[Side.LEFT])
+            ahead = self._forward @ (self._com(joints) - position) - sum(self._sole.x) / 2.0
+            return np.array([rotation[:, 0] @ self._up, ahead])
+
+        solution = least_squares(residual, [-0.5 * bend, -0.5 * bend])
+        found = posture(solution.x)
+        legs = [index for side in Side for index, _ in self._pitches[side]]
+        is_inside = (found >= self._low + _MARGIN) & (found <= self._high - _MARGIN)
+        return found if np.all(is_inside[legs]) and np.all(np.abs(solution.fun) < _FLAT) else None
+
+    def _hang(self, joints: NDArray, side: Side) -> None:
+        """Write the positions of one arm that hangs, its elbow bent, into ``joints``."""
+        names = self._limbs.arms[side]
+        if not names:
+            return
+        indices = [self._joints.index(name) for name in names]
+        links = [self._bodies[name].name for name in names]
+        hand = self._bodies[names[-1]].inertial.centre
+        shoulder = self._pose(self._zero, links[0])[0]
+        length = self._length(self._zero, links) + float(np.linalg.norm(hand))
+        ahead, outward, up = _HANGING
+        target = shoulder + _STRETCHED * length * (
+            ahead * self._forward + side.sign * outward * self._left + up * self._up
+        )
+
+        def residual(angles: NDArray) -> NDArray:
+            trial = joints.copy()
+            trial[indices] = angles
+            position, rotation = self._pose(trial, links[-1])
+            return np.concatenate((position + rotation @ hand - target, _REST * angles))
+
+        low, high = self._low[indices] + _MARGIN, self._high[indices] - _MARGIN
+        joints[indices] = least_squares(residual, np.clip(0.0, low, high), bounds=(low, high)).x
+
+    def _leg_length(self) -> float:
+        links = [self._bodies[name].name for name in self._names(Side.LEFT)]
+        return self._length(self._zero, [*links, self._limbs.soles[Side.LEFT]])
+
+    def _length(self, joints: NDArray, frames: Sequence[str]) -> float:
+        """Return the length of the way over the origins of frames, [m]."""
+        origins = [self._pose(joints, frame)[0] for frame in frames]
+        return sum(float(np.linalg.norm(end - begin)) for begin, end in pairwise(origins))
+
+    def _names(self, side: Side) -> list[str]:
+        return [self._joints[index] for index, _ in self._pitches[side]]
+
+    def _axis(self, name: str) -> NDArray:
+        """Return the axis of a joint when all are at zero, in the base, shape (3,)."""
+        body = self._bodies[name]
+        assert body.joint is not None
+        return np.asarray(self._pose(self._zero, body.name)[1] @ body.joint.axis)
+
+    def _pose(self, joints: NDArray, frame: str) -> tuple[NDArray, NDArray]:
+        """Return position and rotation of a frame in the base."""
+        self._kinematics.setJointPos(joints)
+        return as_pose(self._kinematics.getRelativeTransform(self._limbs.base_link, frame))
+
+    def _com(self, joints: NDArray) -> NDArray:
+        """Return the centre of mass in the base, [m], shape (3,)."""
+        self._kinematics.setJointPos(joints)
+        return as_array(self._kinematics.getCenterOfMassPosition())
+
+
+def check_name(name: str, folder: Path, taken: Iterable[str]) -> None:
+    """Pass when a new robot may have this name and this folder.
+
+    Args:
+        name: Of the robot.
+        folder: Of its files.
+        taken: Names of the robots that there are.
+
+    Raises:
+        ConfigError: It may not.
+    """
+    check_robot_name(name)
+    if name in taken or folder.exists():
+        raise ConfigError(f"there is a robot '{name}' already: take another name, or remove its folder")
+
+
+def write_robot(draft: Draft, folder: Path) -> list[Path]:
+    """Write a robot's folder, then build its layers once, which finds contradictions to the model.
+
+    Args:
+        draft: Of the robot, its name that of the folder.
+        folder: Does not exist yet.
+
+    Returns:
+        The files.
+
+    Raises:
+        WalkingError: Nothing can be written, or the start posture cannot be reached.
+    """
+    robot, written = draft.description, []
+    try:
+        folder.mkdir(parents=True)
+        for name, text in _texts(draft).items():
+            (folder / name).write_text(text, encoding="utf-8")
+            written.append(folder / name)
+        momentum = {name: (gain, "[s²]") for name, gain in _leg_momentum(folder).items()}
+        heading = f"What differs on {robot.title} on soft ground: how accelerations of its feet move the ZMP."
+        soft = folder / "soft_ground.toml"
+        soft.write_text(_file(heading, {"planner.leg_momentum": momentum}), encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"cannot write {error.filename}: {error.strerror}") from None
+    except WalkingError as error:
+        raise ConfigError(f"{folder} is written, but does not walk yet: {error}") from None
+    return [*written, soft]
+
+
+def _texts(draft: Draft) -> dict[str, str]:
+    """Return the contents of the files by name, except those that need the loaded model."""
+    robot = draft.description
+    heading = f"What differs on {robot.title}"
+    rotors = draft.armature, "[kg·m²] rotors seen through their gears: a guess, URDFs leave them out"
+    none = 0.0, "[kg·m²] the controller knows no rotors, and 0.5 ms of time step need none"
+    return {
+        "robot.toml": robot_text(robot),
+        "planner.toml": _file(f"{heading} from config/planner.toml.", {"planner": draft.planner}),
+        "simulation.toml": _file(f"{heading} from config/simulation.toml.", {"simulation.plant": {"armature": rotors}}),
+        "torque.toml": _file(f"{heading} in torque control.", {"simulation.plant": {"armature": none}}),
+    }
+
+
+def robot_text(robot: RobotDescription) -> str:
+    """Return the contents of a robot.toml."""
+    names = ("base_link", "torso_frame", "left_foot_frame", "right_foot_frame", "imu_frame")
+    facts: dict[str, tuple[object, str]] = {
+        "name": (robot.name, ""),
+        "title": (robot.title, ""),
+        **_source(robot),
+        "mass": (robot.mass, "[kg] checked against the model"),
+        **{name: (getattr(robot, name), "") for name in names},
+        "com_height": (robot.com_height, "[m] above the sole frames, knees bent"),
+        "step_width": (robot.step_width, "[m]"),
+        "max_speed": (
+            robot.max_speed,
+            "[m/s] a guess by the length of the legs: raise it to what has been seen to walk",
+        ),
+    }
+    if robot.balance_inertia:
+        facts["balance_inertia"] = True, "links of the URDF have inertias that no body can have"
+    sole = {name: (getattr(robot.sole, name), "[m] left foot, in its sole frame") for name in ("x", "y", "z")}
+    sensors = [
+        _table_text("[force_torque_sensors]", {name: (getattr(sensor, name), "") for name in ("name", "foot", "frame")})
+        for sensor in robot.force_torque_sensors
+    ]
+    groups = [_table_text(f"joint_groups.{name}", _group_table(group)) for name, group in robot.joint_groups.items()]
+    head = f"# {robot.title}, {robot.model}.\n" + _lines(facts)
+    return "\n".join([head, _table_text("sole", sole), *sensors, *groups])
+
+
+def _source(robot: RobotDescription) -> dict[str, tuple[object, str]]:
+    """Return the keys of the model: a package and its model, or the file of a URDF."""
+    if robot.package == FILE:
+        return {"model_file": (robot.model, "")}
+    return {"package": (robot.package, ""), "model": (robot.model, "")}
+
+
+def _group_table(group: JointGroup) -> _Table:
+    return {
+        "joints": (group.joints, ""),
+        "posture": (group.posture, "[deg]"),
+        "stiffness": (group.stiffness, "[N·m/rad] from the inertia that the joints move"),
+        "damping": (group.damping, "[N·m·s/rad]"),
+        "velocity_limit": (group.velocity_limit, "[rad/s] or that of the URDF, where it is lower"),
+        "torque_limit": (group.torque_limit, "[N·m] likewise"),
+    }
+
+
+def _leg_momentum(folder: Path) -> dict[str, float]:
+    """Return table ``[planner.leg_momentum]``; everything else about the robot is tried on the way."""
+    setup = load_setup(str(folder / ROBOT_FILE))
+    layers = WalkingLayers(setup.robot, setup.walking)
+    (forward, _, forward_lift), (_, lateral, outward_lift) = layers.swing_momentum.zmp_gains(Side.LEFT).tolist()
+    gains = {"forward": forward, "lateral": lateral, "forward_lift": forward_lift, "outward_lift": outward_lift}
+    return {name: round(gain, 4) for name, gain in gains.items()}
+
+
+def _file(heading: str, tables: Mapping[str, _Table]) -> str:
+    return "\n".join([f"# {heading}\n", *(_table_text(name, table) for name, table in tables.items())])
+
+
+def _table_text(name: str, table: _Table) -> str:
+    return f"[{name}]\n{_lines(table)}"
+
+
+def _lines(table: _Table) -> str:
+    lines = [(f"{key} = {_toml(value)}", comment) for key, (value, comment) in table.items()]
+    return "".join(f"{text:{_COMMENT}} # {comment}\n" if comment else f"{text}\n" for text, comment in lines)
+
+
+def _toml(value: object) -> str:
+    """Return a value as TOML has it, a list on one line."""
+    if isinstance(value, (tuple, list)):
+        return f"[{', '.join(_toml(item) for item in value)}]"
+    return tomli_w.dumps({"value": value}).partition(" = ")[2].strip()

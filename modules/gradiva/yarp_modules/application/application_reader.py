@@ -1,30 +1,36 @@
-"""Reads the XML of yarpmanager's applications.
+"""Reads the XML of yarpmanager's applications, and finds their files.
 
 What is read, with the same meaning: ``var``, ``module`` (``name``, ``parameters``, ``node``, ``workdir``, ``deployer``,
 ``prefix``, ``environment``, ``display``, ``rank``, ``dependencies``, ``ensure``), ``connection`` (``from``, ``to``,
 ``protocol``, ``external``, ``persist``), ``dependencies``, ``authors``, embedded ``application``. The rest is for
-graphical windows or quality of service: it is told, and not heeded.
+graphical windows or quality of service: it is reported, and ignored.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from gradiva.common import ConfigError, nearest_name
+from gradiva.middleware import yarp
 from gradiva.yarp_modules.application.application import (
     Application,
     ApplicationConnection,
+    ApplicationModule,
     PortDependency,
 )
-from gradiva.yarp_modules.application.element_values import ElementValues
-from gradiva.yarp_modules.application.module_element import module_of, port_dependencies
-from gradiva.yarp_modules.application.variables import UnknownVariableError, Variables
-from gradiva.yarp_modules.application.xml_element import XmlElement, read_xml
+from gradiva.yarp_modules.application.application_xml import (
+    ElementValues,
+    UnknownVariableError,
+    Variables,
+    XmlElement,
+    read_xml,
+)
 
+_TIMEOUT = 20.0  # [s] for a port, where the file tells none
 Finder = Callable[[str], Path]  # an application's file by its name; raises ConfigError
-
 _HEEDED = {
     "application": {
         *("name", "description", "version", "var", "authors", "dependencies", "module", "application", "connection")
@@ -39,6 +45,81 @@ _HEEDED = {
     "authors": {"author"},
 }
 _FOR_WINDOWS = {"geometry"}  # saved by graphical managers
+
+
+def module_of(element: XmlElement, values: ElementValues) -> ApplicationModule:
+    """Return the module that an element describes.
+
+    Raises:
+        ConfigError: It is wrong; names file, line and tag.
+    """
+    after_start, after_stop = _waits(element, values)
+    return ApplicationModule(
+        program=values.needed(element, "name"),
+        parameters=_parameters(element, values),
+        node=values.optional(element, "node") or "localhost",
+        rank=values.integer(element, "rank", 0),
+        work_folder=values.optional(element, "workdir"),
+        deployer=values.optional(element, "deployer"),
+        prefix=values.optional(element, "prefix"),
+        environment=_environment(element, values),
+        dependencies=port_dependencies(element, values),
+        wait_after_start=after_start,
+        wait_after_stop=after_stop,
+        place=f"{element.file}:{element.line}",
+    )
+
+
+def port_dependencies(element: XmlElement, values: ElementValues) -> tuple[PortDependency, ...]:
+    """Return the ports below the ``<dependencies>`` of a module or an application.
+
+    Raises:
+        ConfigError: One is wrong; names file, line and tag.
+    """
+    ports = (port for group in element.all("dependencies") for port in group.all("port"))
+    return tuple(_dependency(port, values) for port in ports)
+
+
+def _dependency(element: XmlElement, values: ElementValues) -> PortDependency:
+    told = element.attributes
+    timeout = values.number(element, told["timeout"], "timeout") if "timeout" in told else _TIMEOUT
+    request = values.filled(element, told.get("request", ""))
+    reply = values.filled(element, told.get("reply", ""))
+    if reply and not request:
+        raise element.error("a reply needs a request")
+    return PortDependency(values.port(element), timeout, request, reply)
+
+
+def _parameters(element: XmlElement, values: ElementValues) -> str:
+    text = " ".join(values.optional(element, "parameters").split())
+    try:
+        shlex.split(text)
+    except ValueError as error:
+        raise element.error(f"parameters '{text}': {error}") from None
+    return text
+
+
+def _environment(element: XmlElement, values: ElementValues) -> dict[str, str]:
+    variables: dict[str, str] = {}
+    for assignment in filter(None, (part.strip() for part in values.optional(element, "environment").split(";"))):
+        name, equals, value = assignment.partition("=")
+        if not equals or not name.strip():
+            raise element.error(f"environment '{assignment}': expected NAME=value, separated by ;")
+        variables[name.strip()] = value.strip()
+    if display := values.optional(element, "display"):
+        variables["DISPLAY"] = display
+    return variables
+
+
+def _waits(element: XmlElement, values: ElementValues) -> tuple[float, float]:
+    """Return how long to wait after the module's start and after its end, [s]."""
+    waits = {"start": 0.0, "stop": 0.0}
+    for wait in (wait for group in element.all("ensure") for wait in group.all("wait")):
+        when = wait.attributes.get("when", "start").lower()
+        if when not in waits:
+            raise wait.error(f'when="{when}": expected start or stop')
+        waits[when] = values.number(wait, wait.text, "seconds")
+    return waits["start"], waits["stop"]
 
 
 def read_application(path: Path, find: Finder | None = None) -> Application:
@@ -136,3 +217,67 @@ def _notes(element: XmlElement) -> Iterator[str]:
             yield f"{child.file}:{child.line}: <{child.tag}> in <{element.tag}> is ignored{hint}"
         elif child.tag != "application":
             yield from _notes(child)
+
+
+def find_application(name: str) -> Path:
+    """Return the file that ``name`` means: a path, the name of a file without ``.xml``, or an application's own name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if name.endswith(".xml") or os.sep in name:
+        return _existing(Path(name))
+    files = application_files()
+    if name in files:
+        return files[name]
+    for path in files.values():
+        if _own_name(path) == name:
+            return path
+    raise ConfigError(f"no application '{name}'{nearest_name(name, files)}")
+
+
+def application_files() -> dict[str, Path]:
+    """Return the applications that are installed, by the name of the file without ``.xml``.
+
+    They come with Gradiva or lie in a folder ``applications`` where YARP's ResourceFinder looks; the former win.
+    """
+    found: dict[str, Path] = {}
+    for folder in _folders():
+        for path in sorted(folder.glob("*.xml")):
+            found.setdefault(path.stem, path)
+    return found
+
+
+def load_application(name: str) -> Application:
+    """Return the application that ``name`` means, with those that it embeds.
+
+    Raises:
+        ConfigError: There is none, or it is wrong.
+    """
+    return read_application(find_application(name), find_application)
+
+
+def _folders() -> Iterator[Path]:
+    from gradiva.setup.robots import data_folder  # not before it is needed: it comes with all layers
+
+    yield data_folder("apps")
+    finder = yarp.ResourceFinder()
+    finder.setQuiet(True)
+    finder.configure(["gradiva"])
+    places = finder.findPaths("applications")
+    yield from (Path(places.get(index).asString()) for index in range(places.size()))
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise ConfigError(f"{path}: there is no such file (gradiva app list shows what is installed)")
+    return path
+
+
+def _own_name(path: Path) -> str:
+    try:
+        root = read_xml(path)
+    except ConfigError:  # somebody else's file, and nobody has asked for it
+        return ""
+    name = root.first("name")
+    return "" if name is None or root.tag != "application" else "_".join(name.text.split())

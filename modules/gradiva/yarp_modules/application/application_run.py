@@ -1,4 +1,4 @@
-"""Runs the modules of an application on this machine: in order, connected, watched, and ended."""
+"""Starts, connects, watches and ends the modules of an application on one machine."""
 
 from __future__ import annotations
 
@@ -11,10 +11,15 @@ from pathlib import Path
 from gradiva.common import WalkingError
 from gradiva.middleware import NAMED_ERRORS, PersistentConnections
 from gradiva.yarp_modules.application.application import Application, PortDependency
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.process_end import Ending, Patience, end_process
-from gradiva.yarp_modules.application.restart_delay import RestartDelay
-from gradiva.yarp_modules.application.running_module import ModuleState, RunningModule
+from gradiva.yarp_modules.application.running_module import (
+    ApplicationNetwork,
+    Ending,
+    EndTimeouts,
+    ModuleState,
+    RestartBackoff,
+    RunningModule,
+    end_process,
+)
 
 LOOK_PERIOD = 0.1  # [s]
 _TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
@@ -30,13 +35,13 @@ class RunOptions:
 
     Attributes:
         restarts: Start modules again that end by themselves.
-        patience: For the end of each module.
-        timeout_share: Factor on the timeouts of dependencies.
+        end_timeouts: For the end of each module.
+        timeout_factor: Factor on the timeouts of dependencies.
     """
 
     restarts: bool = False
-    patience: Patience = field(default_factory=Patience)
-    timeout_share: float = 1.0
+    end_timeouts: EndTimeouts = field(default_factory=EndTimeouts)
+    timeout_factor: float = 1.0
 
 
 class ApplicationRun:
@@ -81,7 +86,7 @@ class ApplicationRun:
         self._connections = PersistentConnections(
             (each.source, each.destination, each.carrier) for each in application.connections
         )
-        self._delays = {module.title: RestartDelay() for module in self.modules}
+        self._delays = {module.title: RestartBackoff() for module in self.modules}
 
     def start(self, stop: threading.Event) -> None:
         """Start all modules, each when what it depends on is there; ends early when ``stop`` is set.
@@ -120,7 +125,7 @@ class ApplicationRun:
             module.look()
             if module.is_alive:
                 module.state = ModuleState.STOPPING
-                self._report_end(module, end_process(module, self._options.patience, hurry))
+                self._report_end(module, end_process(module, self._options.end_timeouts, hurry))
                 module.note_end()
                 hurry.wait(module.module.wait_after_stop)
 
@@ -158,7 +163,7 @@ class ApplicationRun:
             while not stop.is_set() and not self._is_met(dependency):
                 self._refuse_early_end()
                 waited = time.monotonic() - begin
-                if waited > dependency.timeout * self._options.timeout_share:
+                if waited > dependency.timeout * self._options.timeout_factor:
                     raise StartFailed(f"{module.title} needs {_said(dependency)}, which did not come in {waited:.0f} s")
                 if time.monotonic() - told > _TELL_PERIOD:
                     told = time.monotonic()

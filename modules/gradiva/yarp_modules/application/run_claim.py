@@ -1,4 +1,4 @@
-"""Records who runs an application, so that a later run finds what an earlier one has left."""
+"""Records who runs an application, and clears the processes and names that a killed run has left."""
 
 from __future__ import annotations
 
@@ -7,14 +7,25 @@ import getpass
 import json
 import os
 import re
+import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from threading import Event
 
 from gradiva.common import StateError
+from gradiva.yarp_modules.application.running_module import (
+    ApplicationNetwork,
+    Ending,
+    EndTimeouts,
+    carries,
+    end_process,
+    marked_processes,
+    send_signal,
+)
 
 DEFAULT_NAMESPACE = "/root"
 """Name of YARP's network where none is configured."""
@@ -212,3 +223,53 @@ def _is_still(path: Path, descriptor: int) -> bool:
         return os.stat(path).st_ino == os.fstat(descriptor).st_ino
     except FileNotFoundError:
         return False
+
+
+class LeftProcess:
+    """A process of a run that nobody watches any more."""
+
+    def __init__(self, started: StartedProcess, mark: str, network: ApplicationNetwork) -> None:
+        self.started = started
+        self._mark = mark
+        self._network = network
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs; another process that has got its number does not count."""
+        return carries(self.started.process, self._mark)
+
+    def ask_to_quit(self) -> bool:
+        """Tell it to quit over RPC."""
+        return bool(self.started.port) and self._network.quit(self.started.port)
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        if self.is_alive:
+            send_signal(self.started.process, number)
+
+
+def end_modules(record: RunRecord, network: ApplicationNetwork, timeouts: EndTimeouts, hurry: Event) -> list[str]:
+    """End the modules of a run, the last one first; return the titles of those that lived."""
+    ended = []
+    for started in reversed(record.started):
+        process = LeftProcess(started, record.mark, network)
+        if process.is_alive:
+            ended.append(started.title)
+            end_process(process, timeouts, hurry)
+    return ended
+
+
+def end_marked(mark: str, timeouts: EndTimeouts, hurry: Event, spared: Iterable[int] = ()) -> list[int]:
+    """End all processes that carry ``mark``, children of modules as well; return those that do not end."""
+    network = ApplicationNetwork()  # nobody is asked
+    immortal = []
+    for number in set(marked_processes(mark)) - set(spared):
+        process = LeftProcess(StartedProcess("", number, ""), mark, network)
+        if end_process(process, timeouts, hurry) is Ending.IMMORTAL:
+            immortal.append(number)
+    return immortal
+
+
+def forget_ports(ports_before: Iterable[str], network: ApplicationNetwork) -> list[str]:
+    """Unregister the ports that came after ``ports_before`` and that nobody answers at; return which."""
+    return network.forget_dead(sorted(network.names() - set(ports_before)))

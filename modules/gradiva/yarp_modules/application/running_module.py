@@ -1,19 +1,204 @@
-"""A module of an application as a process of this machine."""
+"""Runs one module of an application as a process: its program, restarts, and its end by RPC and signals."""
 
 from __future__ import annotations
 
+import math
+import os
+import queue
+import shutil
 import signal
 import subprocess
+import sys
+import threading
 import time
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import BinaryIO
+from threading import Event
+from typing import BinaryIO, Protocol
 
 from gradiva.common import ConfigError
+from gradiva.middleware import Element, as_items, ask, is_there, registered_names, yarp
 from gradiva.yarp_modules.application.application import LOCAL_NODES, ApplicationModule
-from gradiva.yarp_modules.application.application_network import ApplicationNetwork
-from gradiva.yarp_modules.application.marked_processes import send_signal
-from gradiva.yarp_modules.application.module_program import command_of, environment_of, work_folder_of
+from gradiva.yarp_modules.rpc_commands import is_ok, word
+
+_LONGEST_SLEEP = 0.2  # [s]; a signal that comes while the thread falls asleep is handled when it wakes up
+_SHORTEST, _LONGEST = 1.0, 30.0  # [s]
+_SETTLED = 60.0  # [s] of life after which an end is a new story
+_DEVICE = "yarpdev"
+_LOOK = 0.02  # [s]
+_ANSWER_TIMEOUT = 2.0  # [s]
+_GLANCE = 0.5  # [s] for what is asked every second
+MARK = "GRADIVA_APPLICATION_RUN"  # environment variable
+
+
+class SignalledEvent(threading.Event):
+    """An event that may be set in a signal handler, once and for all.
+
+    A handler runs in the main thread between any two of its instructions. Where that thread is just entering ``wait``
+    it holds the lock of a plain event, and ``set`` would wait for it for ever.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._has_come = False
+        self._arrived: queue.SimpleQueue[None] = queue.SimpleQueue()  # its put() is safe in a signal handler
+
+    def is_set(self) -> bool:
+        """Tell whether it has been set."""
+        return self._has_come
+
+    def set(self) -> None:
+        """Set it; who waits goes on."""
+        self._has_come = True
+        self._arrived.put(None)
+
+    def clear(self) -> None:
+        """Refuse.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError("what a signal has asked for stays asked for")
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is set, for at most a time [s]; tell whether it is."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while not self._has_come and (rest := deadline - time.monotonic()) > 0.0:
+            with suppress(queue.Empty):
+                self._arrived.get(timeout=min(rest, _LONGEST_SLEEP))
+                self._arrived.put(None)  # for others who wait
+        return self._has_come
+
+
+class RestartBackoff:
+    """Doubles from end to end, so that a module which fails at once does not eat the machine."""
+
+    def __init__(self) -> None:
+        self._delay = 0.0
+        self._due = 0.0
+
+    @property
+    def duration(self) -> float:
+        """Of the present delay, [s]."""
+        return self._delay
+
+    def note_end(self, lifetime: float) -> None:
+        """Begin a delay after a module that lived for ``lifetime`` [s]."""
+        doubled = min(2.0 * self._delay, _LONGEST)
+        self._delay = _SHORTEST if lifetime > _SETTLED else max(_SHORTEST, doubled)
+        self._due = time.monotonic() + self._delay
+
+    def is_over(self) -> bool:
+        """Tell whether it is time to start again."""
+        return time.monotonic() >= self._due
+
+
+def command_of(module: ApplicationModule) -> list[str]:
+    """Return the program of a module and its arguments, as yarpmanager would call them.
+
+    Raises:
+        ConfigError: The program is not found.
+    """
+    if module.deployer == _DEVICE:
+        return [_found(_DEVICE, module), "--device", module.program, *module.arguments]
+    program = _found(module.program, module)
+    interpreter = [_found(module.deployer, module)] if module.deployer else []
+    return [*interpreter, program, *module.arguments]
+
+
+def environment_of(module: ApplicationModule, mark: str) -> Mapping[str, str]:
+    """Return the variables that a module sees; ``mark`` tells which run it belongs to."""
+    own = {"YARP_PORT_PREFIX": module.prefix} if module.prefix else {}
+    return {**os.environ, "PYTHONUNBUFFERED": "1", **module.environment, **own, MARK: mark}
+
+
+def work_folder_of(module: ApplicationModule) -> Path:
+    """Return where a module runs.
+
+    Raises:
+        ConfigError: There is no such folder.
+    """
+    folder = Path(module.work_folder or ".").expanduser()
+    if not folder.is_dir():
+        raise ConfigError(f"{module.place}: <workdir>: there is no folder {folder}")
+    return folder
+
+
+def _found(program: str, module: ApplicationModule) -> str:
+    own = Path(sys.executable).parent  # first: another version of Gradiva may be on PATH
+    folders = [module.work_folder, str(own), os.environ.get("PATH", os.defpath)]
+    found = shutil.which(program, path=os.pathsep.join(filter(None, folders)))
+    if found is None and module.deployer and Path(program).is_file():
+        found = program  # a script needs not be executable
+    if found is None:
+        raise ConfigError(f"{module.place}: <name>: no program '{program}', neither in {own} nor on PATH")
+    return str(Path(found).absolute())
+
+
+class Ending(StrEnum):
+    """What it took."""
+
+    QUIT = "quit"
+    TERMINATED = "terminated"
+    KILLED = "killed"
+    IMMORTAL = "does not end"
+
+
+class Endable(Protocol):
+    """A process."""
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        ...
+
+    def ask_to_quit(self) -> bool:
+        """Ask it over RPC; False if it cannot be asked, or does not answer."""
+        ...
+
+    def send(self, number: signal.Signals) -> None:
+        """Send it a signal."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EndTimeouts:
+    """How long each step may take.
+
+    Attributes:
+        after_quit: [s] A robot that walks closes its feet first, for which its module takes 10 s at most.
+        after_terminate: [s].
+        after_kill: [s] only a process that hangs in the kernel needs more than a moment.
+    """
+
+    after_quit: float = 15.0
+    after_terminate: float = 4.0
+    after_kill: float = 2.0
+
+
+def end_process(process: Endable, timeouts: EndTimeouts, hurry: Event) -> Ending:
+    """End a process and return what it took; ``hurry`` leaves out the polite part."""
+    if not process.is_alive:
+        return Ending.QUIT
+    if not hurry.is_set() and process.ask_to_quit() and _ended(process, timeouts.after_quit, hurry):
+        return Ending.QUIT
+    process.send(signal.SIGTERM)
+    if _ended(process, timeouts.after_terminate, hurry):
+        return Ending.TERMINATED
+    process.send(signal.SIGKILL)
+    return Ending.KILLED if _ended(process, timeouts.after_kill, Event()) else Ending.IMMORTAL
+
+
+def _ended(process: Endable, timeout: float, hurry: Event) -> bool:
+    deadline = time.monotonic() + timeout
+    while process.is_alive:
+        if time.monotonic() >= deadline or hurry.is_set():
+            return not process.is_alive
+        time.sleep(_LOOK)
+    return True
 
 
 class ModuleState(StrEnum):
@@ -26,6 +211,66 @@ class ModuleState(StrEnum):
     STOPPING = "stopping"
     STOPPED = "stopped"
     ELSEWHERE = "elsewhere"  # on a computer that only yarpmanager reaches
+
+
+class ApplicationNetwork:
+    """Asks ports and the name server. What does not answer is not there; nothing is raised."""
+
+    def has(self, port: str) -> bool:
+        """Tell whether a port is registered and answers."""
+        return is_there(port)
+
+    def replies(self, port: str, request: str, reply: str) -> bool:
+        """Tell whether a port answers ``request``, and by ``reply`` if that is not empty."""
+        answer = ask(port, yarp.Bottle(request), _ANSWER_TIMEOUT)
+        return answer is not None and (not reply or answer.toString() == yarp.Bottle(reply).toString())
+
+    def quit(self, prefix: str) -> bool:
+        """Tell the module at ``prefix`` to quit; False if there is no answer."""
+        return ask(f"{prefix}/rpc", yarp.Bottle("quit"), _ANSWER_TIMEOUT) is not None
+
+    def health(self, prefix: str) -> dict[str, Element]:
+        """Return what the module at ``prefix`` tells of itself; empty if it does not."""
+        answer = ask(f"{prefix}/rpc", yarp.Bottle("getHealth"), _GLANCE)
+        items = [] if answer is None else as_items(answer)
+        if not is_ok(items):
+            return {}
+        return {word(pair[0]): pair[1] for pair in items[1:] if isinstance(pair, list) and len(pair) == 2}
+
+    def names(self) -> frozenset[str]:
+        """Return the names of all ports that are registered."""
+        return registered_names()
+
+    def forget_dead(self, names: Iterable[str]) -> list[str]:
+        """Unregister those of ``names`` that do not answer; return which."""
+        dead = [name for name in names if not is_there(name)]
+        for name in dead:
+            yarp.Network.unregisterName(name)
+        return dead
+
+
+def marked_processes(mark: str) -> list[int]:
+    """Return the processes that carry ``mark``, without this one."""
+    numbers = (int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal())
+    return [number for number in numbers if number != os.getpid() and carries(number, mark)]
+
+
+def carries(process: int, mark: str) -> bool:
+    """Tell whether a living process carries ``mark``; one that has ended and is not yet buried does not."""
+    try:
+        environment = Path(f"/proc/{process}/environ").read_bytes()
+    except OSError:  # it has ended, or belongs to somebody else
+        return False
+    return f"{MARK}={mark}".encode() in environment.split(b"\0")
+
+
+def send_signal(process: int, number: signal.Signals) -> None:
+    """Send a signal to a process and to its group, if it leads one."""
+    with suppress(ProcessLookupError, PermissionError):
+        if os.getpgid(process) == process:
+            os.killpg(process, number)
+        else:
+            os.kill(process, number)
 
 
 class RunningModule:

@@ -22,7 +22,7 @@ from gradiva.robot_model import Environment, ForceTorqueServer, RobotDescription
 from gradiva.setup import robots_with_ports
 from gradiva.yarp_modules.remote_layers import layer_connections
 
-_PATIENCE = 60  # [s] for the ports of Gazebo and of the robot, which start slowly
+_TIMEOUT = 60  # [s] for the ports of Gazebo and of the robot, which start slowly
 _CONTROLLER, _PLANNER, _MODEL_CONTROL = "/walking-coordinator", "/planner", "/model-control"
 _LAYERS = layer_connections(f"{_CONTROLLER}/whole-body", _PLANNER, _MODEL_CONTROL, "fast_tcp")
 
@@ -134,7 +134,7 @@ def _has_contact(server: ForceTorqueServer) -> bool:
 
 
 def _module(program: str, parameters: str, rank: int, ports: Sequence[str] = (), node: str = "localhost") -> str:
-    waits = [f'            <port timeout="{_PATIENCE}">{port}</port>' for port in ports]
+    waits = [f'            <port timeout="{_TIMEOUT}">{port}</port>' for port in ports]
     dependencies = ["        <dependencies>", *waits, "        </dependencies>"] if waits else []
     return "\n".join(
         [

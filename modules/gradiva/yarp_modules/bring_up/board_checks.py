@@ -24,7 +24,7 @@ from gradiva.yarp_modules.robot.joint_boards import (
 from gradiva.yarp_modules.robot.joint_modes import mode_name
 from gradiva.yarp_modules.robot.yarp_robot import YarpRobot
 
-_PATIENCE = 1.0  # [s] for the first state to come
+_TIMEOUT = 1.0  # [s] for the first state to come
 _LOOK = 0.01  # [s]
 _UNFIT = {
     yarp.VOCAB_CM_HW_FAULT: "release the emergency button, clear the fault of the board, then switch the motor on",
@@ -110,7 +110,7 @@ def probe_board(remote: str, local: str, carrier: str) -> BoardProbe:
 
 
 def _is_read(encoders: yarp.IEncoders, positions: yarp.DVector) -> bool:
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TIMEOUT
     while not encoders.getEncoders(positions):
         if time.monotonic() > deadline:
             return False

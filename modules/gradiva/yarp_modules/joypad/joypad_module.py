@@ -1,25 +1,87 @@
-"""The keyboard as a joypad."""
+"""The joypad: sends goals and commands by keys to the coordinator."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from queue import SimpleQueue
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import Element, NetworkError, PersistentConnections, fill_bottle, yarp
+from gradiva.middleware import Element, NetworkError, PersistentConnections, as_bottle, as_items, fill_bottle, yarp
 from gradiva.setup import data_folder, read_toml
 from gradiva.yarp_modules.gradiva_module import GradivaModule
-from gradiva.yarp_modules.joypad.coordinator_client import CoordinatorClient
-from gradiva.yarp_modules.joypad.joypad_config import JoypadConfig
-from gradiva.yarp_modules.joypad.key_stick import HELP, KEYS, KeyCommand, KeyStick
-from gradiva.yarp_modules.joypad.recorded_keys import RecordedKeys
-from gradiva.yarp_modules.joypad.terminal_keys import TerminalKeys
+from gradiva.yarp_modules.joypad.keys import HELP, KEYS, JoypadConfig, KeyCommand, KeyStick, RecordedKeys, TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
 from gradiva.yarp_modules.rpc_commands import fail, is_called, is_ok, ok, word
 from gradiva.yarp_modules.tick_timing import present_time
 
+_REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
+_FAREWELL = 1.0  # [s] for the last commands when the joypad ends
+Tell = Callable[[str, list[Element] | None], None]
+"""Called with a command and its reply; None where nobody answered."""
 _COORDINATOR = "/walking-coordinator"
+
+
+class CoordinatorClient:
+    """Sends one command after the other through a port of its own, in a thread of its own.
+
+    Args:
+        name: Of the port.
+        tell: Called in that thread.
+    """
+
+    def __init__(self, name: str, tell: Tell) -> None:
+        self.name = name
+        self._tell = tell
+        self._port = yarp.RpcClient()
+        self._port.asPort().setTimeout(_REPLY_TIMEOUT)
+        self._commands: SimpleQueue[str | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def open(self) -> None:
+        """Open the port and begin to send.
+
+        Raises:
+            NetworkError: The port could not be opened.
+        """
+        if not self._port.open(self.name):
+            raise NetworkError(f"port {self.name} could not be opened: is this module running already?")
+        self._thread.start()
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the coordinator has been reached."""
+        return bool(self._port.getOutputCount() > 0)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no command is waiting to be sent."""
+        return self._commands.empty()
+
+    def send(self, command: str) -> None:
+        """Send a command; does not wait."""
+        self._commands.put(command)
+
+    def close(self) -> None:
+        """Send what waits, if that is answered within a second; then wait no longer."""
+        self._commands.put(None)
+        if self._thread.is_alive():
+            self._thread.join(timeout=_FAREWELL)
+        self._port.interrupt()
+        self._port.close()
+
+    def _run(self) -> None:
+        while (command := self._commands.get()) is not None:
+            self._tell(command, self._reply_to(command))
+
+    def _reply_to(self, command: str) -> list[Element] | None:
+        if not self.is_connected:
+            return None
+        reply = yarp.Bottle()
+        is_answered = self._port.write(as_bottle([command]), reply) and reply.size() > 0
+        return list(as_items(reply)) if is_answered else None
 
 
 class JoypadModule(GradivaModule):

@@ -19,7 +19,7 @@ from gradiva.yarp_modules.tick_timing import control_time
 _PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
 _FLUSH_PERIOD = 1.0  # [s] a crash loses at most that
 _FINISH_AFTER = 10.0  # [s] without a message: then the run is over
-_PATIENCE_FOR_NAMES = 2.0  # [s] then numbers stand in for the names
+_NAMES_TIMEOUT = 2.0  # [s] then numbers stand in for the names
 _SAME_RESTART = 5.0  # [s] in which one restart may be noticed in two ways
 _SOURCE = "/walking-coordinator/logger"
 _LOGGER = logging.getLogger("gradiva.module")
@@ -156,7 +156,7 @@ class LoggerModule(GradivaModule):
 
     def _ask_for_names(self, sample: VectorsSample) -> None:
         """Wait a moment for the connection by which the names come: it is made just after that of the signals."""
-        deadline = time.monotonic() + _PATIENCE_FOR_NAMES
+        deadline = time.monotonic() + _NAMES_TIMEOUT
         while not self.isStopping():
             try:
                 self._names = self._client.element_names()

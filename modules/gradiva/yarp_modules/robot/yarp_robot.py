@@ -302,12 +302,12 @@ class YarpRobot:
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
-        patience = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
+        timeout = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
         self._joints.open(local, config.carrier)
         self._modes.open(self._joints.driver)
         self._orders.open()
-        self._wrenches.open(local, config.carrier, patience)
-        self._imu.open(local, config.carrier, patience)
+        self._wrenches.open(local, config.carrier, timeout)
+        self._imu.open(local, config.carrier, timeout)
         if self._base is not None:
             self._base.open(local, config.carrier)
         self._temperatures.open(self._joints.driver)

@@ -1,25 +1,93 @@
-"""All joints behind the control boards of a simulated robot: what they were told, and where they are."""
+"""All joints behind the control boards of a simulated robot: their modes, set-points and measured state."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import ControlMode as ServoMode
 from gradiva.common import Measurement, NDArray
+from gradiva.common.smoothing import minimum_jerk
 from gradiva.middleware import ControlMode, InteractionMode, NotOffered
 from gradiva.simulation import JointRanges, MixedCommand
-from gradiva.yarp_modules.simulator.joint_move import JointMove
-from gradiva.yarp_modules.simulator.mode_rows import AT_POSITION, AT_TORQUE, AT_VELOCITY, ModeRows
 
+AT_POSITION = frozenset({ControlMode.POSITION, ControlMode.POSITION_DIRECT, ControlMode.MIXED})
+AT_VELOCITY = frozenset({ControlMode.VELOCITY, ControlMode.VELOCITY_DIRECT})
+AT_TORQUE = frozenset({ControlMode.TORQUE})
+Rows = npt.NDArray[np.int_]
 Joints = Sequence[int]
-
 FOLLOWS_MOVES = frozenset({ControlMode.POSITION, ControlMode.MIXED})
 FOLLOWS_VELOCITY = AT_VELOCITY | {ControlMode.MIXED}
 _OFFERED = AT_POSITION | AT_VELOCITY | AT_TORQUE | {ControlMode.IDLE, ControlMode.FORCE_IDLE}
 _SLOWEST = 1e-3  # [rad/s] a move at speed zero would never end
+
+
+@dataclass(frozen=True, slots=True)
+class JointMove:
+    """A move of one joint, from rest to rest.
+
+    Attributes:
+        start: [rad].
+        goal: [rad].
+        begin: When it begins, [s].
+        duration: [s].
+    """
+
+    start: float
+    goal: float
+    begin: float
+    duration: float
+
+    @classmethod
+    def at_speed(cls, start: float, goal: float, begin: float, speed: float) -> JointMove:
+        """Return a move whose mean speed is ``speed`` [rad/s], as that of the robot's boards."""
+        return cls(start, goal, begin, abs(goal - start) / speed)
+
+    def position(self, time: float) -> float:
+        """Return where the joint should be, [rad]."""
+        return self.start + (self.goal - self.start) * minimum_jerk(self._ratio(time))[0]
+
+    def is_over(self, time: float) -> bool:
+        """Tell whether the goal is reached."""
+        return time >= self.begin + self.duration
+
+    def _ratio(self, time: float) -> float:
+        return 1.0 if self.is_over(time) else max(0.0, time - self.begin) / self.duration
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ModeRows:
+    """Some joints by what their modes follow; idle ones follow nothing.
+
+    Attributes:
+        position: Indices of those that follow positions.
+        velocity: Of those that follow velocities.
+        torque: Of those that follow torques.
+        placed: Of those that follow positions or velocities.
+    """
+
+    position: Rows
+    velocity: Rows
+    torque: Rows
+    placed: Rows
+
+    @classmethod
+    def of(cls, joints: Iterable[int], modes: Sequence[ControlMode]) -> ModeRows:
+        """Sort ``joints``, indices into ``modes``."""
+        some = [int(joint) for joint in joints]
+        kinds = (AT_POSITION, AT_VELOCITY, AT_TORQUE, AT_POSITION | AT_VELOCITY)
+        return cls(*(np.array([joint for joint in some if modes[joint] in kind], dtype=int) for kind in kinds))
+
+    def chosen(self, position: NDArray, velocity: NDArray, torque: NDArray) -> NDArray:
+        """Return what each joint follows, of all joints; 0 for those that are not among these or are idle."""
+        values = np.zeros(len(position))
+        for rows, targets in ((self.position, position), (self.velocity, velocity), (self.torque, torque)):
+            values[rows] = targets[rows]
+        return values
 
 
 class SimulatedJoints:

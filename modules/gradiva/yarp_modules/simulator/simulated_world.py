@@ -22,9 +22,8 @@ from gradiva.simulation import (
     joint_ranges,
 )
 from gradiva.yarp_modules.simulator.body_sensors import BodySensors
-from gradiva.yarp_modules.simulator.joint_settings import joint_settings
 from gradiva.yarp_modules.simulator.simulated_joints import SimulatedJoints
-from gradiva.yarp_modules.simulator.simulated_part import SimulatedPart
+from gradiva.yarp_modules.simulator.simulated_part import SimulatedPart, joint_settings
 
 _IDLE_STIFFNESS = 1e-6  # [N·m/rad] in the place of none: set-points are divided by it
 _HELD_STIFFNESS, _HELD_DAMPING = 100.0, 10.0  # [N·m/rad, N·m·s/rad] told of joints that no physics moves

@@ -20,20 +20,20 @@ from gradiva.walking import WalkingLayers
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
 from gradiva.yarp_modules.rpc_commands import fail, is_called, ok
-from gradiva.yarp_modules.simulator.external_wrench import FORMAT, answer_push
-from gradiva.yarp_modules.simulator.fault_command import HELP as FAULT_HELP
-from gradiva.yarp_modules.simulator.fault_command import answer_fault
-from gradiva.yarp_modules.simulator.lockstep_gate import LockstepGate
-from gradiva.yarp_modules.simulator.pace import Pace
-from gradiva.yarp_modules.simulator.pause import Pause
+from gradiva.yarp_modules.simulator.simulated_time import LockstepGate, Pace, Pause, RealTimeFactor
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
-from gradiva.yarp_modules.simulator.simulator_ports import SimulatorPorts
-from gradiva.yarp_modules.simulator.speedometer import Speedometer
+from gradiva.yarp_modules.simulator.simulator_ports import (
+    FAULT_HELP,
+    PUSH_FORMAT,
+    SimulatorPorts,
+    answer_fault,
+    answer_push,
+)
 
 _SLICE = (
     0.001  # [s] of simulated time between two looks at the set-points, in real time; and between times of the clock
 )
-_PATIENCE = 1.0  # [s] of real time, with a controller that has stopped commanding in lockstep
+_TIMEOUT = 1.0  # [s] of real time, with a controller that has stopped commanding in lockstep
 _WARNING_PERIOD = 5.0  # [s] between two lines about a machine that is too slow
 _LOGGER = logging.getLogger("gradiva.simulator")
 
@@ -54,7 +54,7 @@ class Simulator(GradivaModule):
         ModuleOption("paused", "begin with time standing still, until resume or advance"),
         ModuleOption("pose", "where the robot stands, 'x y yaw' in m, m, degrees", "POSE"),
         ModuleOption("seed", "of the sensors' noise, 0 by default", "NUMBER"),
-        ModuleOption("patience", "with a silent controller in lockstep, 1 s by default", "SECONDS"),
+        ModuleOption("timeout", "with a silent controller in lockstep, 1 s by default", "SECONDS"),
     )
     COMMANDS: ClassVar[tuple[str, ...]] = (
         "getStatus   time, speed, whether the robot fell, whose commands are waited for",
@@ -62,7 +62,7 @@ class Simulator(GradivaModule):
         "resume   let time pass",
         "advance SECONDS   let so much time pass, then pause; answered when it has passed",
         "reset   put the robot back to its start posture; time goes on",
-        f"push {FORMAT}   in N, N·m, s, world, at the link's centre of mass",
+        f"push {PUSH_FORMAT}   in N, N·m, s, world, at the link's centre of mass",
         FAULT_HELP,
     )
 
@@ -82,10 +82,10 @@ class Simulator(GradivaModule):
         self._world = SimulatedWorld(setup.robot, setup.simulation, posture, int(options.number("seed", 0.0)))
         self._lock = threading.RLock()  # of the world: ticks and answers
         self._ports = SimulatorPorts(self._world, self._push)
-        self._gate = LockstepGate(self._world.parts.values(), options.number("patience", _PATIENCE))
+        self._gate = LockstepGate(self._world.parts.values(), options.number("timeout", _TIMEOUT))
         self._pace = Pace(speed)
         self._pause = Pause("paused" in options.extras)
-        self._speedometer = Speedometer()
+        self._speedometer = RealTimeFactor()
         self._sample: WorldSample | None = None
         self._has_told_fall = False
         self._slowness = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
@@ -155,8 +155,8 @@ class Simulator(GradivaModule):
     def _lockstep_period(self) -> int:
         silent = self._gate.wait(self.isStopping)
         if silent:
-            names, patience = ", ".join(silent), self.options.number("patience", _PATIENCE)
-            _LOGGER.warning("lockstep: no command for %s within %g s; it is not waited for any more", names, patience)
+            names, timeout = ", ".join(silent), self.options.number("timeout", _TIMEOUT)
+            _LOGGER.warning("lockstep: no command for %s within %g s; it is not waited for any more", names, timeout)
         is_late = False
         if self._gate.expected:
             self._pace.begin_anew()

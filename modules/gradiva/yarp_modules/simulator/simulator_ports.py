@@ -1,14 +1,18 @@
-"""The ports of a simulated robot: those that the Gazebo YARP plug-ins open."""
+"""The ports of a simulated robot, those that the Gazebo YARP plug-ins open; pushes and faults as commands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from gradiva.common import nearest_name
 from gradiva.middleware import (
+    NAMED_ERRORS,
     AnalogSensorsServer,
     ClockMessage,
     ControlBoardServer,
+    Element,
     Measurements,
     NetworkError,
     RequestReader,
@@ -18,12 +22,19 @@ from gradiva.middleware import (
     yarp,
 )
 from gradiva.robot_model import Environment
-from gradiva.yarp_modules.simulator.audience import Audience
-from gradiva.yarp_modules.simulator.external_wrench import PushLink, answer_push
+from gradiva.simulation import Fault, FaultKind, Push
+from gradiva.yarp_modules.rpc_commands import fail, ok, word
 from gradiva.yarp_modules.simulator.simulated_world import SimulatedWorld, WorldSample
 
+PUSH_FORMAT = "link fx fy fz tx ty tz duration"
+PUSH_HELP = (
+    f"{PUSH_FORMAT}   forces in N, torques in N·m, axes of the world, at the link's centre of mass; duration in s"
+)
+PushLink = Callable[[str, tuple[float, ...], tuple[float, ...], float], Push]
+FAULT_FORMAT = "KIND SECONDS [NAME [VALUE]]"
+FAULT_HELP = f"fault {FAULT_FORMAT}   from now on, for ever if 0 s; KIND: {' '.join(FaultKind)}"
+_LISTENER_PERIOD = 0.1  # [s] of real time between two looks: asking a port costs as much as sending a short message
 AnyPort = yarp.Port | yarp.BufferedPortBottle | yarp.BufferedPortVector
-
 CLOCK = "/clock"
 _LARGEST_COUNT = 2**31 - 1
 
@@ -67,7 +78,7 @@ class SimulatorPorts:
         self._push_port = yarp.Port()
         self._push_reader = RequestReader(lambda items: answer_push(items, push))  # the bindings do not keep it alive
         self._count = 0
-        self._audience = Audience(self._listened())
+        self._audience = ListenerCache(self._listened())
 
     def open(self) -> None:
         """Open all ports.
@@ -153,6 +164,87 @@ class SimulatorPorts:
                     vector.set(place, value)
                 port.setEnvelope(stamp)
                 port.write()
+
+
+class ListenerCache:
+    """Knows which of many ports have listeners; a new one is noticed within a tenth of a second.
+
+    Args:
+        counts: By name of the port, how to ask whether somebody listens.
+    """
+
+    def __init__(self, counts: Mapping[str, Callable[[], bool]]) -> None:
+        self._counts = counts
+        self._heard: frozenset[str] = frozenset()
+        self._due = -float("inf")
+
+    def look(self) -> None:
+        """Ask the ports, if it is time."""
+        now = time.monotonic()
+        if now >= self._due:
+            self._due = now + _LISTENER_PERIOD
+            self._heard = frozenset(name for name, is_heard in self._counts.items() if is_heard())
+
+    def hears(self, name: str) -> bool:
+        """Tell whether somebody listened to a port at the last look."""
+        return name in self._heard
+
+
+def answer_push(items: Sequence[Element], push: PushLink) -> list[Element]:
+    """Push as a request says; return ``[ACK] …`` or ``[ERROR] …`` with the reason."""
+    if items and items[0] == "help":
+        return [PUSH_HELP]
+    try:
+        link, numbers = _taken_apart(items)
+        return [f"[ACK] Correct command format: {push(link, numbers[:3], numbers[3:6], numbers[6])}"]
+    except (ValueError, *NAMED_ERRORS) as error:
+        return [f"[ERROR] {error}"]
+
+
+def _taken_apart(items: Sequence[Element]) -> tuple[str, tuple[float, ...]]:
+    if len(items) != 8 or not isinstance(items[0], str):
+        raise ValueError(f"expected: {PUSH_FORMAT}")
+    numbers = tuple(float(item) for item in items[1:] if isinstance(item, int | float))
+    if len(numbers) != 7:
+        raise ValueError(f"expected seven numbers behind the link: {PUSH_FORMAT}")
+    return items[0], numbers
+
+
+def answer_fault(items: Sequence[Element], time: float, inject: Callable[[Fault], None]) -> list[Element]:
+    """Let a sensor or a motor fail as a request says.
+
+    Args:
+        items: Of the request, behind the word.
+        time: Since the robot's start, [s]: when the fault begins.
+        inject: Takes the fault; `WalkingError` where the robot has no such joint or sensor.
+    """
+    try:
+        fault = parse_fault(items, time)
+        inject(fault)
+    except NAMED_ERRORS as error:
+        return fail(str(error))
+    except ValueError as error:
+        return fail(f"{error}; expected: fault {FAULT_FORMAT}")
+    return ok(str(fault.kind), ["start", time])
+
+
+def parse_fault(items: Sequence[Element], time: float) -> Fault:
+    """Return the fault that a request tells.
+
+    Raises:
+        ValueError: It tells none.
+        ConfigError: Its values do not fit its kind.
+    """
+    if not 2 <= len(items) <= 4:
+        raise ValueError(f"{len(items)} words")
+    kind, duration = items[:2]
+    name: Element = items[2] if len(items) > 2 else ""
+    value: Element = items[3] if len(items) > 3 else 0.0
+    if word(kind) not in list(FaultKind):
+        raise ValueError(f"no kind of fault '{word(kind)}'{nearest_name(word(kind), list(FaultKind))}")
+    if not isinstance(duration, int | float) or not isinstance(value, int | float) or not isinstance(name, str):
+        raise ValueError("seconds and value have to be numbers, the name a word")
+    return Fault(FaultKind(word(kind)), time, float(duration) or None, name, float(value))
 
 
 def _server_has_readers(server: ControlBoardServer | AnalogSensorsServer) -> bool:

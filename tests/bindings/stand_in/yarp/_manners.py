@@ -9,10 +9,10 @@ from typing import Any
 
 from pureyarp import api
 from pureyarp.errors import NetworkError, PeerUnreachable
-from pureyarp.network import port_registration, registration_keeper
-from pureyarp.network.current_settings import current_settings
-from pureyarp.network.name_client import NameClient
-from pureyarp.network.open_socket import open_socket
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.peers import NameClient
+from pureyarp.network.registrations import PortRegistration
+from pureyarp.network.settings import current_settings
 
 from ._journal import end_process, note, place
 
@@ -107,8 +107,9 @@ def _conflicts(name: str) -> bool:
 
 
 # The real bindings register a port once; the embedded implementation would keep it registered.
-_ONCE = {"keep": lambda *_: None, "forget": lambda *_: True, "kept_contact": lambda *_: None}
-port_registration.registration_keeper = SimpleNamespace(**{**vars(registration_keeper), **_ONCE})
+PortRegistration._keeper = SimpleNamespace(  # type: ignore[assignment]
+    keep=lambda *_: None, forget=lambda *_: True, kept_contact=lambda *_: None
+)
 
 
 def _close(port: Any) -> None:

@@ -1,0 +1,1 @@
+"""Experiments that can be asked for by name: one file a chapter of their source."""

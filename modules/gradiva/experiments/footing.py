@@ -1,0 +1,256 @@
+"""Checks before a walk whether the robot can stand on the slope or soft ground that it is to walk on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import ConfigError, ControlMode, NDArray, Side, SoleRectangle
+from gradiva.contacts import static_sinkage
+from gradiva.setup import Setup
+from gradiva.simulation import GroundKind
+
+_STIFFNESS = "simulation.viscoelastic.stiffness"
+_DEEPEST = 0.2  # [-] of the CoM's height; on the thesis' sole iCub v2.7 walks at 0.12, steps at 0.18, falls at 0.24
+_LEAST_MARGIN = 0.8  # [-] of resisting over toppling; iCub v2.7 walks by position at 0.87, 1.0 and 1.2, falls at 0.72
+_TILTING = math.radians(1.0) / 1e-3  # [rad/m] from which on it is worth a word that soles roll
+
+
+@dataclass(frozen=True, slots=True)
+class SoftFooting:
+    r"""A robot on one foot, on springs of stiffness k per area (thesis, corollary 1).
+
+    .. math:: d = \frac{m g}{k l w}, \qquad K = \frac{k l w^3}{12}, \qquad T = m g h, \qquad c = \frac{m g}{K}
+
+    ==============================  ==========================================================
+    Symbol                          Field
+    ==============================  ==========================================================
+    m g                             ``weight``, [N]
+    h                               ``com_height``, [m]
+    k                               ``stiffness``, of the softest place, [N/m³]
+    l, w                            length and width of ``sole``, the longer first, [m]
+    d, K, T, c                      the properties
+    ==============================  ==========================================================
+    """
+
+    weight: float
+    com_height: float
+    stiffness: float
+    sole: SoleRectangle
+
+    @classmethod
+    def of(cls, setup: Setup) -> SoftFooting:
+        """Return the footing of a configuration, whatever kind of ground it chooses."""
+        simulation = setup.simulation
+        return cls(
+            weight=setup.robot.mass * simulation.plant.mass_scale * simulation.ground.gravity,
+            com_height=setup.walking.planner.com_height,
+            stiffness=simulation.viscoelastic.softest,
+            sole=setup.robot.sole,
+        )
+
+    @property
+    def sinkage(self) -> float:
+        """How deep the foot sinks, [m]."""
+        return static_sinkage(self.weight, self.sole, self.stiffness)
+
+    @property
+    def resistance(self) -> float:
+        """Moment with which the ground resists the sole's rolling about its longer axis, [N·m/rad]."""
+        length, width = sorted((self.sole.length, self.sole.width), reverse=True)
+        return self.stiffness * length * width**3 / 12.0
+
+    @property
+    def toppling(self) -> float:
+        """Moment with which the weight topples a robot of stiff joints, [N·m/rad]."""
+        return self.weight * self.com_height
+
+    @property
+    def compliance(self) -> float:
+        """How far the sole rolls for each metre that the ZMP is off its middle, [rad/m]."""
+        return self.weight / self.resistance
+
+
+def check_footing(setup: Setup) -> None:
+    """Pass when the robot may stand on its ground; what is near the bounds may still fall.
+
+    Raises:
+        ConfigError: It sinks deeper than its gait can take, or servos that hold joints topple it.
+    """
+    if setup.simulation.ground.kind != GroundKind.VISCOELASTIC:
+        return
+    footing, control = SoftFooting.of(setup), setup.walking.walking.control
+    deepest = _DEEPEST * footing.com_height
+    if footing.sinkage > deepest:
+        raise ConfigError(
+            f"{_STIFFNESS}={footing.stiffness:g} N/m³: on one foot {setup.robot.title} sinks by m g / (k A) ="
+            f" {1e3 * footing.sinkage:.0f} mm, its gait takes {1e3 * deepest:.0f} mm, a fifth of the CoM's height:"
+            f" the ground has to have {_rounded_up(footing.stiffness * footing.sinkage / deepest)} N/m³",
+            [_STIFFNESS],
+        )
+    least = _LEAST_MARGIN * footing.toppling
+    if control is not ControlMode.TORQUE and footing.resistance < least:
+        raise ConfigError(
+            f"{_STIFFNESS}={footing.stiffness:g} N/m³: a robot whose joints are held by {control} control topples, as"
+            f" its sole resists rolling by k l w³/12 = {footing.resistance:.3g} N·m/rad alone, and its weight m g h ="
+            f" {footing.toppling:.3g} N·m/rad takes {least:.3g}: walk with --control torque, or on"
+            f" {_rounded_up(footing.stiffness * least / footing.resistance)} N/m³",
+            [_STIFFNESS],
+        )
+
+
+def footing_note(setup: Setup) -> str | None:
+    """Return one line on how much the soles are going to roll; None where that is not worth a word."""
+    if setup.simulation.ground.kind != GroundKind.VISCOELASTIC:
+        return None
+    footing = SoftFooting.of(setup)
+    if footing.compliance < _TILTING:
+        return None
+    return (
+        f"on this ground one foot sinks by {1e3 * footing.sinkage:.0f} mm and rolls by"
+        f" {math.degrees(1e-3 * footing.compliance):.1f}° for each millimetre that the ZMP is off the sole's middle"
+    )
+
+
+def _rounded_up(stiffness: float) -> str:
+    """Return a stiffness with two digits that is not below the given one."""
+    unit = 10.0 ** (math.floor(math.log10(stiffness)) - 1)
+    return f"{math.ceil(stiffness / unit - 1e-9) * unit:.2g}"
+
+
+_WORTH_A_WORD = math.radians(0.5)
+_MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 (torque), 0.67 and 0.71 (velocity control)
+_EIGHTH, _QUARTER = math.radians(45.0), math.radians(90.0)
+_DIRECTIONS = (
+    "ahead",
+    "ahead and to the left",
+    "to the left",
+    "behind and to the left",
+    "behind",
+    "behind and to the right",
+    "to the right",
+    "ahead and to the right",
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SlopeFooting:
+    r"""A robot that stands perpendicular to its ground, as its plan has it.
+
+    .. math:: c = -h \tan\theta \, (\cos\phi, \sin\phi)
+
+    ==============================  ==========================================================
+    Symbol                          Field
+    ==============================  ==========================================================
+    :math:`\theta`, :math:`\phi`      ``steepness`` and ``uphill``, [rad]
+    h                               ``com_height``, [m]
+    c                               ``com_shift``
+    ==============================  ==========================================================
+
+    Attributes:
+        steepness: Of the ground, [rad].
+        uphill: Heading in which it rises most, counter-clockwise from where the robot faces, [rad].
+        com_height: Above the ground, [m].
+        room: From the ZMP of standing to the edges of the soles in front, at the left, behind, at the right, [m].
+        friction: Of the ground, [-].
+        walked: How steep ground has been seen to be walked ahead or back and to the sides, [rad]; None: not known, or
+            known of position control alone, which topples first as its servos yield.
+    """
+
+    steepness: float
+    uphill: float
+    com_height: float
+    room: tuple[float, float, float, float]
+    friction: float
+    walked: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, setup: Setup) -> SlopeFooting:
+        """Return the footing of a configuration."""
+        ground, planner, robot = setup.simulation.ground, setup.walking.planner, setup.robot
+        corners = robot.sole.corners(Side.LEFT)
+        front, aside = corners.max(axis=0) - [planner.zmp_offset[0], -0.5 * planner.step_width]
+        behind = planner.zmp_offset[0] - corners[:, 0].min()
+        limits = robot.max_slope_deg if setup.walking.walking.control is ControlMode.POSITION else None
+        return cls(
+            steepness=ground.steepness,
+            uphill=ground.uphill,
+            com_height=planner.com_height - robot.sole.z,
+            room=(float(front), float(aside), float(behind), float(aside)),
+            friction=ground.friction,
+            walked=None if limits is None else (math.radians(limits[0]), math.radians(limits[1])),
+        )
+
+    @property
+    def com_shift(self) -> NDArray:
+        """Where below the CoM the ground is, from where the plan has it, [m], shape (2,)."""
+        up = np.array([math.cos(self.uphill), math.sin(self.uphill)])
+        return -self.com_height * math.tan(self.steepness) * up
+
+    @property
+    def topples_at_rest(self) -> bool:
+        """Whether the CoM is too near to the edge of the soles, or beyond."""
+        forward, left = self.com_shift
+        front, at_left, behind, at_right = (_MOST_ROOM * room for room in self.room)
+        return not (-behind < forward < front and -at_right < left < at_left)
+
+    @property
+    def topples_walking(self) -> bool:
+        """Whether the slope is steeper than what has been seen to be walked, an ellipse over the headings."""
+        if self.walked is None:
+            return False
+        ahead, aside = self.steepness * math.cos(self.uphill), self.steepness * math.sin(self.uphill)
+        return math.hypot(ahead / self.walked[0], aside / self.walked[1]) > 1.0
+
+    @property
+    def slips(self) -> bool:
+        """Whether friction does not hold the soles."""
+        return math.tan(self.steepness) >= self.friction
+
+    def __str__(self) -> str:
+        """Return steepness and direction, as in "a slope of 3.0° that rises ahead"."""
+        direction = _DIRECTIONS[round(self.uphill / _EIGHTH) % 8]
+        return f"a slope of {math.degrees(self.steepness):.1f}° that rises {direction}"
+
+
+def check_slope(setup: Setup) -> None:
+    """Pass when the robot may stand on its slope.
+
+    Raises:
+        ConfigError: It slips, topples at rest, or the slope is steeper than what the robot was seen to walk.
+    """
+    footing, title = SlopeFooting.of(setup), setup.robot.title
+    if footing.steepness == 0.0:
+        return
+    if footing.slips:
+        holds = math.degrees(math.atan(footing.friction))
+        raise ConfigError(f"{footing}: the soles slip, friction={footing.friction:g} holds up to {holds:.1f}°")
+    if footing.topples_at_rest or footing.topples_walking:
+        raise ConfigError(f"{footing}: {title} topples, as its plan is for level ground: {_numbers(footing, setup)}")
+
+
+def slope_note(setup: Setup) -> str | None:
+    """Return one line on what the slope does to the robot; None on level ground."""
+    footing = SlopeFooting.of(setup)
+    if footing.steepness < _WORTH_A_WORD:
+        return None
+    return f"{footing}, and a plan for level ground: {_numbers(footing, setup)}"
+
+
+def _numbers(footing: SlopeFooting, setup: Setup) -> str:
+    """Return how far the CoM is off, how much room there is for it, and how steep is walked."""
+    shift = footing.com_shift
+    nearest = footing.room[round(math.atan2(shift[1], shift[0]) / _QUARTER) % 4]
+    text = (
+        f"the CoM is h tan θ = {1e3 * float(np.linalg.norm(shift)):.0f} mm downhill of where it is planned, the edge of"
+        f" the soles {1e3 * nearest:.0f} mm"
+    )
+    if footing.walked is None:
+        return text
+    ahead, aside = (f"{math.degrees(limit):.1f}°" for limit in footing.walked)
+    return (
+        f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
+        f" (max_slope_deg in robots/{setup.robot.name}/robot.toml)"
+    )

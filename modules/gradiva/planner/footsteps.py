@@ -1,0 +1,206 @@
+"""Footsteps on the plan's clock: poses, steps, the state from which they start, and the gait schedule."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import NDArray, PlanningError, Side, freeze_arrays
+from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.unicycle import UnicycleState
+
+
+@dataclass(frozen=True, slots=True)
+class FootPose:
+    """Pose of a sole frame on the ground plane (world).
+
+    Attributes:
+        x: [m].
+        y: [m].
+        yaw: Not wrapped: it keeps counting over several turns, [rad].
+    """
+
+    x: float
+    y: float
+    yaw: float
+
+    def point(self, x: float, y: float) -> tuple[float, float]:
+        """Return a point given in the foot's frame, in world ([m])."""
+        c, s = math.cos(self.yaw), math.sin(self.yaw)
+        return self.x + c * x - s * y, self.y + s * x + c * y
+
+    def beside(self, side: Side, width: float) -> FootPose:
+        """Return the pose of the same yaw at ``width`` [m] towards ``side``."""
+        x, y = self.point(0.0, side.sign * width)
+        return FootPose(x, y, self.yaw)
+
+    def distance(self, other: FootPose) -> float:
+        """Return the distance of the two sole origins, [m]."""
+        return math.hypot(other.x - self.x, other.y - self.y)
+
+    def near_yaw(self, yaw: float) -> FootPose:
+        """Return the same pose with its yaw counted within half a turn of ``yaw``."""
+        turns = round((yaw - self.yaw) / (2.0 * math.pi))
+        return FootPose(self.x, self.y, self.yaw + 2.0 * math.pi * turns)
+
+    def zmp_point(self, side: Side, offset: tuple[float, float]) -> NDArray:
+        """Return the nominal ZMP under this foot (world, [m], shape (2,)).
+
+        Args:
+            side: Which foot this is.
+            offset: In the frame of the left foot, [m]; mirrored for the right one.
+        """
+        return np.array(self.point(offset[0], side.sign * offset[1]))
+
+    def is_close(self, other: FootPose, tolerance: float = 1e-6) -> bool:
+        """Return whether both poses agree in position [m] and yaw [rad]."""
+        return self.distance(other) <= tolerance and abs(self.yaw - other.yaw) <= tolerance
+
+
+@dataclass(frozen=True, slots=True)
+class Footstep:
+    """Landing of a foot: place, and time on the clock of the unicycle's path.
+
+    Attributes:
+        side: The foot that moves.
+        pose: Where it lands.
+        duration: Δt since the impact before, [s].
+        unicycle: Pose and velocity of the unicycle at the impact.
+    """
+
+    side: Side
+    pose: FootPose
+    duration: float
+    unicycle: UnicycleState
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    """A footstep on the plan's clock.
+
+    Attributes:
+        footstep: Which foot, and where it lands.
+        lift_off: [s].
+        touch_down: [s].
+    """
+
+    footstep: Footstep
+    lift_off: float
+    touch_down: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlanningState:
+    """State from which a plan begins, both feet on the ground; world.
+
+    Attributes:
+        time: On the plan's clock, [s].
+        left_foot: Left sole.
+        right_foot: Right sole; its yaw is counted near that of the left one.
+        dcm_position: [m], shape (2,); at rest the ground projection of the CoM.
+        dcm_velocity: [m/s], shape (2,).
+        com_position: [m], shape (3,).
+        com_velocity: [m/s], shape (3,).
+    """
+
+    time: float
+    left_foot: FootPose
+    right_foot: FootPose
+    dcm_position: NDArray
+    dcm_velocity: NDArray
+    com_position: NDArray
+    com_velocity: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, dcm_position=(2,), dcm_velocity=(2,), com_position=(3,), com_velocity=(3,))
+        object.__setattr__(self, "right_foot", self.right_foot.near_yaw(self.left_foot.yaw))
+        numbers = [self.time]
+        for foot in (self.left_foot, self.right_foot):
+            numbers += [foot.x, foot.y, foot.yaw]
+        for vector in (self.dcm_position, self.dcm_velocity, self.com_position, self.com_velocity):
+            numbers += list(vector)
+        if not np.all(np.isfinite(numbers)):
+            raise PlanningError(f"the start of the plan is not finite: {self}")
+
+    @classmethod
+    def at_rest(cls, time: float, left_foot: FootPose, right_foot: FootPose, com_position: NDArray) -> PlanningState:
+        """Return the state of a robot that stands still with its CoM at ``com_position`` ([m], shape (3,))."""
+        com = np.asarray(com_position, dtype=float)
+        return cls(time, left_foot, right_foot, com[:2], np.zeros(2), com, np.zeros(3))
+
+    def foot(self, side: Side) -> FootPose:
+        """Return the pose of one foot."""
+        return self.left_foot if side is Side.LEFT else self.right_foot
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GaitSchedule:
+    r"""Times of N steps, and the ZMP under the foot that supports each of them.
+
+    A step is a double support and the single support that follows it. The DCM recursion has its boundaries in the
+    middle of the double supports (of the last one: where its middle would be if one more step followed).
+
+    Attributes:
+        start_time: Beginning of the first double support, [s].
+        lift_offs: Shape (N,), [s].
+        touch_downs: Shape (N,), [s].
+        boundaries: End of each step for the DCM, shape (N,), [s].
+        end_time: End of the last double support, [s].
+        supports: ZMP under the supporting foot of each step (world, [m]), shape (N, 2).
+        last_landing: ZMP under the foot that lands last (world, [m]), shape (2,).
+        middle: Of the ZMP points of both feet when all steps are done (world, [m]), shape (2,).
+    """
+
+    start_time: float
+    lift_offs: NDArray
+    touch_downs: NDArray
+    boundaries: NDArray
+    end_time: float
+    supports: NDArray
+    last_landing: NDArray
+    middle: NDArray
+
+    @property
+    def phase_times(self) -> NDArray:
+        """Starts of all supports, double and single in turn, and the end: shape (2 N + 2,), [s]."""
+        inner = np.column_stack((self.lift_offs, self.touch_downs)).ravel()
+        return np.concatenate(([self.start_time], inner, [self.end_time]))
+
+
+def schedule_gait(
+    steps: Sequence[Footstep], start: PlanningState, first_double_support: float, config: PlannerConfig
+) -> GaitSchedule:
+    """Put footsteps on the clock.
+
+    Args:
+        steps: In order; may be empty.
+        start: Where both feet stand, and when.
+        first_double_support: How long the first weight shift takes, [s].
+        config: Double support ratio, last double support, ZMP offset.
+    """
+    durations = np.array([step.duration for step in steps])
+    single = durations / (1.0 + config.double_support_ratio)
+    double = durations - single
+    waits = double.copy()
+    waits[:1] = first_double_support
+    touch_downs = start.time + np.cumsum(waits + single)
+    following = np.append(double[1:], double[-1:])
+    zmps = {side: start.foot(side).zmp_point(side, config.zmp_offset) for side in Side}
+    supports = np.empty((len(steps), 2))
+    for row, step in enumerate(steps):
+        supports[row] = zmps[step.side.other]
+        zmps[step.side] = step.pose.zmp_point(step.side, config.zmp_offset)
+    middle = 0.5 * (zmps[Side.LEFT] + zmps[Side.RIGHT])
+    return GaitSchedule(
+        start_time=start.time,
+        lift_offs=touch_downs - single,
+        touch_downs=touch_downs,
+        boundaries=touch_downs + 0.5 * following,
+        end_time=float(touch_downs[-1] if len(steps) else start.time) + config.last_double_support,
+        supports=supports,
+        last_landing=zmps[steps[-1].side] if steps else middle,
+        middle=middle,
+    )

@@ -1,0 +1,269 @@
+"""Fallbacks of a tick: limits of commands, torque ramp, relaxation of layer 3, ZMP without a foot's sensor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from gradiva.common import (
+    ControlMode,
+    JointCommand,
+    Measurement,
+    NDArray,
+    NoSolutionFound,
+    RobotState,
+    Side,
+    WalkingReference,
+    sealed,
+)
+from gradiva.safety import JointBounds
+from gradiva.safety.events import Finding, SafetyKind
+from gradiva.walking.planning_service import foot_pose
+from gradiva.whole_body import WholeBodyController, WholeBodyReference
+
+_FARTHEST_OFFSET = 4.0  # [-] of a servo's deflection at its torque limit; arms of robots that walk fast: 3.2
+_FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03
+
+
+class CommandLimiter:
+    r"""Limits commands to the bounds of the joints and remembers the last one.
+
+    With the limits :math:`\underline s, \bar s, \bar v, \bar\tau` of a joint, its servo's stiffness :math:`k` and the
+    desired position :math:`s_d`, which layer 3 keeps within :math:`|\Delta s_d| \le \bar v \Delta t`,
+
+    .. math:: |s^* - s_d| \le 4 \bar\tau / k, \qquad
+              \underline s - \bar\tau / k \le s^* \le \bar s + \bar\tau / k, \qquad
+              |\dot s^*| \le \bar v, \qquad |\tau^*| \le \bar\tau:
+
+    a set-point may lie beyond a position limit by the deflection of the servo, for it commands a torque.
+
+    Attributes:
+        last: None before the first command.
+        at_rest: No velocity in any joint: for joints of which no position is known.
+    """
+
+    def __init__(self, bounds: JointBounds) -> None:
+        """Take the bounds of the joints."""
+        self._bounds = bounds
+        yielding = bounds.torques / bounds.stiffness
+        self._limits = {
+            ControlMode.POSITION: (bounds.lower - yielding, bounds.upper + yielding),
+            ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
+            ControlMode.TORQUE: (-bounds.torques, bounds.torques),
+        }
+        self._farthest_offset = _FARTHEST_OFFSET * yielding
+        self.at_rest: JointCommand = JointCommand(ControlMode.VELOCITY, np.zeros(len(yielding)))
+        self.last: JointCommand | None = None
+
+    def within_limits(self, command: JointCommand, desired: NDArray | None = None) -> JointCommand:
+        """Return a command with each joint's value within its limits; nearly always itself.
+
+        Args:
+            command: Of layer 3.
+            desired: Positions of the joints without feed-forward, [rad], shape (n,).
+
+        Raises:
+            NoSolutionFound: It has another size than the robot, or is not finite.
+        """
+        (lower, upper), values = self._limits[command.mode], command.values
+        if values.shape != lower.shape or not math.isfinite(values.dot(values)):
+            wrong = f"{values.shape}, {np.count_nonzero(~np.isfinite(values))} of it not finite"
+            raise NoSolutionFound("layer 3", f"a command of {command.mode} with shape {wrong}")
+        if desired is not None and command.mode is ControlMode.POSITION:
+            lower = np.maximum(lower, desired - self._farthest_offset)
+            upper = np.minimum(upper, desired + self._farthest_offset)
+        bounded = np.minimum(np.maximum(values, lower), upper)
+        return JointCommand(command.mode, sealed(bounded)) if np.count_nonzero(bounded != values) else command
+
+    def start_of_move(self, measurement: Measurement) -> NDArray:
+        """Return the positions with which a move of position servos begins without a jump, [rad], shape (n,).
+
+        The last commanded positions, as loaded servos have deflected; a joint that is farther away has been moved from
+        outside meanwhile, and begins where it is.
+        """
+        if self.last is None or self.last.mode is not ControlMode.POSITION:
+            return self._taken_over(measurement.joint_positions, measurement)
+        is_held = np.abs(self.last.values - measurement.joint_positions) < _FARTHEST
+        return np.where(is_held, self.last.values, measurement.joint_positions)
+
+    def frozen(self, measurement: Measurement | None, accepted: NDArray | None) -> JointCommand:
+        """Return the command that stops the joints, whatever the measurement is.
+
+        They stay at their last commanded positions. Out of velocity and torque control they stay where they are: at the
+        encoders, where these lie near the last accepted positions, else at those; after torques, with the deflection
+        at which the servos carry the same load. Where no position is known they rest.
+
+        Args:
+            measurement: The newest one, of any type.
+            accepted: The last accepted positions, [rad], shape (n,).
+        """
+        if self.last is not None and self.last.mode is ControlMode.POSITION:
+            return self.last
+        positions = self._trusted(getattr(measurement, "joint_positions", None), accepted)
+        if positions is None or not np.isfinite(positions).all():
+            return self.at_rest
+        return self.within_limits(JointCommand(ControlMode.POSITION, self._taken_over(positions, measurement)))
+
+    def _trusted(self, read: Any, accepted: NDArray | None) -> NDArray | None:
+        """Return the encoders' positions, or the accepted ones where they are not near these, [rad], shape (n,)."""
+        if not self._is_reading(read):
+            return accepted
+        if accepted is None:
+            return read
+        return np.where(np.abs(read - accepted) < _FARTHEST, read, accepted)  # NaN is not near
+
+    def _is_reading(self, value: Any) -> TypeGuard[NDArray]:
+        is_array = isinstance(value, np.ndarray) and value.dtype == np.float64
+        return is_array and value.shape == self._bounds.lower.shape
+
+    def _taken_over(self, positions: NDArray, measurement: Measurement | None) -> NDArray:
+        """Return the set-points with which position servos take over at ``positions``, [rad], shape (n,).
+
+        After torques, those in which they exert the measured torques, or the commanded ones where none are measured.
+        """
+        if self.last is None or self.last.mode is not ControlMode.TORQUE:
+            return positions
+        bounds, carried = self._bounds, self.last.values
+        torques: Any = getattr(measurement, "joint_torques", None)
+        if self._is_reading(torques):
+            carried = np.where(np.isfinite(torques), torques, carried)
+        return positions + carried.clip(-bounds.torques, bounds.torques) / bounds.stiffness
+
+
+class TorqueRamp:
+    r"""Limits the rate of the commanded torques.
+
+    .. math:: \tau_k = \tau_{k-1} + \mathrm{clip}(\tau_k^* - \tau_{k-1}, \pm \dot\tau_{max} \Delta t)
+
+    The first command starts from the torques of the servos that it takes over from, within the joints' limits.
+    """
+
+    def __init__(self, rate: float, limits: NDArray) -> None:
+        """Take the highest rate, [N·m/s], and the torque limits of the joints, [N·m], shape (n,)."""
+        self._rate = rate
+        self._limits = limits
+        self._torques: NDArray | None = None
+
+    def reset(self) -> None:
+        """Begin again: the next command starts from the measured torques."""
+        self._torques = None
+
+    def limited(self, command: JointCommand, measured_torques: NDArray, period: float) -> JointCommand:
+        """Return a command of torques limited in rate over ``period`` [s]; others pass unchanged.
+
+        Args:
+            command: Of layer 3.
+            measured_torques: [N·m], shape (n,); not finite where nothing measures them, and such a joint may jump once.
+            period: [s].
+        """
+        if command.mode is not ControlMode.TORQUE:
+            self._torques = None
+            return command
+        if self._torques is None:
+            carried = np.where(np.isfinite(measured_torques), measured_torques, command.values)
+            self._torques = carried.clip(-self._limits, self._limits)
+        most = self._rate * period
+        change = command.values - self._torques
+        if np.count_nonzero(np.abs(change) <= most) == len(change):
+            self._torques = command.values
+            return command
+        self._torques = self._torques + change.clip(-most, most)
+        return JointCommand(ControlMode.TORQUE, self._torques)
+
+
+_ROUNDING = 1e-9  # [s] sums of periods are not exact
+
+
+class RelaxingWholeBody:
+    """Relaxes feet and CoM for a while where they contradict each other and the joint limits.
+
+    Attributes:
+        failures: Number of ticks in which they did.
+        contradiction: Error of the last command, with the task of the largest residual; None where all tasks are met.
+    """
+
+    def __init__(self, controller: WholeBodyController, relaxed_duration: float) -> None:
+        self._controller = controller
+        self._relaxed_duration = relaxed_duration + _ROUNDING
+        self._relaxed_time = 0.0
+        self.failures = 0
+        self.contradiction: NoSolutionFound | None = None
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._relaxed_time = 0.0
+        self.contradiction = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """Finding that the last tick was relaxed, with its task."""
+        if self.contradiction is None:
+            return ()
+        return (Finding(SafetyKind.RELAXED, self.contradiction.task or "", f"relaxed, {self.contradiction}"),)
+
+    def command(self, state: RobotState, body: WholeBodyReference, period: float) -> JointCommand:
+        """Return the command for the coming ``period`` [s].
+
+        Raises:
+            NoSolutionFound: There has been none for too long.
+        """
+        self.contradiction = None
+        try:
+            command = self._controller.command(state, body, period)
+        except NoSolutionFound as error:
+            self.contradiction = error
+            self.failures += 1
+            self._relaxed_time += period
+            if self._relaxed_time > self._relaxed_duration:
+                raise
+            return self._controller.command(state, body, period, relaxed=True)
+        self._relaxed_time = 0.0
+        return command
+
+
+class ZmpWithoutFoot:
+    r"""Measures the ZMP by the feet whose force sensors are trusted.
+
+    The good foot carries :math:`f` with its centre of pressure at :math:`c`; both carry the weight :math:`W`. Where the
+    bad foot stands as well, it carries the rest, assumed to act at its nominal ZMP :math:`p`:
+
+    .. math:: z = \frac{f c + (W - f) p}{W}
+
+    Where it swings, :math:`z = c`. Where it stands alone, or both are bad, the ZMP is unknown and may be taken from the
+    reference. In simulation that alone is not enough to finish a step: without feedback of the ZMP half of the robots
+    fall, with this one none.
+    """
+
+    def __init__(self, weight: float, zmp_offset: tuple[float, float], minimum_load: float) -> None:
+        """Take the constants.
+
+        Args:
+            weight: Of the robot, [N].
+            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
+            minimum_load: Below it a foot has no centre of pressure, [N].
+        """
+        self._weight = weight
+        self._zmp_offset = zmp_offset
+        self._minimum_load = minimum_load
+
+    def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
+        """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""
+        if not untrusted:
+            return state.zmp_position
+        if len(untrusted) == len(Side):
+            return None
+        (bad,) = untrusted
+        good = bad.other
+        if not reference.foot(good).in_contact:
+            return None
+        wrench = state.foot_wrench(good)
+        load = min(float(wrench[2]), self._weight)
+        is_loaded = load >= self._minimum_load
+        centre = state.foot_position(good)[:2] + np.array([-wrench[4], wrench[3]]) / wrench[2] if is_loaded else None
+        if not reference.foot(bad).in_contact:
+            return centre
+        likely = np.array(foot_pose(reference, bad).zmp_point(bad, self._zmp_offset))
+        return likely if centre is None else (load * centre + (self._weight - load) * likely) / self._weight

@@ -1,0 +1,169 @@
+"""Start of a walk: the move to the start posture, or the stand of a robot that is on the ground already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import GRAVITY, NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
+from gradiva.planner import FootPose, PlannerConfig, PlanningState
+from gradiva.robot_model import IdynTreeModel
+from gradiva.robot_model.idyntree_model import as_array, as_pose
+
+_PEAK = 1.875  # of ds/dσ of the minimum-jerk law
+
+
+class Preparation:
+    """Minimum-jerk move of all joints to the start posture.
+
+    Attributes:
+        duration: [s].
+    """
+
+    def __init__(self, start_time: float, start: NDArray, goal: NDArray, shortest: float, highest_speed: float) -> None:
+        """Plan the move.
+
+        Args:
+            start_time: [s].
+            start: Measured joint positions, [rad], shape (n,).
+            goal: Start posture with its servo offsets, [rad], shape (n,).
+            shortest: Least duration, [s].
+            highest_speed: Of any joint, [rad/s].
+        """
+        self._start_time = start_time
+        self._start = start
+        self._goal = goal
+        self.duration = max(shortest, _PEAK * float(np.max(np.abs(goal - start))) / highest_speed)
+
+    def at(self, time: float) -> NDArray:
+        """Return the joint positions at ``time`` [s], [rad], shape (n,)."""
+        fraction, _, _ = minimum_jerk((time - self._start_time) / self.duration)
+        return self._start + fraction * (self._goal - self._start)
+
+    def is_done(self, time: float) -> bool:
+        """Return whether the goal has been reached."""
+        return time >= self._start_time + self.duration
+
+
+_MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
+_MAX_TILT = 0.06  # [rad] of one sole against the other
+_MAX_SINK = 0.04  # [m] the CoM may be higher or lower than it is walked with: it is moved there at once, but slowly
+_MAX_JOINT_OFF = 0.3  # [rad] from the start posture, which the whole body is drawn to within a second
+_MAX_OFF_CENTRE = 0.06  # [m] of the CoM from where the feet are loaded alike
+
+Pose = tuple[NDArray, NDArray]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StandingStart:
+    """Stand of a robot; the world lies on the floor between the soles, x ahead.
+
+    Attributes:
+        posture: Of the robot, in that world.
+        left_foot: Left sole.
+        right_foot: Right sole.
+        com_position: [m], shape (3,); its height is that of walking.
+    """
+
+    posture: RobotPosture
+    left_foot: FootPose
+    right_foot: FootPose
+    com_position: NDArray
+
+    def at(self, time: float) -> PlanningState:
+        """Return the state from which a plan starts at ``time`` [s]."""
+        return PlanningState.at_rest(time, self.left_foot, self.right_foot, self.com_position)
+
+
+def standing_start(
+    model: IdynTreeModel, config: PlannerConfig, usual: NDArray, joint_positions: NDArray
+) -> StandingStart:
+    """Return the stand of a robot with its joints at ``joint_positions`` [rad] and its soles on a floor.
+
+    Args:
+        model: The robot.
+        config: Limits of a step.
+        usual: Joint positions of the start posture, [rad], shape (n,).
+        joint_positions: Measured, [rad], shape (n,).
+
+    Raises:
+        StateError: It cannot stand and walk so; the message names the obstacle.
+    """
+    if not np.isfinite(joint_positions).all():
+        raise StateError("cannot prepare on the fly: the joint positions are not finite")
+    _check_joints(joint_positions, usual, model.description.joints)
+    base, left, right = _placed(*_seen_from_base(model, joint_positions))
+    com = _com_position(model, base, joint_positions)
+    _check_feet(left, right, config)
+    _check_com(com, config)
+    return StandingStart(
+        RobotPosture(base[0], base[1], joint_positions),
+        _foot(left),
+        _foot(right),
+        np.array([com[0], com[1], config.com_height]),
+    )
+
+
+def _seen_from_base(model: IdynTreeModel, joint_positions: NDArray) -> tuple[Pose, Pose]:
+    description, kinematics = model.description, model.kinematics_and_dynamics()
+    kinematics.setJointPos(joint_positions)
+    frames = (description.left_foot_frame, description.right_foot_frame)
+    left, right = (as_pose(kinematics.getRelativeTransform(description.base_link, frame)) for frame in frames)
+    return left, right
+
+
+def _placed(left: Pose, right: Pose) -> tuple[Pose, Pose, Pose]:
+    """Return base, left and right sole with the world midway between the soles; up is as the left sole has it."""
+    turn = so3.yaw(left[1].T @ right[1])
+    rotation = so3.rotation_z(-0.5 * turn) @ left[1].T  # of the base
+    middle = 0.5 * (left[0] + right[0])
+    base = (-rotation @ middle, rotation)
+    return base, _moved(base, left), _moved(base, right)
+
+
+def _moved(base: Pose, pose: Pose) -> Pose:
+    return base[0] + base[1] @ pose[0], base[1] @ pose[1]
+
+
+def _com_position(model: IdynTreeModel, base: Pose, joint_positions: NDArray) -> NDArray:
+    kinematics, pose = model.kinematics_and_dynamics(), np.eye(4)
+    pose[:3, :3], pose[:3, 3] = base[1], base[0]
+    rest = np.zeros(len(joint_positions))
+    kinematics.setRobotState(pose, joint_positions, np.zeros(6), rest, np.array([0.0, 0.0, -GRAVITY]))
+    return as_array(kinematics.getCenterOfMassPosition())
+
+
+def _check_joints(positions: NDArray, usual: NDArray, joints: Sequence[str]) -> None:
+    worst = int(np.argmax(np.abs(positions - usual)))
+    off = float(positions[worst] - usual[worst])
+    if abs(off) > _MAX_JOINT_OFF:
+        far = f"{joints[worst]} is {off:+.2f} rad from the start posture"
+        raise StateError(f"cannot prepare on the fly: {far}; prepare the robot without onTheFly")
+
+
+def _check_feet(left: Pose, right: Pose, config: PlannerConfig) -> None:
+    step = left[0][2] - right[0][2]
+    tilt = float(np.arccos(np.clip(right[1][2, 2], -1.0, 1.0)))
+    if abs(step) > _MAX_HEIGHT_DIFFERENCE:
+        raise StateError(f"cannot prepare on the fly: the left foot is {100 * step:+.1f} cm above the right one")
+    if tilt > _MAX_TILT:
+        raise StateError(f"cannot prepare on the fly: the soles are inclined by {tilt:.2f} rad against each other")
+    distance = PlanarPose.of(*left).inverse() @ PlanarPose.of(*right)
+    if not config.min_step_width <= -distance.y or np.hypot(distance.x, distance.y) > config.max_feet_distance:
+        apart = f"{-distance.y:.3f} m beside and {distance.x:+.3f} m ahead"
+        raise StateError(f"cannot prepare on the fly: the feet are {apart} of each other, which no step allows")
+
+
+def _check_com(com: NDArray, config: PlannerConfig) -> None:
+    sink, off = com[2] - config.com_height, float(np.hypot(com[0] - config.zmp_offset[0], com[1]))
+    if abs(sink) > _MAX_SINK:
+        at = f"the CoM is {com[2]:.3f} m high, it walks with {config.com_height:.3f} m"
+        raise StateError(f"cannot prepare on the fly: {at}; prepare the robot without onTheFly")
+    if off > _MAX_OFF_CENTRE:
+        raise StateError(f"cannot prepare on the fly: the CoM is {off:.3f} m from the middle of the feet")
+
+
+def _foot(pose: Pose) -> FootPose:
+    return FootPose(float(pose[0][0]), float(pose[0][1]), so3.yaw(pose[1]))

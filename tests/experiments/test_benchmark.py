@@ -1,0 +1,65 @@
+"""Durations of layers, calls and contacts."""
+
+import gc
+
+import pytest
+
+from gradiva.common import FootContact, Side, SoleRectangle
+from gradiva.contacts import ViscoElasticContact
+from gradiva.experiments import benchmark
+from gradiva.experiments.benchmark import benchmark_row, durations, note_commands
+
+
+def test_calls_are_made_in_order_and_the_first_do_not_count():
+    made = []
+    samples = durations([lambda number=number: made.append(number) for number in range(100)])
+    assert made == list(range(100))
+    assert len(samples) == 90
+    assert min(samples) >= 0.0
+
+
+def test_garbage_collection_is_off_while_timing_and_on_again_after():
+    states = []
+    durations([lambda: states.append(gc.isenabled())])
+    assert states == [False]
+    assert gc.isenabled()
+
+
+def test_a_row_tells_median_tail_and_worst():
+    row = benchmark_row("x", [1.0] * 98 + [2.0, 9.0], violation=1e-9)
+    assert (row["name"], row["median_us"], row["max_us"], row["samples"]) == ("x", 1.0, 9.0, 100)
+    assert 1.0 < row["p99_us"] <= 9.0
+    assert row["max_violation"] == 1e-9
+
+
+SOLE = SoleRectangle(x=(-0.0535, 0.1065), y=(-0.031, 0.041), z=0.0)
+
+
+def test_the_rows_of_the_benchmark_are_one_foot_each():
+    rows = benchmark.contact_rows(SOLE)
+    assert [row["name"] for row in rows] == ["contacts.viscoelastic_wrench", "contacts.rate"]
+    assert all(row["median_us"] > 0.0 and row["samples"] > 1000 for row in rows)
+
+
+def test_the_foot_that_is_timed_stands_on_its_whole_sole_and_on_parts_of_it():
+    model = ViscoElasticContact(SOLE, Side.LEFT)
+    contact = FootContact(True, [0, 0, 0], [[1, 0, 0], [0, 1, 0], [0, 0, 1]], 1e6, 1e4)
+    shares = [
+        model.loaded_moments(benchmark._rocking(0.1 * index), contact).area / (0.16 * 0.072) for index in range(63)
+    ]
+    assert min(shares) > 0.1
+    assert sum(share < 0.999 for share in shares) / 63 == pytest.approx(0.5, abs=0.15)
+
+
+class Layer:
+    def command(self, state, reference, period, relaxed=False):
+        return state, reference, period, relaxed
+
+
+def test_what_layer_3_is_given_is_noted_until_the_end():
+    layer, noted = Layer(), []
+    end = note_commands(layer, lambda *given: noted.append(given))
+    assert layer.command("state", "reference", 0.001, relaxed=True) == ("state", "reference", 0.001, True)
+    end()
+    layer.command("later", "reference", 0.001)
+    assert noted == [("state", "reference", 0.001)]

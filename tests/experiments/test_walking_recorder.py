@@ -1,0 +1,136 @@
+"""Signals of a walk beside the controller's: ground, soles, torques."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ControlMode, JointCommand, Side, so3
+from gradiva.experiments.walk_score import torque_score
+from gradiva.experiments.walking_recorder import ground_signals, sole_signals, torque_signals
+from gradiva.setup import load_robot
+from gradiva.simulation import MujocoRobot
+from gradiva.telemetry import SignalLog
+from gradiva.whole_body import TorqueController
+from tests.simulation.standing import configured, moved, standing_posture
+
+FEET = [f"simulation::{side}_foot::contact" for side in ("left", "right")]
+
+
+@pytest.mark.parametrize("name", ["icub_v2_7", "icub_v3"])
+def test_ground_below_standing_feet_is_told_and_in_the_air_there_is_none(name):
+    robot = load_robot(name)
+    config = configured(ground={"kind": "viscoelastic"}, viscoelastic={"stiffness": 1e6, "damping": 2e4})
+    posture = standing_posture(robot)
+    told = [ground_signals(MujocoRobot(robot, config, start).ground, robot) for start in _on_and_above(posture)]
+    for foot in FEET:
+        assert (told[0][f"{foot}::stiffness"], told[0][f"{foot}::damping"]) == (1e6, 2e4)
+        assert np.isnan([told[1][f"{foot}::stiffness"], told[1][f"{foot}::damping"]]).all()
+
+
+def test_rigid_ground_has_no_such_signals():
+    robot = load_robot("icub_v2_7")
+    assert ground_signals(MujocoRobot(robot, configured(), standing_posture(robot)).ground, robot) == {}
+
+
+def _on_and_above(posture):
+    return posture, moved(posture, np.array([0.0, 0.0, 0.1]))
+
+
+ROBOT = load_robot("icub_v2_7")
+SIDES = ("left", "right")
+
+
+def signals_of(posture, **ground):
+    return sole_signals(MujocoRobot(ROBOT, configured(**ground), posture).truth(), ROBOT)
+
+
+def test_soles_on_a_rigid_floor_are_level_and_do_not_sink():
+    told = signals_of(standing_posture(ROBOT))
+    assert [told[f"simulation::{side}_foot::sinkage"] for side in SIDES] == pytest.approx([0.0, 0.0], abs=1e-3)
+    assert [told[f"simulation::{side}_foot::tilt"] for side in SIDES] == pytest.approx([0.0, 0.0], abs=np.radians(1.0))
+
+
+def test_both_soles_sink_by_the_weight_over_stiffness_and_area():
+    ground = {"ground": {"kind": "viscoelastic"}, "viscoelastic": {"stiffness": 1e6}}
+    told = signals_of(standing_posture(ROBOT), **ground)
+    depth = ROBOT.mass * 9.81 / (2.0 * ROBOT.sole.length * ROBOT.sole.width * 1e6)
+    assert depth == pytest.approx(0.0141, abs=1e-4)
+    assert np.mean([told[f"simulation::{side}_foot::sinkage"] for side in SIDES]) == pytest.approx(depth, rel=0.02)
+
+
+def test_of_a_foot_that_carries_nothing_nothing_is_told():
+    told = signals_of(moved(standing_posture(ROBOT), np.array([0.0, 0.0, 0.1])))
+    assert np.isnan(list(told.values())).all()
+
+
+def test_depth_is_that_of_the_middle_and_tilt_that_of_the_normal():
+    truth = _state(so3.exp(np.array([0.2, 0.0, 0.0])))
+    told = sole_signals(truth, ROBOT)
+    assert told["simulation::left_foot::tilt"] == pytest.approx(0.2)
+    assert told["simulation::left_foot::sinkage"] == pytest.approx(0.03)
+    assert np.isnan(told["simulation::right_foot::tilt"])
+
+
+def _state(rotation):
+    """Return the truth of a robot whose left sole's middle is 3 cm deep, turned by ``rotation``; it carries all."""
+    surface = np.array([0.4, 0.1, ROBOT.sole.z - 0.03])
+    positions = {Side.LEFT: surface - rotation @ ROBOT.sole.middle(Side.LEFT), Side.RIGHT: np.zeros(3)}
+    forces = {Side.LEFT: ROBOT.mass * 9.81, Side.RIGHT: 0.0}
+    return SimpleNamespace(
+        foot_position=positions.__getitem__,
+        foot_rotation=lambda side: rotation,
+        foot_wrench=lambda side: np.array([0.0, 0.0, forces[side], 0.0, 0.0, 0.0]),
+    )
+
+
+LIMITS = np.array([10.0, 20.0, 30.0])
+
+
+class Problem:
+    def violations(self):
+        return {"joint torques": 0.5, "left foot's wrench": 0.0}
+
+
+@pytest.fixture
+def controller():
+    controller = object.__new__(TorqueController)
+    controller.problem = Problem()
+    return controller
+
+
+def command(*values, mode=ControlMode.TORQUE):
+    return JointCommand(mode, np.array(values))
+
+
+@pytest.mark.parametrize(
+    ("torques", "saturated"), [((9.9, -19.0, 0.0), 0), ((10.0, -20.5, 0.0), 2), ((0.0, 0.0, -30.0), 1)]
+)
+def test_joints_at_their_limits_are_counted(controller, torques, saturated):
+    assert torque_signals(command(*torques), LIMITS, controller)["torque_control::saturated_joints"] == saturated
+
+
+def test_what_the_tick_missed_is_told_under_names_that_matlab_takes(controller):
+    told = torque_signals(command(0.0, 0.0, 0.0), LIMITS, controller)
+    assert told["torque_control::missed::joint_torques"] == 0.5
+    assert told["torque_control::missed::left_foot_wrench"] == 0.0
+
+
+def test_other_commands_have_no_such_signals(controller):
+    assert torque_signals(command(10.0, 0.0, 0.0, mode=ControlMode.POSITION), LIMITS, controller) == {}
+    assert torque_signals(command(10.0, 0.0, 0.0), LIMITS, object()) == {}
+
+
+def test_shares_are_those_of_the_ticks_that_count():
+    times = np.arange(10.0)
+    signals = {
+        "torque_control::saturated_joints": np.where(times < 4.0, 2.0, 0.0),
+        "torque_control::missed::joint_torques": np.where(times == 9.0, 0.25, 1e-5),
+        "torque_control::missed::joint_positions": np.full(10, 1e-5),
+    }
+    told = torque_score(SignalLog.from_arrays(times, signals), slice(2, 10))
+    assert told == {"saturated_share": 0.25, "missed": {"joint_torques": {"share": 0.125, "max": 0.25}}}
+
+
+def test_where_torques_are_not_controlled_nothing_is_told():
+    assert torque_score(SignalLog.from_arrays(np.arange(2.0), {"zmp::measured": np.zeros(2)}), slice(None)) is None
