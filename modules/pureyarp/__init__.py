@@ -1,1 +1,4 @@
-"""YARP in pure Python; `pureyarp.api` has its classes and functions under the bindings' names."""
+"""Speak YARP in pure Python under the names of its bindings: ``import pureyarp as yarp``."""
+
+from pureyarp.api import *  # noqa: F403 (its ``__all__`` is the interface)
+from pureyarp.api import __all__ as __all__

@@ -106,7 +106,7 @@ def benchmark_row(
 
 @dataclass(slots=True, eq=False)
 class RecordedTicks:
-    """What went into the layers, tick by tick.
+    """Inputs of the layers, tick by tick.
 
     Attributes:
         robot: Name.
@@ -114,7 +114,7 @@ class RecordedTicks:
         model_control: Arguments of ``ModelControl.update``, and those given by name.
         estimation: Measurement and reference.
         tick_us: Durations of whole ticks, [µs].
-        simulation_us: Durations of the plant's share of a period, [µs].
+        simulation_us: Durations of the plant's part of a period, [µs].
         real_time_factor: Simulated over wall time of the whole loop.
     """
 
@@ -152,7 +152,7 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
 def note_commands(
     layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
 ) -> Callable[[], None]:
-    """Have layer 3, whoever holds it, call ``note`` with what it is given before each command; return what ends it."""
+    """Have layer 3 call ``note`` with what it is given before each command; return what ends it."""
     command = layer.command
 
     def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
@@ -252,12 +252,12 @@ def _of_boards() -> dict[str, Callable[[], object]]:
 
 
 def _of_sensors() -> dict[str, Callable[[], object]]:
-    told = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
-    messages, reader = measurements_messages(sizes_of(told)), MeasurementsReader()
-    written = messages.message(numbers_of(told)).to_wire(_FAMILY)
-    reader.from_items(measurements_to_items(told))
+    readings = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
+    messages, reader = measurements_messages(sizes_of(readings)), MeasurementsReader()
+    written = messages.message(numbers_of(readings)).to_wire(_FAMILY)
+    reader.from_items(measurements_to_items(readings))
     return {
-        "yarp.sensors/written": lambda: messages.message(numbers_of(told)).to_wire(_FAMILY),
+        "yarp.sensors/written": lambda: messages.message(numbers_of(readings)).to_wire(_FAMILY),
         "yarp.sensors/read": partial(reader.usual, written, _FAMILY),
     }
 
@@ -283,7 +283,7 @@ def torque_rows(
     Args:
         robot: Its name.
         compiler: Of the expressions.
-        announce: Called with what is timed next.
+        announce: Called with the name of what is timed next.
         duration: Of the walk, [s]; 3 s are some five thousand ticks with standing, half of them on two feet.
 
     Raises:
@@ -335,7 +335,7 @@ _RATE = 500.0  # [Hz] of a stream of messages
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BenchmarkSize:
-    """How many samples the benchmark takes.
+    """Number of samples that the benchmark takes.
 
     Attributes:
         walk: Duration of the walk in position control, [s]; 20 s are more than 2000 ticks.
@@ -370,7 +370,7 @@ def run_benchmark(
 
     Args:
         robots: Names.
-        announce: Called with what is timed next.
+        announce: Called with the name of what is timed next.
         size: How many samples are taken.
 
     Raises:

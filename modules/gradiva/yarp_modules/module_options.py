@@ -130,7 +130,7 @@ def _check_port(option: str, port: str) -> None:
 def _parser(program: str, summary: str, own: Sequence[ModuleOption]) -> argparse.ArgumentParser:
     parser = _Parser(program, description=summary, allow_abbrev=False)
     add = parser.add_argument
-    add("--robot", default="", metavar="NAME", help="name of the robot, as in: gradiva robots")
+    add("--robot", default="", metavar="ROBOT", help="name of the robot, as in: gradiva robots, or its folder")
     add("--environment", default="simulation", choices=[*Environment], help="simulation (default) or hardware")
     add("--name", default="", metavar=_PORT, help="prefix of this module's own ports")
     add("--from", action="append", metavar="FILE", help="TOML laid over the configuration; may be repeated")

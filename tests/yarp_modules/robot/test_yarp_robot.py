@@ -194,7 +194,7 @@ def test_boards_that_hang_are_asked_last_whether_the_robot_is_there(robot, monke
     asked = []
     monkeypatch.setattr("gradiva.yarp_modules.robot.yarp_robot.is_there", lambda port: asked.append(port))
     monkeypatch.setattr(robot, "_late", ("encoders of /icubSim/torso",))
-    robot._let_go(command(np.zeros(23)))
+    robot._release(command(np.zeros(23)))
     assert asked[-1] == "/icubSim/torso/rpc:i"
     assert len(asked) == len(robot._joints.board_names)
 

@@ -80,12 +80,12 @@ def test_a_frozen_sensor_repeats_its_reading_to_the_last_digit_whatever_the_grou
 
 def test_silent_sensors_have_no_news_until_they_speak_again():
     world = make_world()
-    assert world.sample().is_news
+    assert world.sample().is_new
     world.inject(Fault(FaultKind.SILENCE, 0.005, duration=0.02))
     news = []
     for _ in range(4):
         world.advance(0.01)
-        news.append(world.sample().is_news)
+        news.append(world.sample().is_new)
     assert news == [False, False, True, True]
 
 

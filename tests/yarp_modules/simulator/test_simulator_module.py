@@ -155,7 +155,7 @@ def test_sensors_ground_wrenches_and_base_are_told_with_the_simulated_time(simul
         reader(f"/wholeBodyDynamics/{side}_foot/cartesianEndEffectorWrench:o", yarp.BufferedPortVector)
         for side in ("left", "right")
     ]
-    wait_until(lambda: len(running.module._ports._audience._heard) == 5, "all listeners are noticed")
+    wait_until(lambda: len(running.module._ports._listeners._with_listeners) == 5, "all listeners are noticed")
     running.ask("advance 0.05")
     told = []
     for port in sensors:
@@ -205,7 +205,7 @@ def test_an_external_wrench_moves_the_base(simulator):
 def test_the_clock_tells_seconds_and_nanoseconds_and_stands_still_in_a_pause(simulator, reader):
     running = simulator(*AT_ONCE)
     clock = reader("/clock")
-    wait_until(lambda: running.module._ports._audience.hears("/clock"), "the listener is noticed")
+    wait_until(lambda: running.module._ports._listeners.has_listeners("/clock"), "the listener is noticed")
     assert as_items(read(clock)[0]) == [0, 0]
     running.ask("advance 1.25")
     latest = []

@@ -17,7 +17,13 @@ applications_app = typer.Typer(
 Json = Annotated[
     str | None, typer.Option("--json", metavar="FILE", help="Write the result as JSON; - is standard output alone.")
 ]
-Name = Annotated[str, typer.Argument(metavar="NAME|FILE.xml", help="As in: gradiva app list.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME|FILE.xml",
+        help="As in: gradiva app list. With --robot: simulation, gazebo or hardware, with -three for three processes.",
+    ),
+]
 
 
 @applications_app.command("list")
@@ -32,6 +38,12 @@ def list_applications(json: Json = None) -> int:
 @applications_app.command()
 def run(
     name: Name,
+    robot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ROBOT", help="Of a robot outside the repository: the folder of its robot.toml, or a name."
+        ),
+    ] = None,
     without: Annotated[
         list[str] | None, typer.Option(metavar="MODULE", help="Leave a module out; may be repeated.")
     ] = None,
@@ -59,7 +71,7 @@ def run(
         from gradiva.cli.applications.running import RunRequest, run_application
 
     return run_application(
-        RunRequest(name, tuple(without or ()), tuple(add or ()), restart, duration, output, out, json)
+        RunRequest(name, tuple(without or ()), tuple(add or ()), restart, duration, output, out, json, robot)
     )
 
 

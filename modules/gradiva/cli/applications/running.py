@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import signal
+import tempfile
 import threading
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,6 +39,7 @@ from gradiva.yarp_modules.application.run_claim import (
     forget_ports,
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule, SignalledEvent
+from gradiva.yarp_modules.application.shipped_applications import robot_application
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status
@@ -56,6 +58,7 @@ class RunRequest:
         prints_output: Print what the modules print.
         out: Where the folder of the run is made.
         json: Where the result goes.
+        robot: Name or folder of a robot; ``name`` is the form of its application then.
     """
 
     name: str
@@ -66,6 +69,7 @@ class RunRequest:
     prints_output: bool = False
     out: Path = Path("runs")
     json: str | None = None
+    robot: str | None = None
 
 
 def run_application(request: RunRequest) -> int:
@@ -75,15 +79,29 @@ def run_application(request: RunRequest) -> int:
         ConfigError: Wrong input.
     """
     target = JsonTarget(request.json)
-    application = as_requested(load_application(request.name), request.without, request.additions)
-    for note in application.notes:
-        say(note)
-    with stop_signals() as signals:
-        try:
-            return _run(application, request, target, signals)
-        except (AlreadyRunsError, ToolFailure) as error:
-            say(f"error: {error}")
-            return _FAILED
+    with _application(request) as found:
+        application = as_requested(found, request.without, request.additions)
+        for note in application.notes:
+            say(note)
+        with stop_signals() as signals:
+            try:
+                return _run(application, request, target, signals)
+            except (AlreadyRunsError, ToolFailure) as error:
+                say(f"error: {error}")
+                return _FAILED
+
+
+@contextmanager
+def _application(request: RunRequest) -> Iterator[Application]:
+    """Yield the installed application, or the one that is written for the robot of the request."""
+    if request.robot is None:
+        yield load_application(request.name)
+        return
+    written = robot_application(request.robot, request.name)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"{written.name}.xml")
+        file.write_text(written.text(), encoding="utf-8")
+        yield load_application(str(file))
 
 
 def as_requested(application: Application, without: Sequence[str], additions: Sequence[str]) -> Application:

@@ -1,4 +1,4 @@
-"""What an application consists of: modules, what they wait for, connections."""
+"""Data of an application: modules, the ports that they depend on, connections."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LOCAL_NODES = ("", "localhost", "127.0.0.1")
 
 @dataclass(frozen=True, slots=True)
 class PortDependency:
-    """A port that has to be there before a module starts.
+    """Names a port that has to be there before a module starts.
 
     Attributes:
         port: Its full name.
@@ -30,7 +30,7 @@ class PortDependency:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationModule:
-    """A program of an application.
+    """Describes a program of an application.
 
     Attributes:
         program: Name of the executable, or of the device when ``deployer`` is ``yarpdev``.
@@ -41,7 +41,7 @@ class ApplicationModule:
         deployer: Empty for a program, ``yarpdev`` for a device, else the interpreter of a script.
         prefix: Put in front of the names of its ports (``YARP_PORT_PREFIX``).
         environment: Variables that it gets besides those of the runner.
-        dependencies: What it waits for.
+        dependencies: Ports that it waits for.
         wait_after_start: [s].
         wait_after_stop: [s].
         place: File and line.
@@ -67,7 +67,7 @@ class ApplicationModule:
 
     @property
     def port(self) -> str:
-        """Prefix of its own ports, as its parameters tell by ``--name``; empty if they do not."""
+        """Prefix of its own ports, given by ``--name`` in its parameters; empty without."""
         words = self.arguments
         for index, word in enumerate(words):
             option, _, value = word.partition("=")
@@ -79,7 +79,7 @@ class ApplicationModule:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationConnection:
-    """A connection between two ports.
+    """Describes a connection between two ports.
 
     Attributes:
         source: Full name of the port that sends.
@@ -105,7 +105,7 @@ class ApplicationConnection:
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """Programs that belong together, and how they are connected.
+    """Describes programs that belong together, and their connections.
 
     Attributes:
         name: Without blanks.
@@ -116,7 +116,7 @@ class Application:
         modules: In the order of the file.
         connections: In the order of the file.
         file: Where it was read.
-        notes: What the file says and nobody here heeds, in lines.
+        notes: Parts of the file that are ignored, in lines.
     """
 
     name: str
@@ -130,7 +130,7 @@ class Application:
     notes: tuple[str, ...] = ()
 
     def moved(self, prefix: str) -> Application:
-        """Return it with ``prefix`` in front of what its modules and connections call their own."""
+        """Return it with ``prefix`` in front of the ports of its modules and connections."""
         return dataclasses.replace(
             self,
             modules=tuple(dataclasses.replace(module, prefix=prefix + module.prefix) for module in self.modules),
@@ -138,7 +138,7 @@ class Application:
         )
 
     def joined(self, other: Application) -> Application:
-        """Return it with all that ``other`` consists of."""
+        """Return it with the modules, connections and dependencies of ``other``."""
         return dataclasses.replace(
             self,
             dependencies=(*self.dependencies, *other.dependencies),

@@ -29,9 +29,9 @@ from gradiva.yarp_modules.application.application_xml import (
     read_xml,
 )
 
-_TIMEOUT = 20.0  # [s] for a port, where the file tells none
+_TIMEOUT = 20.0  # [s] for a port, where the file has none
 Finder = Callable[[str], Path]  # an application's file by its name; raises ConfigError
-_HEEDED = {
+_KNOWN_TAGS = {
     "application": {
         *("name", "description", "version", "var", "authors", "dependencies", "module", "application", "connection")
     },
@@ -81,10 +81,10 @@ def port_dependencies(element: XmlElement, values: ElementValues) -> tuple[PortD
 
 
 def _dependency(element: XmlElement, values: ElementValues) -> PortDependency:
-    told = element.attributes
-    timeout = values.number(element, told["timeout"], "timeout") if "timeout" in told else _TIMEOUT
-    request = values.filled(element, told.get("request", ""))
-    reply = values.filled(element, told.get("reply", ""))
+    attributes = element.attributes
+    timeout = values.number(element, attributes["timeout"], "timeout") if "timeout" in attributes else _TIMEOUT
+    request = values.filled(element, attributes.get("request", ""))
+    reply = values.filled(element, attributes.get("reply", ""))
     if reply and not request:
         raise element.error("a reply needs a request")
     return PortDependency(values.port(element), timeout, request, reply)
@@ -136,7 +136,7 @@ def read_application(path: Path, find: Finder | None = None) -> Application:
 
 
 class _Reader:
-    """Reads one file; knows which files it stands in."""
+    """Reads one file; knows the files that embed it."""
 
     def __init__(self, find: Finder | None, outer: tuple[Path, ...]) -> None:
         self._find = find
@@ -210,10 +210,10 @@ def _within(root: XmlElement, tag: str) -> Iterator[XmlElement]:
 
 
 def _notes(element: XmlElement) -> Iterator[str]:
-    heeded = _HEEDED.get(element.tag)
+    known = _KNOWN_TAGS.get(element.tag)
     for child in element.children:
-        if heeded is not None and child.tag not in heeded | _FOR_WINDOWS:
-            hint = nearest_name(child.tag, heeded)
+        if known is not None and child.tag not in known | _FOR_WINDOWS:
+            hint = nearest_name(child.tag, known)
             yield f"{child.file}:{child.line}: <{child.tag}> in <{element.tag}> is ignored{hint}"
         elif child.tag != "application":
             yield from _notes(child)
@@ -277,7 +277,7 @@ def _existing(path: Path) -> Path:
 def _own_name(path: Path) -> str:
     try:
         root = read_xml(path)
-    except ConfigError:  # somebody else's file, and nobody has asked for it
+    except ConfigError:  # a file of other software, which was not asked for
         return ""
     name = root.first("name")
     return "" if name is None or root.tag != "application" else "_".join(name.text.split())

@@ -22,20 +22,20 @@ from gradiva.yarp_modules.application.running_module import (
 )
 
 LOOK_PERIOD = 0.1  # [s]
-_TELL_PERIOD = 5.0  # [s] between two lines about what is waited for
+_LOG_PERIOD = 5.0  # [s] between two lines while it waits
 
 
 class StartFailed(WalkingError):  # noqa: N818
-    """A module could not be started, or what it needs did not come; carries which and why."""
+    """Reports a module that could not be started, or whose dependency did not come; carries which and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How an application is run.
+    """Holds the options of a run.
 
     Attributes:
         restarts: Start modules again that end by themselves.
-        end_timeouts: For the end of each module.
+        end_timeouts: Of the end of each module.
         timeout_factor: Factor on the timeouts of dependencies.
     """
 
@@ -45,7 +45,7 @@ class RunOptions:
 
 
 class ApplicationRun:
-    """One run of an application.
+    """Runs an application once.
 
     Attributes:
         modules: In the order in which they start.
@@ -58,7 +58,7 @@ class ApplicationRun:
         folder: Path,
         mark: str,
         options: RunOptions | None = None,
-        tell: Callable[[str], None] = print,
+        log: Callable[[str], None] = print,
         note_start: Callable[[RunningModule], None] = lambda module: None,
     ) -> None:
         """Prepare; nothing is started.
@@ -68,8 +68,8 @@ class ApplicationRun:
             folder: Where the modules' output goes.
             mark: What its processes carry.
             options: How.
-            tell: Told what happens, in lines.
-            note_start: Told of each process as soon as there is one.
+            log: Called with lines about the run.
+            note_start: Called with each process as soon as there is one.
 
         Raises:
             ConfigError: A program or a folder is missing.
@@ -78,7 +78,7 @@ class ApplicationRun:
         self._application = application
         self._mark = mark
         self._options = options or RunOptions()
-        self._tell = tell
+        self._log = log
         self._note_start = note_start
         titles = application.titles().items()
         self.modules = [RunningModule(title, module, folder, self._network) for title, module in titles]
@@ -97,7 +97,7 @@ class ApplicationRun:
         self._look_at_dependencies()
         for module in self.modules:
             if not module.is_local:
-                self._tell(f"{module.title} belongs on {module.module.node}: {_by_hand(module)}")
+                self._log(f"{module.title} belongs on {module.module.node}: {_by_hand(module)}")
                 continue
             self._await_dependencies(module, stop)
             if stop.is_set():
@@ -119,7 +119,7 @@ class ApplicationRun:
             stop.wait(LOOK_PERIOD)
 
     def stop(self, hurry: threading.Event) -> None:
-        """End all modules, the last one first; ``hurry`` leaves out the polite part."""
+        """End all modules, the last one first; ``hurry`` leaves out the request to quit."""
         self._connections.stop()
         for module in reversed(self.modules):
             module.look()
@@ -130,13 +130,13 @@ class ApplicationRun:
                 hurry.wait(module.module.wait_after_stop)
 
     def look_at_health(self) -> None:
-        """Ask every running module how it fares."""
+        """Ask every running module for its health."""
         for module in self.modules:
             if module.is_alive and module.module.port:
                 module.health = dict(self._network.health(module.module.port))
 
     def connections(self) -> list[dict[str, object]]:
-        """Return what is known of each connection."""
+        """Return the state of each connection."""
         return [
             {"from": each.source, "to": each.destination, "carrier": each.carrier, "connected": each.is_connected}
             for each in self._connections.status()
@@ -145,7 +145,7 @@ class ApplicationRun:
     def _look_at_dependencies(self) -> None:
         missing = [each.port for each in self._application.dependencies if not self._network.has(each.port)]
         if missing:
-            self._tell(f"not there yet: {', '.join(missing)}")
+            self._log(f"not there yet: {', '.join(missing)}")
 
     def _start(self, module: RunningModule) -> None:
         try:
@@ -154,20 +154,22 @@ class ApplicationRun:
             raise StartFailed(str(error)) from None
         self._note_start(module)
         again = f" again ({module.restarts})" if module.restarts else ""
-        self._tell(f"{module.title} started{again}, process {module.process}")
+        self._log(f"{module.title} started{again}, process {module.process}")
 
     def _await_dependencies(self, module: RunningModule, stop: threading.Event) -> None:
         for dependency in module.module.dependencies:
             module.waits_for = dependency.port
-            begin, told = time.monotonic(), time.monotonic()
+            begin, logged = time.monotonic(), time.monotonic()
             while not stop.is_set() and not self._is_met(dependency):
                 self._refuse_early_end()
                 waited = time.monotonic() - begin
                 if waited > dependency.timeout * self._options.timeout_factor:
-                    raise StartFailed(f"{module.title} needs {_said(dependency)}, which did not come in {waited:.0f} s")
-                if time.monotonic() - told > _TELL_PERIOD:
-                    told = time.monotonic()
-                    self._tell(f"{module.title} waits for {_said(dependency)}")
+                    raise StartFailed(
+                        f"{module.title} needs {_text_of(dependency)}, which did not come in {waited:.0f} s"
+                    )
+                if time.monotonic() - logged > _LOG_PERIOD:
+                    logged = time.monotonic()
+                    self._log(f"{module.title} waits for {_text_of(dependency)}")
                 stop.wait(LOOK_PERIOD)
         module.waits_for = ""
 
@@ -189,7 +191,7 @@ class ApplicationRun:
 
     def _note_end(self, module: RunningModule) -> None:
         text = _end_text(module)
-        self._tell(text if self._options.restarts else f"{text}; --restart starts such modules again")
+        self._log(text if self._options.restarts else f"{text}; --restart starts such modules again")
         if self._options.restarts:
             self._delays[module.title].note_end(module.lifetime)
         elif module.state is ModuleState.FAILED and not self.failure:
@@ -201,7 +203,7 @@ class ApplicationRun:
     def _report_end(self, module: RunningModule, ending: Ending) -> None:
         if ending in (Ending.KILLED, Ending.IMMORTAL) and not self.failure:
             self.failure = f"{module.title} had to be killed" if ending is Ending.KILLED else f"{module.title} {ending}"
-        self._tell(f"{module.title} stopped ({ending})")
+        self._log(f"{module.title} stopped ({ending})")
 
 
 def _end_text(module: RunningModule) -> str:
@@ -216,7 +218,7 @@ def _by_hand(module: RunningModule) -> str:
     return f"yarpmanager starts it there, or you: {module.module.program} {module.module.parameters}"
 
 
-def _said(dependency: PortDependency) -> str:
+def _text_of(dependency: PortDependency) -> str:
     if not dependency.request:
         return f"port {dependency.port}"
     return f"the answer {dependency.reply or 'of any kind'} of {dependency.port} to {dependency.request}"

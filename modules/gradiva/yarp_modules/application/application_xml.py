@@ -15,11 +15,11 @@ _VARIABLE = re.compile(r"\$(ENV)?\{([^}]*)\}")
 
 
 class UnknownVariableError(Exception):
-    """A text names a variable that nobody has defined."""
+    """Reports a variable that is not defined."""
 
 
 class Variables:
-    """Values by name; a value may be made of those before it."""
+    """Holds values by name; a value may contain those before it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
@@ -53,7 +53,7 @@ class Variables:
 
 @dataclass(slots=True)
 class XmlElement:
-    """An element; names of tags and attributes are lower case, as yarpmanager compares them.
+    """Holds an element; names of tags and attributes are lower case, as yarpmanager compares them.
 
     Attributes:
         file: Which file it stands in.
@@ -80,7 +80,7 @@ class XmlElement:
         return next(self.all(*tags), None)
 
     def error(self, message: str) -> ConfigError:
-        """Return an error that tells where it is."""
+        """Return an error with file and line."""
         return ConfigError(f"{self.file}:{self.line}: <{self.tag}>: {message}")
 
 
@@ -98,7 +98,7 @@ def read_xml(path: Path) -> XmlElement:
 
 
 class _Builder:
-    """Makes elements of what the parser finds."""
+    """Builds elements from the events of the parser."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -140,7 +140,7 @@ class _Builder:
 
 
 class ElementValues:
-    """Texts, numbers and ports of elements, with their variables filled in.
+    """Reads texts, numbers and ports of elements, with their variables filled in.
 
     Every method raises `ConfigError` that names file, line and tag.
     """
@@ -156,7 +156,7 @@ class ElementValues:
             raise element.error(str(error)) from None
 
     def text(self, element: XmlElement) -> str:
-        """Return what stands in an element."""
+        """Return the text of an element."""
         return self.filled(element, element.text)
 
     def child(self, element: XmlElement, *tags: str) -> XmlElement:
@@ -167,7 +167,7 @@ class ElementValues:
         return child
 
     def needed(self, element: XmlElement, tag: str) -> str:
-        """Return what stands in a child that must be there and not be empty."""
+        """Return the text of a child that must be there and not be empty."""
         child = self.child(element, tag)
         text = self.text(child)
         if not text:
@@ -175,12 +175,12 @@ class ElementValues:
         return text
 
     def optional(self, element: XmlElement, tag: str) -> str:
-        """Return what stands in a child; empty if there is none."""
+        """Return the text of a child; empty if there is none."""
         child = element.first(tag)
         return "" if child is None else self.text(child)
 
     def port(self, element: XmlElement) -> str:
-        """Return the name of a port that stands in an element."""
+        """Return the name of a port in an element."""
         text = self.text(element)
         if not text.startswith("/") or len(text) < 2 or any(character.isspace() for character in text):
             raise element.error(f"'{text}' is no name of a port, which begins with / and has no blanks")
@@ -197,7 +197,7 @@ class ElementValues:
         return value
 
     def integer(self, element: XmlElement, tag: str, fallback: int) -> int:
-        """Return the whole number that stands in a child, or ``fallback`` where there is none."""
+        """Return the whole number in a child, or ``fallback`` where there is none."""
         child = element.first(tag)
         text = "" if child is None else self.text(child)
         if child is None or not text:

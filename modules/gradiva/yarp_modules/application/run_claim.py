@@ -33,12 +33,12 @@ DEFAULT_NAMESPACE = "/root"
 
 @dataclass(frozen=True, slots=True)
 class StartedProcess:
-    """A process of an application.
+    """Identifies a process of an application.
 
     Attributes:
         title: Of the module.
         process: Its number.
-        port: Prefix of its ports, where it can be told to quit; empty if that is not known.
+        port: Prefix of its ports, where it can be asked to quit; empty if that is not known.
     """
 
     title: str
@@ -48,7 +48,7 @@ class StartedProcess:
 
 @dataclass(frozen=True, slots=True)
 class RunOrigin:
-    """Says who runs an application, and where: two people may share an account, two machines a home directory.
+    """Identifies who runs an application, and where: two users may share an account, two machines a home directory.
 
     Attributes:
         user: Name of the account.
@@ -89,7 +89,7 @@ class RunOrigin:
 
 @dataclass(frozen=True, slots=True)
 class RunRecord:
-    """One run of an application.
+    """Records one run of an application.
 
     Attributes:
         application: Its name.
@@ -111,7 +111,7 @@ class RunRecord:
 
 
 class AlreadyRunsError(StateError):
-    """Another runner holds the claim of the application.
+    """Reports that another runner holds the claim of the application.
 
     Attributes:
         record: What is known of it; None in the moment in which it begins.
@@ -129,7 +129,7 @@ class AlreadyRunsError(StateError):
 
 
 class RunClaim:
-    """The right to run an application on this machine, and the record of its run."""
+    """Holds the right to run an application on this machine, and the record of its run."""
 
     def __init__(self, folder: Path, application: str) -> None:
         """Name the files; nothing is read or written."""
@@ -143,7 +143,7 @@ class RunClaim:
         """Hold the claim; it ends with the process, however that ends.
 
         Raises:
-            AlreadyRunsError: Somebody else holds it.
+            AlreadyRunsError: Another runner holds it.
         """
         self._lock_file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = self._locked()
@@ -157,11 +157,11 @@ class RunClaim:
     def read(self) -> RunRecord | None:
         """Return the record, or None where nothing runs and nothing was left."""
         try:
-            told = json.loads(self._record_file.read_text(encoding="utf-8"))
-            started = tuple(StartedProcess(**each) for each in told.pop("started"))
-            origin = RunOrigin(**told.pop("origin", {}))
+            entries = json.loads(self._record_file.read_text(encoding="utf-8"))
+            started = tuple(StartedProcess(**each) for each in entries.pop("started"))
+            origin = RunOrigin(**entries.pop("origin", {}))
             return RunRecord(
-                **{**told, "ports_before": tuple(told["ports_before"]), "started": started, "origin": origin}
+                **{**entries, "ports_before": tuple(entries["ports_before"]), "started": started, "origin": origin}
             )
         except (OSError, ValueError, KeyError, TypeError):
             return None
@@ -226,7 +226,7 @@ def _is_still(path: Path, descriptor: int) -> bool:
 
 
 class LeftProcess:
-    """A process of a run that nobody watches any more."""
+    """Is a process of a run whose runner is gone."""
 
     def __init__(self, started: StartedProcess, mark: str, network: ApplicationNetwork) -> None:
         self.started = started
@@ -239,7 +239,7 @@ class LeftProcess:
         return carries(self.started.process, self._mark)
 
     def ask_to_quit(self) -> bool:
-        """Tell it to quit over RPC."""
+        """Ask it to quit over RPC."""
         return bool(self.started.port) and self._network.quit(self.started.port)
 
     def send(self, number: signal.Signals) -> None:
@@ -249,7 +249,7 @@ class LeftProcess:
 
 
 def end_modules(record: RunRecord, network: ApplicationNetwork, timeouts: EndTimeouts, hurry: Event) -> list[str]:
-    """End the modules of a run, the last one first; return the titles of those that lived."""
+    """End the modules of a run, the last one first; return the titles of those that ran."""
     ended = []
     for started in reversed(record.started):
         process = LeftProcess(started, record.mark, network)
@@ -261,7 +261,7 @@ def end_modules(record: RunRecord, network: ApplicationNetwork, timeouts: EndTim
 
 def end_marked(mark: str, timeouts: EndTimeouts, hurry: Event, spared: Iterable[int] = ()) -> list[int]:
     """End all processes that carry ``mark``, children of modules as well; return those that do not end."""
-    network = ApplicationNetwork()  # nobody is asked
+    network = ApplicationNetwork()  # no port is asked
     immortal = []
     for number in set(marked_processes(mark)) - set(spared):
         process = LeftProcess(StartedProcess("", number, ""), mark, network)
@@ -271,5 +271,5 @@ def end_marked(mark: str, timeouts: EndTimeouts, hurry: Event, spared: Iterable[
 
 
 def forget_ports(ports_before: Iterable[str], network: ApplicationNetwork) -> list[str]:
-    """Unregister the ports that came after ``ports_before`` and that nobody answers at; return which."""
+    """Unregister the ports that came after ``ports_before`` and do not answer; return which."""
     return network.forget_dead(sorted(network.names() - set(ports_before)))

@@ -26,7 +26,7 @@ from gradiva.yarp_modules.rpc_commands import is_ok, word
 
 _LONGEST_SLEEP = 0.2  # [s]; a signal that comes while the thread falls asleep is handled when it wakes up
 _SHORTEST, _LONGEST = 1.0, 30.0  # [s]
-_SETTLED = 60.0  # [s] of life after which an end is a new story
+_SETTLED = 60.0  # [s] of life after which the delay begins anew
 _DEVICE = "yarpdev"
 _LOOK = 0.02  # [s]
 _ANSWER_TIMEOUT = 2.0  # [s]
@@ -35,7 +35,7 @@ MARK = "GRADIVA_APPLICATION_RUN"  # environment variable
 
 
 class SignalledEvent(threading.Event):
-    """An event that may be set in a signal handler, once and for all.
+    """Is an event that may be set in a signal handler, once and for all.
 
     A handler runs in the main thread between any two of its instructions. Where that thread is just entering ``wait``
     it holds the lock of a plain event, and ``set`` would wait for it for ever.
@@ -47,11 +47,11 @@ class SignalledEvent(threading.Event):
         self._arrived: queue.SimpleQueue[None] = queue.SimpleQueue()  # its put() is safe in a signal handler
 
     def is_set(self) -> bool:
-        """Tell whether it has been set."""
+        """Return whether it has been set."""
         return self._has_come
 
     def set(self) -> None:
-        """Set it; who waits goes on."""
+        """Set it; waiting threads go on."""
         self._has_come = True
         self._arrived.put(None)
 
@@ -64,7 +64,7 @@ class SignalledEvent(threading.Event):
         raise RuntimeError("what a signal has asked for stays asked for")
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it is set, for at most a time [s]; tell whether it is."""
+        """Wait until it is set, for at most a time [s]; return whether it is."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         while not self._has_come and (rest := deadline - time.monotonic()) > 0.0:
             with suppress(queue.Empty):
@@ -74,7 +74,7 @@ class SignalledEvent(threading.Event):
 
 
 class RestartBackoff:
-    """Doubles from end to end, so that a module which fails at once does not eat the machine."""
+    """Delays restarts; the delay doubles each time, so that a module that fails at once does not load the machine."""
 
     def __init__(self) -> None:
         self._delay = 0.0
@@ -92,7 +92,7 @@ class RestartBackoff:
         self._due = time.monotonic() + self._delay
 
     def is_over(self) -> bool:
-        """Tell whether it is time to start again."""
+        """Return whether it is time to start again."""
         return time.monotonic() >= self._due
 
 
@@ -110,7 +110,7 @@ def command_of(module: ApplicationModule) -> list[str]:
 
 
 def environment_of(module: ApplicationModule, mark: str) -> Mapping[str, str]:
-    """Return the variables that a module sees; ``mark`` tells which run it belongs to."""
+    """Return the variables that a module sees; ``mark`` identifies its run."""
     own = {"YARP_PORT_PREFIX": module.prefix} if module.prefix else {}
     return {**os.environ, "PYTHONUNBUFFERED": "1", **module.environment, **own, MARK: mark}
 
@@ -139,7 +139,7 @@ def _found(program: str, module: ApplicationModule) -> str:
 
 
 class Ending(StrEnum):
-    """What it took."""
+    """Names the means that ended a process."""
 
     QUIT = "quit"
     TERMINATED = "terminated"
@@ -148,7 +148,7 @@ class Ending(StrEnum):
 
 
 class Endable(Protocol):
-    """A process."""
+    """Is a process that can be ended."""
 
     @property
     def is_alive(self) -> bool:
@@ -166,7 +166,7 @@ class Endable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class EndTimeouts:
-    """How long each step may take.
+    """Holds the timeouts of the steps that end a process.
 
     Attributes:
         after_quit: [s] A robot that walks closes its feet first, for which its module takes 10 s at most.
@@ -180,7 +180,7 @@ class EndTimeouts:
 
 
 def end_process(process: Endable, timeouts: EndTimeouts, hurry: Event) -> Ending:
-    """End a process and return what it took; ``hurry`` leaves out the polite part."""
+    """End a process by quit, SIGTERM, SIGKILL; return what ended it; ``hurry`` leaves out the request to quit."""
     if not process.is_alive:
         return Ending.QUIT
     if not hurry.is_set() and process.ask_to_quit() and _ended(process, timeouts.after_quit, hurry):
@@ -202,7 +202,7 @@ def _ended(process: Endable, timeout: float, hurry: Event) -> bool:
 
 
 class ModuleState(StrEnum):
-    """How a module fares."""
+    """Names the states of a module."""
 
     WAITING = "waiting"  # for its turn, or for what it depends on
     RUNNING = "running"
@@ -214,23 +214,23 @@ class ModuleState(StrEnum):
 
 
 class ApplicationNetwork:
-    """Asks ports and the name server. What does not answer is not there; nothing is raised."""
+    """Asks ports and the name server. A port that does not answer is absent; nothing is raised."""
 
     def has(self, port: str) -> bool:
-        """Tell whether a port is registered and answers."""
+        """Return whether a port is registered and answers."""
         return is_there(port)
 
     def replies(self, port: str, request: str, reply: str) -> bool:
-        """Tell whether a port answers ``request``, and by ``reply`` if that is not empty."""
+        """Return whether a port answers ``request``, and by ``reply`` if that is not empty."""
         answer = ask(port, yarp.Bottle(request), _ANSWER_TIMEOUT)
         return answer is not None and (not reply or answer.toString() == yarp.Bottle(reply).toString())
 
     def quit(self, prefix: str) -> bool:
-        """Tell the module at ``prefix`` to quit; False if there is no answer."""
+        """Ask the module at ``prefix`` to quit; False if there is no answer."""
         return ask(f"{prefix}/rpc", yarp.Bottle("quit"), _ANSWER_TIMEOUT) is not None
 
     def health(self, prefix: str) -> dict[str, Element]:
-        """Return what the module at ``prefix`` tells of itself; empty if it does not."""
+        """Return the health of the module at ``prefix``; empty if it does not answer."""
         answer = ask(f"{prefix}/rpc", yarp.Bottle("getHealth"), _GLANCE)
         items = [] if answer is None else as_items(answer)
         if not is_ok(items):
@@ -256,10 +256,10 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def carries(process: int, mark: str) -> bool:
-    """Tell whether a living process carries ``mark``; one that has ended and is not yet buried does not."""
+    """Return whether a living process carries ``mark``; a zombie does not."""
     try:
         environment = Path(f"/proc/{process}/environ").read_bytes()
-    except OSError:  # it has ended, or belongs to somebody else
+    except OSError:  # it has ended, or belongs to another account
         return False
     return f"{MARK}={mark}".encode() in environment.split(b"\0")
 
@@ -274,18 +274,18 @@ def send_signal(process: int, number: signal.Signals) -> None:
 
 
 class RunningModule:
-    """Starts, watches and ends one module; what it prints goes to a file, so that it never waits for a reader.
+    """Starts, watches and ends one module; its output goes to a file, so that it never waits for a reader.
 
     Attributes:
         title: Its name within the application.
-        module: What the application says of it.
+        module: Its description in the application.
         log_file: What it prints.
         state: How it fares, at the last `look`.
         waits_for: What it depends on and is not there; empty if there is none.
         exit_status: Of its process, negative for a signal; None before the end.
         restarts: How often it was started again.
         lifetime: Of the process that ended last, [s].
-        health: What it tells of itself.
+        health: Its last reply to getHealth.
     """
 
     def __init__(self, title: str, module: ApplicationModule, folder: Path, network: ApplicationNetwork) -> None:
@@ -354,7 +354,7 @@ class RunningModule:
         return True
 
     def ask_to_quit(self) -> bool:
-        """Tell it to quit over RPC; False if its port is not known or does not answer."""
+        """Ask it to quit over RPC; False if its port is not known or does not answer."""
         return bool(self.module.port) and self._network.quit(self.module.port)
 
     def send(self, number: signal.Signals) -> None:

@@ -11,15 +11,17 @@ it would be reported as failed wherever there is none.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from xml.sax.saxutils import escape
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, nearest_name
 from gradiva.robot_model import Environment, ForceTorqueServer, RobotDescription, RobotPorts
-from gradiva.setup import robots_with_ports
+from gradiva.setup import load_robot, robot_argument, robots_with_ports
 from gradiva.yarp_modules.remote_layers import layer_connections
 
 _TIMEOUT = 60  # [s] for the ports of Gazebo and of the robot, which start slowly
@@ -28,7 +30,7 @@ _LAYERS = layer_connections(f"{_CONTROLLER}/whole-body", _PLANNER, _MODEL_CONTRO
 
 
 class Place(StrEnum):
-    """What moves: our simulator, Gazebo, or the robot."""
+    """Names the plant: our simulator, Gazebo, or the robot."""
 
     SIMULATION = "simulation"
     GAZEBO = "gazebo"
@@ -37,17 +39,19 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ShippedApplication:
-    """One of the applications.
+    """Describes one of the applications.
 
     Attributes:
         robot: Its description.
-        place: What moves.
+        place: Its plant.
         is_split: Whether the three layers are three processes.
+        robot_argument: By which the modules find the robot; its name by default.
     """
 
     robot: RobotDescription
     place: Place
     is_split: bool
+    robot_argument: str = ""
 
     @property
     def name(self) -> str:
@@ -55,7 +59,12 @@ class ShippedApplication:
         return f"{self.robot.name}-{self.place}{'-three' if self.is_split else ''}"
 
     def text(self) -> str:
-        """Return the contents of the file."""
+        """Return the contents of the file.
+
+        Raises:
+            ConfigError: The robot has no ports on the YARP network.
+        """
+        _ports_of(self.robot)
         connections = map(_connection, _LAYERS if self.is_split else [])
         return "\n\n".join([self._head(), *self._modules(), *connections, "</application>\n"])
 
@@ -73,7 +82,7 @@ class ShippedApplication:
         <author>The Gradiva developers</author>
     </authors>
 
-    <var name="robot">{self.robot.name}</var>
+    <var name="robot">{escape(self.robot_argument or self.robot.name)}</var>
     <var name="environment">{Environment.HARDWARE if self.place is Place.HARDWARE else Environment.SIMULATION}</var>
     <var name="robot_node">localhost</var>{self._node_note()}"""
 
@@ -106,6 +115,22 @@ class ShippedApplication:
         return [*(ports.full_name(environment, name) for name in names), *clock]
 
 
+def robot_application(robot: str, form: str) -> ShippedApplication:
+    """Return the application of any robot.
+
+    Args:
+        robot: Name or folder of the robot.
+        form: A place, such as ``simulation``, with ``-three`` behind it for three processes.
+
+    Raises:
+        ConfigError: There is no such robot or form.
+    """
+    forms = {f"{place}{end}": (place, bool(end)) for place in Place for end in ("", "-three")}
+    if form not in forms:
+        raise ConfigError(f"unknown form of an application '{form}'{nearest_name(form, forms)}")
+    return ShippedApplication(load_robot(robot), *forms[form], shlex.quote(robot_argument(robot)))
+
+
 def shipped_applications() -> dict[str, str]:
     """Return the contents of the files by their names."""
     applications = [
@@ -125,7 +150,7 @@ def write_applications(folder: Path) -> None:
 
 def _ports_of(robot: RobotDescription) -> RobotPorts:
     if robot.ports is None:
-        raise ConfigError(f"robots/{robot.name}/robot.toml has no [ports]")
+        raise ConfigError(f"{robot.name}: robot.toml has no table [ports], it cannot be reached over YARP")
     return robot.ports
 
 

@@ -1,4 +1,4 @@
-"""Bringing a robot up, check by check."""
+"""Brings a robot up, check by check."""
 
 from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
 from gradiva.yarp_modules.bring_up.bring_up import BringUp

@@ -18,7 +18,7 @@ from gradiva.yarp_modules.robot.joint_boards import (
     PidGains,
     check_start_posture,
     differences,
-    objections,
+    gain_differences,
     required,
 )
 from gradiva.yarp_modules.robot.joint_modes import mode_name
@@ -39,14 +39,14 @@ _AT_REST = (yarp.VOCAB_CM_POSITION,)
 
 @dataclass(frozen=True, slots=True)
 class BringUpConfig:
-    """Rates, tolerances and expectations.
+    """Configures expected rates, tolerances and gains: table ``[bring_up]``.
 
     Attributes:
         rate_duration: Over which messages are counted, [s].
-        min_rate: Share of the expected rate, [-].
+        min_rate: Fraction of the expected rate, [-].
         max_gap: Longest time between two messages, in periods.
         sensor_rate: Expected of boards and sensors, [Hz].
-        weight_tolerance: By which what the feet carry may differ from the weight, [-] of it.
+        weight_tolerance: By which the load of the feet may differ from the weight, [-] of it.
         hanging_weight: Below it the robot hangs, [-] of the weight.
         max_tilt: Of the soles of a standing robot, of the base of a hanging one, by the IMU, [rad].
         locked_tolerance: Of joints that the model holds at zero, [deg].
@@ -77,7 +77,7 @@ class BringUpConfig:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoardProbe:
-    """What a board says.
+    """Holds the axes of a board and where they are.
 
     Attributes:
         axes: Names of its joints, in its order.
@@ -89,7 +89,7 @@ class BoardProbe:
 
 
 def probe_board(remote: str, local: str, carrier: str) -> BoardProbe:
-    """Ask a board who it is.
+    """Ask a board for its axes.
 
     Raises:
         RobotInterfaceError: It is not there.
@@ -120,7 +120,7 @@ def _is_read(encoders: yarp.IEncoders, positions: yarp.DVector) -> bool:
 
 def check_axes(ports: RobotPorts, environment: Environment, joints: Sequence[str], config: BringUpConfig,
                local: str, carrier: str) -> list[Finding]:  # fmt: skip
-    """Compare the joints of every board, and look where those are that the model locks."""
+    """Compare the joints of every board, and check that those that the model locks are near zero."""
     findings = []
     for part, described in ports.boards.items():
         remote = ports.full_name(environment, part)
@@ -136,7 +136,7 @@ def check_axes(ports: RobotPorts, environment: Environment, joints: Sequence[str
 
 
 def check_modes(joints: Sequence[str], modes: Sequence[int] | None) -> list[Finding]:
-    """Look for joints that cannot be commanded, or are commanded by somebody else."""
+    """Look for joints that cannot be commanded, or are commanded by another client."""
     if modes is None:
         return [Finding(FAIL, "control modes: a board reports none", "see the log of its process")]
     findings = [
@@ -157,26 +157,26 @@ def check_modes(joints: Sequence[str], modes: Sequence[int] | None) -> list[Find
 
 def check_limits(robot: YarpRobot, joints: Sequence[str], posture: NDArray, config: BringUpConfig) -> list[Finding]:
     """Compare the limits of boards and model, and look whether the start posture lies within both."""
-    told = robot.limits()
+    limits = robot.limits()
     findings = []
     try:
-        check_start_posture(told, joints, posture)
+        check_start_posture(limits, joints, posture)
     except ConfigError as error:
         findings.append(Finding(FAIL, str(error), "another posture (robot.toml), or the limits of the boards"))
     tolerance = math.radians(config.limit_tolerance)
-    narrower = differences(_within(told, joints, *robot.model_limits), joints, *robot.model_limits, tolerance)
-    wider = len(differences(told, joints, *robot.model_limits, tolerance)) - len(narrower)
+    narrower = differences(_within(limits, joints, *robot.model_limits), joints, *robot.model_limits, tolerance)
+    wider = len(differences(limits, joints, *robot.model_limits, tolerance)) - len(narrower)
     remedy = "the narrower ones hold: is this the right robot, are the boards calibrated?"
     text = f"joint limits: {wider} of {len(joints)} joints have wider ones on the robot, the model's hold"
     return [*findings, *summed_up(text if wider else "joint limits", narrower, WARN, remedy)]
 
 
 def check_gains(robot: YarpRobot, config: BringUpConfig) -> list[Finding]:
-    """Look at the gains of the position loops."""
+    """Check the gains of the position loops."""
     pids = robot.pids()
     kps = [gains.kp for gains in pids.values()]
     text = f"gains of the position loops: kp {min(kps):g} to {max(kps):g}, in units of the boards"
-    lines = objections(pids, config.expected_pids, config.pid_tolerance)
+    lines = gain_differences(pids, config.expected_pids, config.pid_tolerance)
     return summed_up(
         text, lines, WARN, "expected ones: [bring_up.expected_pids]; the boards' own: the robot's configuration"
     )
@@ -185,7 +185,7 @@ def check_gains(robot: YarpRobot, config: BringUpConfig) -> list[Finding]:
 def check_distance(
     joints: Sequence[str], positions: NDArray, posture: NDArray, prepare_speed: float, config: BringUpConfig
 ) -> list[Finding]:
-    """Tell how far the joints have to move when the robot is prepared."""
+    """Report how far the joints have to move when the robot is prepared."""
     off = np.abs(positions - posture)
     farthest = int(np.argmax(off))
     degrees, duration = math.degrees(off[farthest]), 1.875 * off[farthest] / prepare_speed  # minimum jerk
@@ -215,10 +215,10 @@ def _locked(probe: BoardProbe, joints: Sequence[str], tolerance: float) -> list[
     ]
 
 
-def _within(told: Limits, joints: Sequence[str], lower: NDArray, upper: NDArray) -> Limits:
+def _within(limits: Limits, joints: Sequence[str], lower: NDArray, upper: NDArray) -> Limits:
     """Return the limits of the boards cut to those of the model."""
     return {
-        joint: (max(told[joint][0], float(low)), min(told[joint][1], float(high)))
+        joint: (max(limits[joint][0], float(low)), min(limits[joint][1], float(high)))
         for joint, low, high in zip(joints, lower, upper, strict=True)
-        if joint in told
+        if joint in limits
     }

@@ -27,12 +27,12 @@ from gradiva.yarp_modules.bring_up.sensor_checks import SensorChecks, check_fres
 from gradiva.yarp_modules.robot.yarp_robot import RobotIoConfig, YarpRobot
 
 _BOARD_REMEDY = "start the robot's yarprobotinterface, the simulator or Gazebo; is this the right --environment?"
-_OTHER_REMEDY = "walking does not need it; what does will not find it"
+_OTHER_REMEDY = "walking does not need it; other programs may"
 LOCAL = "/gradiva-doctor"
 
 
 class BringUp:
-    """Looks at a robot from its ports to its posture; reads alone, commands nothing.
+    """Checks a robot from its ports to its posture; reads only, commands nothing.
 
     A stage that fails ends the checklist where the later ones would only repeat it.
     """
@@ -46,7 +46,7 @@ class BringUp:
             setup: Of the robot.
             environment: Which of its prefixes.
             start_posture: Joint positions where walking begins, [rad], shape (n,); None to have them computed.
-            local: Beginning of the names of our own ports.
+            local: Prefix of our own ports.
 
         Raises:
             WalkingError: The configuration or the model is wrong.
@@ -60,8 +60,8 @@ class BringUp:
         self._robot = YarpRobot(setup.robot, environment, self._io, local)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what is found, stage by stage."""
-        assert self._setup.robot.ports is not None, "YarpRobot has looked"
+        """Yield the findings, stage by stage."""
+        assert self._setup.robot.ports is not None, "checked by YarpRobot"
         ports, config = self._setup.robot.ports, self._config
         required = self._robot.required_ports()
         found = check_ports(ports, self._environment, required)
@@ -111,7 +111,7 @@ class BringUp:
 
 @dataclass(frozen=True, slots=True)
 class MessageRate:
-    """Of one port.
+    """Holds the rate of messages of one port.
 
     Attributes:
         port: That sends.
@@ -129,7 +129,7 @@ class MessageRate:
 
 
 class _Arrivals(yarp.BottleCallback):
-    """Notes when messages come."""
+    """Records the arrival times of messages."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,19 +140,19 @@ class _Arrivals(yarp.BottleCallback):
 
 
 def measured_rates(ports: Sequence[str], local: str, duration: float) -> list[MessageRate]:
-    """Listen to all ports at once for ``duration`` [s]; ports that cannot be heard have no messages.
+    """Listen to all ports at once for ``duration`` [s]; ports that cannot be connected have no messages.
 
     Args:
         ports: That send.
-        local: Beginning of the names of our own ports.
+        local: Prefix of our own ports.
         duration: [s].
     """
     with ExitStack() as stack:
-        heard = [_listen(stack, port, f"{local}/rate{index}:i") for index, port in enumerate(ports)]
-        begins = [len(arrivals.times) for arrivals in heard]
+        listeners = [_listen(stack, port, f"{local}/rate{index}:i") for index, port in enumerate(ports)]
+        begins = [len(arrivals.times) for arrivals in listeners]
         time.sleep(duration)
         end = time.monotonic()
-        counted = [arrivals.times[begin:] for arrivals, begin in zip(heard, begins, strict=True)]
+        counted = [arrivals.times[begin:] for arrivals, begin in zip(listeners, begins, strict=True)]
     return [_rate(port, times, end, duration) for port, times in zip(ports, counted, strict=True)]
 
 

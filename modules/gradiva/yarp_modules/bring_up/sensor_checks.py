@@ -1,4 +1,4 @@
-"""Do the sensors say what a robot that stands or hangs still should feel?"""
+"""Checks sensor readings of a robot that stands or hangs still."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradiva.yarp_modules.robot.yarp_robot import YarpRobot
 
 _PERIOD = 0.01  # [s]
 _STILL = 0.1  # [rad/s]
-_MANY = 0.5  # [-] of the samples: fewer are missed by a busy computer, which the rates tell
+_MANY = 0.5  # [-] of the samples: a busy computer misses fewer, which the rates show
 _ZEROING = "zero the force-torque sensors while the robot hangs; is it pushed or held?"
 
 
@@ -25,7 +25,7 @@ def sampled(robot: YarpRobot, duration: float) -> tuple[list[Measurement], tuple
     """Read for ``duration`` [s]; return the samples, and the sources that were late in many of them.
 
     Raises:
-        RobotInterfaceError: A source has never spoken.
+        RobotInterfaceError: A source has never sent a sample.
     """
     samples: list[Measurement] = []
     late: list[str] = []
@@ -37,13 +37,13 @@ def sampled(robot: YarpRobot, duration: float) -> tuple[list[Measurement], tuple
 
 
 def check_freshness(late: Sequence[str]) -> list[Finding]:
-    """Tell which sources are late."""
+    """Report the sources that are late."""
     remedy = "a busy computer, a full network, or clocks of two computers that drift apart"
     return [Finding(FAIL, f"{name} is late", remedy) for name in late] or [Finding(OK, "all samples are fresh")]
 
 
 class SensorChecks:
-    """Checks on a second of samples of a robot that does not move."""
+    """Checks a second of samples of a robot that does not move."""
 
     def __init__(self, model: IdynTreeModel, environment: Environment, config: BringUpConfig) -> None:
         self._model = model
@@ -52,7 +52,7 @@ class SensorChecks:
         self._config = config
 
     def findings(self, samples: Sequence[Measurement]) -> list[Finding]:
-        """Return what is to be said of all sensors."""
+        """Return the findings of all sensors."""
         return [*self._encoders(samples), *self._feet(samples), *self._imu(samples), *self._temperatures(samples[-1])]
 
     def _encoders(self, samples: Sequence[Measurement]) -> list[Finding]:
@@ -96,10 +96,10 @@ class SensorChecks:
         return float((turn @ wrenches[row, :3])[2])
 
     def _imu(self, samples: Sequence[Measurement]) -> list[Finding]:
-        told = [(sample, sample.imu) for sample in samples if sample.imu and np.isfinite(sample.imu.rotation).all()]
-        if len(told) < (1.0 - _MANY) * len(samples):
+        readings = [(sample, sample.imu) for sample in samples if sample.imu and np.isfinite(sample.imu.rotation).all()]
+        if len(readings) < (1.0 - _MANY) * len(samples):
             return [Finding(FAIL, "the IMU says nothing finite", "see the log of its server")]
-        last, imu = told[-1]
+        last, imu = readings[-1]
         tilts = self._tilts(last, imu.rotation)
         rate = float(np.linalg.norm(imu.angular_velocity))
         text = "tilt by IMU and encoders: "

@@ -19,8 +19,8 @@ from gradiva.yarp_modules.tick_timing import present_time
 
 _REPLY_TIMEOUT = 10.0  # [s] a coordinator that hangs is given up, and the next command is sent
 _FAREWELL = 1.0  # [s] for the last commands when the joypad ends
-Tell = Callable[[str, list[Element] | None], None]
-"""Called with a command and its reply; None where nobody answered."""
+TakeReply = Callable[[str, list[Element] | None], None]
+"""Called with a command and its reply; None without one."""
 _COORDINATOR = "/walking-coordinator"
 
 
@@ -29,12 +29,12 @@ class CoordinatorClient:
 
     Args:
         name: Of the port.
-        tell: Called in that thread.
+        take_reply: Called in that thread.
     """
 
-    def __init__(self, name: str, tell: Tell) -> None:
+    def __init__(self, name: str, take_reply: TakeReply) -> None:
         self.name = name
-        self._tell = tell
+        self._take_reply = take_reply
         self._port = yarp.RpcClient()
         self._port.asPort().setTimeout(_REPLY_TIMEOUT)
         self._commands: SimpleQueue[str | None] = SimpleQueue()
@@ -65,7 +65,7 @@ class CoordinatorClient:
         self._commands.put(command)
 
     def close(self) -> None:
-        """Send what waits, if that is answered within a second; then wait no longer."""
+        """Send the waiting commands, if they are answered within a second; then wait no longer."""
         self._commands.put(None)
         if self._thread.is_alive():
             self._thread.join(timeout=_FAREWELL)
@@ -74,7 +74,7 @@ class CoordinatorClient:
 
     def _run(self) -> None:
         while (command := self._commands.get()) is not None:
-            self._tell(command, self._reply_to(command))
+            self._take_reply(command, self._reply_to(command))
 
     def _reply_to(self, command: str) -> list[Element] | None:
         if not self.is_connected:
@@ -117,8 +117,8 @@ class JoypadModule(GradivaModule):
         self._recorded = RecordedKeys.read(Path(options.extras["input"])) if "input" in options.extras else None
         self._keyboard = TerminalKeys(-1 if self._recorded is not None else None)
         self._goal_port = yarp.BufferedPortBottle()
-        self._commands = CoordinatorClient(self.port_name("rpc:o"), self._hear)
-        self._emergency = CoordinatorClient(self.port_name("emergency:o"), self._hear)
+        self._commands = CoordinatorClient(self.port_name("rpc:o"), self._print_reply)
+        self._emergency = CoordinatorClient(self.port_name("emergency:o"), self._print_reply)
         self._connections = PersistentConnections(self._wanted_connections())
         self._beginning: float | None = None
         self._status_due = 0.0
@@ -133,9 +133,9 @@ class JoypadModule(GradivaModule):
         self._connections.start()
         self._keyboard.open()
         if self._keyboard.is_there:
-            _say("\n".join(HELP))
+            _print("\n".join(HELP))
         elif self._recorded is None:
-            _say("standard input is no terminal: keys come by RPC, press KEY, alone")
+            _print("standard input is no terminal: keys come by RPC, press KEY, alone")
 
     def close_ports(self) -> None:
         """Give the terminal back, close the ports."""
@@ -148,11 +148,11 @@ class JoypadModule(GradivaModule):
 
     def tick(self) -> bool:
         """Take the keys, send the goal, ask for the state of the walk."""
-        pressed = [self._press(key) for key in self._new_keys()]
+        goes_on = [self._press(key) for key in self._new_keys()]
         fill_bottle(self._goal_port.prepare(), list(self._stick.goal(self._config.period)))
         self._goal_port.write()
         self._ask_for_status()
-        return all(pressed)
+        return all(goes_on)
 
     def answer(self, command: Sequence[Element]) -> list[Element] | None:
         """Answer ``press KEY``."""
@@ -174,7 +174,7 @@ class JoypadModule(GradivaModule):
         return [*self._recorded.due(now - self._beginning), *self._keyboard.pending()]
 
     def _press(self, key: str) -> bool:
-        """Do what a key asks for; False for the one that ends the joypad."""
+        """Carry out a key; False for the one that ends the joypad."""
         command = self._stick.press(key)
         if command is KeyCommand.EMERGENCY_STOP:
             self._emergency.send(command)
@@ -187,18 +187,18 @@ class JoypadModule(GradivaModule):
             self._status_due = present_time() + self._config.status_period
             self._commands.send("getReason")
 
-    def _hear(self, command: str, reply: list[Element] | None) -> None:
-        """Tell what came of a command; called in the thread of its connection."""
-        told = " ".join(str(item) for item in (reply or [])[1:])
+    def _print_reply(self, command: str, reply: list[Element] | None) -> None:
+        """Print the reply to a command; called in the thread of its connection."""
+        text = " ".join(str(item) for item in (reply or [])[1:])
         if command == "getReason":
-            told = told if reply else "the coordinator is not connected"
-            if told != self._status:
-                self._status = self.health.state = told
-                _say(told)
+            text = text if reply else "the coordinator is not connected"
+            if text != self._status:
+                self._status = self.health.state = text
+                _print(text)
         elif reply is None:
-            _say(f"{command}: the coordinator does not answer")
+            _print(f"{command}: the coordinator does not answer")
         else:
-            _say(f"{command}: {'done' if is_ok(reply) else word(reply[0])} {told}".rstrip())
+            _print(f"{command}: {'done' if is_ok(reply) else word(reply[0])} {text}".rstrip())
 
     def _wanted_connections(self) -> list[tuple[str, str, str]]:
         remote = self.options.extras.get("remote", _COORDINATOR)
@@ -222,6 +222,6 @@ def _config(options: ModuleOptions) -> JoypadConfig:
     return from_table(JoypadConfig, table["joypad"], "config/joypad.toml [joypad]")
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Keys that move a stick or ask for a command: typed in a terminal, or recorded with their times."""
+"""Maps keys to a stick or to commands; reads them from a terminal, or from a file with their times."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class JoypadConfig:
 
 
 class KeyCommand(StrEnum):
-    """What a key asks the coordinator for; the values are its words."""
+    """Names the commands of keys; the values are the coordinator's words."""
 
     PREPARE = "prepareRobot"
     START = "startWalking"
@@ -90,7 +90,7 @@ KEYS = (*_MOVES, *_COMMANDS, "0")
 
 
 class KeyStick:
-    """Where the stick is. A terminal tells only when a key goes down, so that each press is a step of the stick.
+    """Moves a stick by keys. A terminal reports only presses, so that each press is a step of the stick.
 
     Attributes:
         target: Forward, angular, lateral, where the keys have put it, −1 to 1, shape (3,).
@@ -103,9 +103,9 @@ class KeyStick:
         self._deflection: NDArray = np.zeros(3)
 
     def press(self, key: str) -> KeyCommand | None:
-        """Move the stick, or return what the key asks for; keys that mean nothing are left.
+        """Move the stick, or return the command of the key; unknown keys do nothing.
 
-        Whatever is asked for but going home lets go of the stick.
+        A command releases the stick.
         """
         if key in _MOVES:
             moved = self.target + self._config.step * np.array(_MOVES[key])
@@ -129,9 +129,9 @@ class KeyStick:
 
 
 class RecordedKeys:
-    """Lines of ``time key``: seconds, in order, and a key (``up``, ``space``, ``p``, …).
+    """Reads lines of ``time key``: seconds, in order, and a key (``up``, ``space``, ``p``, …).
 
-    Text after ``#`` is a remark.
+    Text after ``#`` is a comment.
     """
 
     def __init__(self, text: str, where: str = "keys") -> None:
@@ -139,10 +139,10 @@ class RecordedKeys:
 
         Args:
             text: All of them.
-            where: For complaints.
+            where: For messages of errors.
 
         Raises:
-            ConfigError: A line is none; says which.
+            ConfigError: A line is wrong; carries which.
         """
         self._keys: list[tuple[float, str]] = []
         for number, line in enumerate(text.splitlines(), 1):
@@ -209,7 +209,7 @@ class TerminalKeys:
         self.is_there = termios is not None and self._source >= 0 and os.isatty(self._source)
 
     def open(self) -> None:
-        """Have keys at once and unseen; Ctrl-C stays what it is."""
+        """Read keys at once and without echo; Ctrl-C keeps its meaning."""
         if self.is_there and self._former is None:
             self._former = termios.tcgetattr(self._source)
             tty.setcbreak(self._source)

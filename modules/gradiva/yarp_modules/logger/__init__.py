@@ -1,4 +1,4 @@
-"""Writes what a walking module publishes to run folders."""
+"""Records the signals of a walking module in run folders."""
 
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder
 from gradiva.yarp_modules.logger.logger_module import LoggerModule

@@ -1,4 +1,4 @@
-"""From samples to run folders."""
+"""Writes samples to run folders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Names = Mapping[str, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class RunDescription:
-    """What is known of the runs beside their signals.
+    """Describes the runs beside their signals.
 
     Attributes:
         parent: Folder of the run folders.
@@ -51,7 +51,7 @@ class LogRecorder:
     """
 
     def __init__(self, description: RunDescription) -> None:
-        """Take what is known beforehand."""
+        """Take the description of the runs."""
         self._description = description
         self._journal: SignalJournal | None = None
         self._signals: dict[str, tuple[str, ...]] = {}
@@ -72,7 +72,7 @@ class LogRecorder:
 
         Args:
             sample: With its time.
-            names: Of the elements; where they are missing, numbers stand in.
+            names: Of the elements; numbers where they are unknown.
 
         Raises:
             WalkingError: The folder or the file cannot be written.
@@ -112,11 +112,11 @@ class LogRecorder:
             journal.close()
             _finish(run, reason)
             return run
-        finally:  # last: whoever sees that there is no run finds its log
+        finally:  # last: a reader that sees no run finds its log
             self._journal, self.run, self._last = None, None, None
 
     def status(self) -> list[Element]:
-        """Return what it has done as pairs (name value)."""
+        """Return the state of the recorder as pairs (name value)."""
         rows = self._journal.rows if self._journal is not None else 0
         folder = str(self.run.path) if self.run is not None else ""
         return [["samples", self.samples], ["lost", self.lost], ["runs", self.runs], ["rows", rows], ["run", folder]]

@@ -1,4 +1,4 @@
-"""The logger as a process."""
+"""The logger module: records the signals of a walking module."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from gradiva.yarp_modules.tick_timing import control_time
 _PERIOD = 0.05  # [s] between two looks for messages; none is lost meanwhile
 _FLUSH_PERIOD = 1.0  # [s] a crash loses at most that
 _FINISH_AFTER = 10.0  # [s] without a message: then the run is over
-_NAMES_TIMEOUT = 2.0  # [s] then numbers stand in for the names
+_NAMES_TIMEOUT = 2.0  # [s] then elements are numbered instead of named
 _SAME_RESTART = 5.0  # [s] in which one restart may be noticed in two ways
 _SOURCE = "/walking-coordinator/logger"
 _LOGGER = logging.getLogger("gradiva.module")
 
 
 class LoggerModule(GradivaModule):
-    """Records the signals of a walking module as soon as they come, run after run, until it is told to stop.
+    """Records the signals of a walking module as soon as they come, run after run, until it is stopped.
 
     The connections are made again whenever the source was restarted; each of its runs is a run folder.
     """
@@ -42,13 +42,13 @@ class LoggerModule(GradivaModule):
         ModuleOption("carrier", "of the signals (default fast_tcp)", "CARRIER"),
     )
     COMMANDS = (
-        "start   record what comes",
+        "start   record the signals that come",
         "stop   write the log of the present run, record no more",
         "getStatus   whether it records, samples, lost ones, the present run folder",
     )
 
     def __init__(self, options: ModuleOptions) -> None:
-        """Take what is known of the robot.
+        """Take the description of the robot.
 
         Raises:
             WalkingError: The configuration is wrong.
@@ -68,14 +68,14 @@ class LoggerModule(GradivaModule):
         self._restart = -float("inf")
 
     def open_ports(self) -> None:
-        """Finish what a killed logger left behind, open the ports, begin to connect."""
+        """Finish the logs that a killed logger left, open the ports, begin to connect."""
         for run in finish_left_over(self._description.parent):
             _LOGGER.info("logger: %s, left behind by a logger that was killed, has its log now", run.path)
         self._client.open(should_connect=False)
         self._connections.start()
 
     def close_ports(self) -> None:
-        """Take what has come since the last tick, close the ports, write the log of the present run."""
+        """Write the samples since the last tick, close the ports, write the log of the present run."""
         self._connections.stop()
         try:
             self._take_samples()
@@ -88,7 +88,7 @@ class LoggerModule(GradivaModule):
             _LOGGER.error("logger: %s", error)
 
     def tick(self) -> bool:
-        """Write what has come."""
+        """Write the samples that have come."""
         while self._orders:
             self._obey(self._orders.pop(0))
         self._look_at_connection()

@@ -1,4 +1,4 @@
-"""What the ground exerts on the feet, by whoever tells it."""
+"""Reads the wrenches that the ground exerts on the feet, from sensors or from an estimator."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _LOGGER = logging.getLogger("gradiva.robot")
 
 
 class WrenchSource(StrEnum):
-    """Who tells the ground's wrenches."""
+    """Names the sources of the ground's wrenches."""
 
     SENSORS = "sensors"
     ESTIMATED = "estimated"
 
 
 class ContactWrenches(Protocol):
-    """Tells the rows of ``Measurement.contact_wrenches``."""
+    """Reads the rows of ``Measurement.contact_wrenches``."""
 
     @property
     def names(self) -> Sequence[str]:
-        """What each row is told by, for messages."""
+        """Source of each row, for messages."""
         ...
 
     @property
@@ -50,21 +50,21 @@ class ContactWrenches(Protocol):
         ...
 
     def read(self, clocks: Sequence[SourceClock], now: float) -> NDArray:
-        """Return one row a sensor, [N, N·m], shape (sensors, 6), and tell their clocks; NaN where nothing is told."""
+        """Return one row a sensor, [N, N·m], shape (sensors, 6), and update their clocks; NaN where there is none."""
         ...
 
 
 class SensedWrenches:
-    """By the force-torque sensors themselves: frame and sign changed, the weight of the foot taken off.
+    """Reads force-torque sensors: changes frame and sign, subtracts the weight of the foot.
 
     Sensors that are faster than the control are sampled, not averaged: the client hands out the last message alone.
     """
 
     def __init__(self, model: IdynTreeModel, environment: Environment) -> None:
-        """Find out which sensor of which server carries which row.
+        """Find the server and the sensor of each row.
 
         Raises:
-            ModelError: A sensor does not sit on the foot that it is told to.
+            ModelError: A sensor does not sit on the foot that the description names.
             ConfigError: A row has no sensor.
         """
         ports = model.description.ports
@@ -112,7 +112,7 @@ class SensedWrenches:
 
 
 class EstimatedWrenches:
-    """By the ports of ``wholeBodyDynamics``, which knows the weight and the motion of the feet."""
+    """Reads the ports of ``wholeBodyDynamics``, which knows the weight and the motion of the feet."""
 
     def __init__(self, model: IdynTreeModel) -> None:
         """Take the names of the ports from the description."""

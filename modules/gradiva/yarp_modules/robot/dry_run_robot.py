@@ -1,4 +1,4 @@
-"""Runs everything but the motors: a robot that is read, and whose commands are kept in a report."""
+"""Dry runs: a robot that is read but never commanded; its commands are kept in a report."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _UNITS = {ControlMode.POSITION: "deg", ControlMode.VELOCITY: "deg/s", ControlMod
 
 @dataclass(slots=True, eq=False)
 class _Range:
-    """Of the commands of one mode, in the units of the command.
+    """Holds the range of the commands of one mode, in the units of the command.
 
     Attributes:
         lowest: Of each joint, shape (n,).
         highest: Of each joint, shape (n,).
         step: Largest change from one command to the next, shape (n,).
         distance: Largest distance of the commands from what was measured then, shape (n,).
-        count: Of the commands.
+        count: Number of commands.
     """
 
     lowest: NDArray
@@ -41,7 +41,7 @@ class _Range:
 
 
 class CommandReport:
-    """Ranges and steps of each joint, and when the mode changed."""
+    """Collects ranges and steps of each joint's commands, and the changes of mode."""
 
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints = tuple(joints)
@@ -52,7 +52,7 @@ class CommandReport:
 
     @property
     def count(self) -> int:
-        """How many commands there were."""
+        """Number of commands."""
         return sum(one.count for one in self._ranges.values())
 
     def note(self, command: JointCommand, measurement: Measurement) -> None:
@@ -74,7 +74,7 @@ class CommandReport:
         self._last = command
 
     def lines(self) -> list[str]:
-        """Return the report, for people."""
+        """Return the report in lines of text."""
         if not self._ranges:
             return ["nothing would have been sent to the motors"]
         lines = [f"{self.count} commands would have been sent to the motors"]
@@ -113,13 +113,13 @@ def _measured(mode: ControlMode, measurement: Measurement) -> NDArray:
 
 
 class DryRunRobot:
-    """Does everything but write: what would have been sent is kept in a report.
+    """Reads a robot and keeps the commands that it would have been sent in a report.
 
-    The joints do not follow, so the walk that the controller thinks of and the robot part company: tracking errors and
-    safety events of a dry run are to be expected once the robot is prepared.
+    The joints do not follow, so the planned walk and the robot drift apart: expect tracking errors and safety events
+    in a dry run once the robot is prepared.
 
     Attributes:
-        report: What would have been sent.
+        report: Of the commands.
     """
 
     def __init__(self, robot: RobotInterface, joints: Sequence[str]) -> None:

@@ -21,7 +21,7 @@ _JOIN_TIMEOUT = 1.0  # [s] for a question to end
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointSample:
-    """What the boards measured last, in the order of the description.
+    """Holds the last measurements of the boards, in the order of the description.
 
     Attributes:
         time: When the oldest part was measured, [s].
@@ -37,12 +37,12 @@ class JointSample:
 
 
 class RemoteJoints:
-    """One part made of the joints of several boards; degrees end here.
+    """Joins the joints of several boards to one part, and converts degrees to radians.
 
     Attributes:
         joints: In the order of the description.
         board_names: Full names of the boards, each once.
-        driver: The device, for those who ask for more than set-points and samples.
+        driver: The device, for limits, gains and control modes.
     """
 
     def __init__(self, joints: Sequence[str], boards: Sequence[str], clocks: Sequence[SourceClock]) -> None:
@@ -91,7 +91,7 @@ class RemoteJoints:
         self.driver.close()
 
     def read(self, now: float) -> JointSample | None:
-        """Return what was measured last; None where a board has said nothing for long."""
+        """Return what was measured last; None where a board has been silent for too long."""
         if not self._encoders.getEncodersTimed(self._positions, self._stamps):
             self._look_at_each_board(now)
             return None
@@ -145,27 +145,27 @@ def _degrees(radians: NDArray) -> yarp.DVector:
 
 
 def read_limits(driver: yarp.PolyDriver, joints: Sequence[str]) -> Limits:
-    """Return lower and upper position of each joint, [rad], as the boards tell them.
+    """Return lower and upper position of each joint, [rad], as the boards report them.
 
     Raises:
-        RobotInterfaceError: A board does not tell them.
+        RobotInterfaceError: A board does not report them.
     """
     limits = required(driver.viewIControlLimits(), "joint limits")
-    told: Limits = {}
+    reported: Limits = {}
     lower, upper = yarp.DVector(1), yarp.DVector(1)
     for index, joint in enumerate(joints):
         if not limits.getLimits(index, lower, upper):
             raise RobotInterfaceError(f"the board of {joint} does not report its limits")
         if lower[0] < upper[0]:  # equal ones mean that there are none
-            told[joint] = (math.radians(lower[0]), math.radians(upper[0]))
-    return told
+            reported[joint] = (math.radians(lower[0]), math.radians(upper[0]))
+    return reported
 
 
-def differences(told: Limits, joints: Sequence[str], lower: NDArray, upper: NDArray, tolerance: float) -> list[str]:
+def differences(reported: Limits, joints: Sequence[str], lower: NDArray, upper: NDArray, tolerance: float) -> list[str]:
     """Return a line for each joint whose limits on the robot are not those of the model.
 
     Args:
-        told: By the boards, [rad].
+        reported: By the boards, [rad].
         joints: In the order of the description.
         lower: Of the model, [rad], shape (n,).
         upper: Of the model, [rad], shape (n,).
@@ -174,22 +174,22 @@ def differences(told: Limits, joints: Sequence[str], lower: NDArray, upper: NDAr
     lines = []
     for index, joint in enumerate(joints):
         ours = (float(lower[index]), float(upper[index]))
-        theirs = told.get(joint, ours)
+        theirs = reported.get(joint, ours)
         if any(abs(mine - other) > tolerance for mine, other in zip(ours, theirs, strict=True)):
             lines.append(f"{joint}: robot {_limits_text(theirs)}, model {_limits_text(ours)}")
     return lines
 
 
-def check_start_posture(told: Limits, joints: Sequence[str], positions: NDArray) -> None:
+def check_start_posture(reported: Limits, joints: Sequence[str], positions: NDArray) -> None:
     """Pass when the start posture lies within the limits of the boards.
 
     Raises:
         ConfigError: It does not; carries each joint.
     """
     outside = [
-        f"{joint} at {math.degrees(position):.1f}° is outside {_limits_text(told[joint])}"
+        f"{joint} at {math.degrees(position):.1f}° is outside {_limits_text(reported[joint])}"
         for joint, position in zip(joints, positions, strict=True)
-        if joint in told and not told[joint][0] <= position <= told[joint][1]
+        if joint in reported and not reported[joint][0] <= position <= reported[joint][1]
     ]
     if outside:
         raise ConfigError(f"the start posture lies outside the robot's limits: {'; '.join(outside)}")
@@ -201,7 +201,7 @@ def _limits_text(limits: tuple[float, float]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PidGains:
-    """Gains of one joint's position loop, in the units of its board.
+    """Holds the gains of one joint's position loop, in the units of its board.
 
     Attributes:
         kp: Proportional.
@@ -218,7 +218,7 @@ def read_pids(driver: yarp.PolyDriver, joints: Sequence[str]) -> dict[str, PidGa
     """Return the gains of each joint's position loop.
 
     Raises:
-        RobotInterfaceError: The boards do not tell them.
+        RobotInterfaceError: The boards do not report them.
     """
     pids = yarp.PidVector(len(joints))
     view = required(driver.viewIPidControl(), "control loops")
@@ -228,11 +228,11 @@ def read_pids(driver: yarp.PolyDriver, joints: Sequence[str]) -> dict[str, PidGa
 
 
 def table_lines(pids: Mapping[str, PidGains]) -> list[str]:
-    """Return the table, for people."""
+    """Return the table in lines of text."""
     return [f"{joint:24s} kp {gains.kp:10g}  kd {gains.kd:10g}  ki {gains.ki:10g}" for joint, gains in pids.items()]
 
 
-def objections(pids: Mapping[str, PidGains], expected: Mapping[str, PidGains], tolerance: float) -> list[str]:
+def gain_differences(pids: Mapping[str, PidGains], expected: Mapping[str, PidGains], tolerance: float) -> list[str]:
     """Return a line for each joint whose gains are not those expected, not those of its twin, or zero.
 
     Args:
@@ -267,12 +267,12 @@ def _gains_text(gains: PidGains) -> str:
 
 
 class MotorTemperatures:
-    """Asks the boards now and then, in a thread of its own: a board that hangs does not hold up the control.
+    """Polls the boards' motor temperatures in a thread of its own: a board that hangs does not delay the control.
 
     Boards that are silent are not asked, and those that have come back are asked again.
 
     Attributes:
-        latest: [°C], shape (n,), NaN for a motor without sensor; None while the boards tell none.
+        latest: [°C], shape (n,), NaN for a motor without sensor; None while the boards report none.
     """
 
     def __init__(self, motors: int, period: float, are_silent: Callable[[], bool]) -> None:
@@ -293,7 +293,7 @@ class MotorTemperatures:
             self._thread.start()
 
     def close(self) -> bool:
-        """Ask no more; False where a board has not answered the last question yet."""
+        """Stop asking; False where a board has not answered the last question yet."""
         self._stop.set()
         thread, self._thread = self._thread, None
         if thread is None:
@@ -302,18 +302,18 @@ class MotorTemperatures:
         return not thread.is_alive()
 
     def _run(self, motors: yarp.IMotor) -> None:
-        told = yarp.DVector(self._motors)
+        reported = yarp.DVector(self._motors)
         is_first = True
         while not self._stop.wait(0.0 if is_first else self._period):
-            is_told = not self._are_silent() and motors.getTemperatures(told)
-            if is_first and not is_told:
+            is_read = not self._are_silent() and motors.getTemperatures(reported)
+            if is_first and not is_read:
                 return  # these boards have none
-            self.latest = plausible(np.array(list(told))) if is_told else None
+            self.latest = plausible(np.array(list(reported))) if is_read else None
             is_first = False
 
 
 def plausible(temperatures: NDArray) -> NDArray | None:
-    """Return temperatures with NaN for those that boards tell of motors without sensor: zero and below.
+    """Return temperatures with NaN for motors without sensor, of which boards report zero and below.
 
     None where no motor has one.
     """

@@ -1,4 +1,4 @@
-"""Switches control modes by orders to all boards side by side, and notices when a joint leaves its mode."""
+"""Switches control modes on all boards side by side, and detects joints that leave their mode."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gradiva.yarp_modules.robot.joint_boards import required
 _LOGGER = logging.getLogger("gradiva.robot")
 _JOIN_TIMEOUT = 1.0  # [s] for an RPC to end when the robot is left
 JointOrder = Callable[[int], bool]
-"""Orders something of one joint by its index in the part, over RPC; False where its board does not agree."""
+"""An order to one joint, by its index in the part, over RPC; False where its board refuses."""
 _VOCABS = {
     ControlMode.POSITION: yarp.VOCAB_CM_POSITION_DIRECT,
     ControlMode.VELOCITY: yarp.VOCAB_CM_VELOCITY,
@@ -44,7 +44,7 @@ _TIMEOUT = 2.0  # [s] for all boards to agree
 class BoardOrders:
     """Gives orders to all boards at once, each board in a thread of its own.
 
-    An order is an RPC, which takes as long as its board likes: one that hangs must hold up neither the tick nor the
+    An order is an RPC, which takes as long as its board takes: one that hangs must delay neither the tick nor the
     other boards. The newest order alone counts: a board that hung and answers again skips the rest of the former ones.
     Joints are ordered one by one, for a remapper keeps its buffers locked while it sends to a group of joints,
     the boards of the others among them.
@@ -82,7 +82,7 @@ class BoardOrders:
         return not any(thread.is_alive() for thread in self._threads)
 
     def give(self, order: JointOrder) -> None:
-        """Let all boards carry out ``order`` for each of their joints, in place of what was ordered before; no wait."""
+        """Let all boards carry out ``order`` for each of their joints, in place of the former order; no wait."""
         with self._changed:
             self._order, self._refusing = order, set()
             self._number += 1
@@ -134,21 +134,21 @@ class BoardOrders:
                 _LOGGER.exception("an order to %s failed", board)
                 is_agreed = False
         if not is_agreed:
-            _LOGGER.warning("not all joints of %s agreed to what was ordered", board)
+            _LOGGER.warning("not all joints of %s carried out the order", board)
         return is_agreed
 
 
 @runtime_checkable
 class Rearmable(Protocol):
-    """A robot whose motors can be taken anew."""
+    """Is a robot whose motors can be switched to their mode anew."""
 
     def rearm(self) -> None:
-        """Switch all joints to position direct, whatever mode they are in."""
+        """Switch all joints to position direct, from any mode."""
         ...
 
 
 class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sentence it is)
-    """Joints are not in the mode of the commands; carries which, and in which mode they are.
+    """Reports joints that are not in the mode of the commands, and the mode that they are in.
 
     Attributes:
         joints: Name to mode.
@@ -160,18 +160,18 @@ class ControlModeLost(RobotInterfaceError):  # noqa: N818 (it reads as the sente
 
 
 class JointModes:
-    """Switches all joints to the mode of the commands and verifies it by what the boards report.
+    """Switches all joints to the mode of the commands and verifies it by the boards' reports.
 
     No tick waits for a switch: the boards are ordered side by side in threads of their own, and every tick looks at
-    what they report. A board that hangs keeps no other one from switching. Until all boards have answered, and report
-    the mode (a report alone may be older than the order), `admitted` lets nothing pass but what holds the joints. A
+    their reports. A board that hangs keeps no other one from switching. Until all boards have answered, and report
+    the mode (a report alone may be older than the order), `admitted` lets only commands pass that hold the joints. A
     joint that leaves the mode later is lost until `rearm`.
     """
 
     def __init__(
         self, joints: Sequence[str], orders: BoardOrders, timeout: float, velocity_acceleration: float, waits: bool
     ) -> None:
-        """Know nothing of the robot yet.
+        """Prepare; no board is reached yet.
 
         Args:
             joints: In the order of the description.
@@ -231,7 +231,7 @@ class JointModes:
             self._orders.wait(self._timeout)
 
     def admitted(self, command: JointCommand) -> JointCommand:
-        """Return the command, or what holds the joints while not all of them are in its mode."""
+        """Return the command, or one that holds the joints while not all of them are in its mode."""
         if self._is_waiting and not self._orders.pending() and self._astray() == {}:
             _LOGGER.info("all joints are in mode %s", MODE_NAMES[_VOCABS[command.mode]])
             self._is_waiting, self._hold = False, None
@@ -274,12 +274,12 @@ class JointModes:
 
     def _error(self, how: str) -> ControlModeLost:
         assert self._mode is not None, "modes are lost only after one was ordered"
-        told = ", ".join(f"{joint}: {mode}" for joint, mode in self._lost.items())
-        text = f"joints {how} in mode {MODE_NAMES[_VOCABS[self._mode]]} ({told}); mend that, then prepareRobot"
+        lost = ", ".join(f"{joint}: {mode}" for joint, mode in self._lost.items())
+        text = f"joints {how} in mode {MODE_NAMES[_VOCABS[self._mode]]} ({lost}); repair that, then prepareRobot"
         return ControlModeLost(text, self._lost)
 
     def _without_answer(self) -> dict[str, str]:
-        """Return the joints of boards that have not answered the order, whatever they report."""
+        """Return the joints of boards that have not answered the order, even if they report its mode."""
         pending = [joint for board in self._orders.pending() for joint in self._orders.joints_of(board)]
         return {self._joints[joint]: "its board does not answer" for joint in pending}
 
@@ -297,12 +297,12 @@ class JointModes:
 
 
 def mode_name(vocab: int) -> str:
-    """Return what a control mode is called, for people."""
+    """Return the name of a control mode."""
     return MODE_NAMES.get(vocab, f"unknown mode '{yarp.decode(vocab)}'")
 
 
 def _holding(command: JointCommand) -> JointCommand:
-    """Return what keeps the joints where they are while they enter the mode of their first command."""
+    """Return a command that holds the joints while they enter the mode of their first command."""
     if command.mode is ControlMode.VELOCITY:
         return JointCommand(ControlMode.VELOCITY, 0.0 * command.values)
     return command
@@ -313,7 +313,7 @@ def hold_in_position_mode(
 ) -> None:
     """Let all joints hold in the boards' own position mode; a board that hangs delays no other one.
 
-    Where positions were commanded, these are held: a servo that bears weight yields, and if it were to hold the
+    Where positions were commanded, these are held: a servo under load yields, and if it were to hold the
     measured position, to which it has yielded, it would yield again.
 
     Args:

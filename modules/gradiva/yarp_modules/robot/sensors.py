@@ -1,4 +1,4 @@
-"""Reads the inertial unit and the base's true motion, and finds out when samples of another clock were taken."""
+"""Reads sensor servers, the inertial unit and the base's true motion; finds out when samples were taken."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Measure(Protocol):
 
 
 class SensorClient:
-    """One ``multipleanalogsensorsclient``."""
+    """Is the client of one sensor server, a ``multipleanalogsensorsclient``."""
 
     def __init__(self, remote: str) -> None:
         """Prepare for the server called ``remote``; `open` reaches it."""
@@ -158,7 +158,7 @@ class SensorClient:
 
 
 class Sensor:
-    """One sensor of a server."""
+    """Reads one sensor of a server."""
 
     def __init__(self, measure: Measure, index: int, size: int) -> None:
         self._measure = measure
@@ -175,7 +175,7 @@ class Sensor:
 
 
 class RemoteImu:
-    """Attitude and angular rate, from the frame of the sensor to that of ``RobotDescription.imu_frame``.
+    """Reads attitude and angular rate, from the frame of the sensor to that of ``RobotDescription.imu_frame``.
 
     Attributes:
         name: Sensor and server, for messages.
@@ -212,7 +212,7 @@ class RemoteImu:
         self._client.close()
 
     def read(self, clock: SourceClock, now: float) -> ImuMeasurement:
-        """Return the last sample and tell its clock; NaN where there is none."""
+        """Return the last sample and update its clock; NaN where there is none."""
         attitude, rate = self._orientation.read(), self._gyroscope.read()
         if attitude is None or rate is None:
             return NO_ATTITUDE
@@ -235,7 +235,7 @@ def rotation_of(roll_pitch_yaw: NDArray) -> NDArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloatingBase:
-    """Where the base truly is, in world.
+    """Holds the true pose and twist of the base, in world.
 
     Attributes:
         time: When it was there, by the simulator's stamp, [s].
@@ -279,7 +279,7 @@ class FloatingBasePort:
         self._port.close()
 
     def read(self) -> FloatingBase | None:
-        """Return the last message; None before the first, and of one that is none."""
+        """Return the last message; None before the first good one."""
         message = self._port.read(False)
         if message is not None:
             numbers = [item for item in as_items(message) if isinstance(item, int | float)]

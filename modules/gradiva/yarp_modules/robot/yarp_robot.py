@@ -27,7 +27,7 @@ from gradiva.yarp_modules.robot.joint_boards import (
     PidGains,
     RemoteJoints,
     differences,
-    objections,
+    gain_differences,
     read_limits,
     read_pids,
     table_lines,
@@ -44,19 +44,19 @@ _POLL = 0.005  # [s] between two looks for the first samples
 
 @dataclass(frozen=True, slots=True)
 class RobotIoConfig:
-    """Connections, ages and time limits.
+    """Configures connections, ages and time limits: table ``[robot_io]``.
 
     Attributes:
         carrier: Of states, commands and sensors.
         wrenches: By the sensors themselves, or by the ports of ``wholeBodyDynamics``.
-        floating_base: Whether the true motion of the base is read, where a simulator tells it.
+        floating_base: Whether the true motion of the base is read, where a simulator publishes it.
         max_age: A source whose last sample is older is late, [s].
-        first_sample_timeout: In which every source has to speak once, [s].
+        first_sample_timeout: In which every source has to send once, [s].
         mode_timeout: In which all joints have to report a control mode, [s].
         velocity_acceleration: Of the boards' ramps in velocity mode, [deg/s²].
-        release_speed: Of what a board may still move when it is let go of, [deg/s].
+        release_speed: Largest speed of joints in position mode after the release, [deg/s].
         temperature_period: Between two questions for the motors' temperatures; 0 for none, [s].
-        limit_tolerance: By which limits of robot and model may differ untold, [deg].
+        limit_tolerance: By which limits of robot and model may differ without a warning, [deg].
     """
 
     carrier: str
@@ -83,12 +83,12 @@ class RobotIoConfig:
 
 
 class YarpRobot:
-    """Reads and commands a robot over its ports, as ``RobotInterface`` asks; the controller cannot tell which it is.
+    """Reads and commands a robot over its ports, as a ``RobotInterface``; the controller does not know which one.
 
-    What is late or says nothing finite is told by name, in ``late`` and in the log. A wrench or an inertial unit then
-    reads NaN; encoders keep their last sample, whose time tells its age: the walking controller knows what to do about
-    either. An error is raised only where there is nothing to read at all. Boards and servers that restart are reached
-    again; their joints have then left their mode, which is told by `write` until `rearm`.
+    A source that is late or not finite is named in ``late`` and in the log. A wrench or an inertial unit then reads
+    NaN (a stale wrench is refused here); encoders keep their last sample, whose time shows its age: the safety
+    supervisor decides about either. An error is raised only where there is nothing to read at all. Boards and servers
+    that restart are reached again; their joints have then left their mode, which `write` reports until `rearm`.
 
     All conversions (degrees, frames, signs, clocks) happen here and in the parts.
     """
@@ -107,12 +107,12 @@ class YarpRobot:
             description: Which robot.
             environment: Which of its prefixes.
             config: Connections, ages and time limits.
-            local: Beginning of the names of our own ports, such as ``/walking``.
+            local: Prefix of our own ports, such as ``/walking``.
             lockstep: Whether the robot's simulator waits for us, so that we may wait for it.
 
         Raises:
             ConfigError: The robot has no ports.
-            ModelError: Its sensors do not sit where the description tells.
+            ModelError: Its sensors do not sit where the description has them.
         """
         if description.ports is None:
             raise ConfigError(f"{description.name}: robot.toml has no table [ports], it cannot be reached over YARP")
@@ -158,7 +158,7 @@ class YarpRobot:
         return [port for port in self.required_ports() if not is_there(port)]
 
     def open(self) -> None:
-        """Reach the robot and wait until every sensor has spoken.
+        """Reach the robot and wait until every sensor has sent a sample.
 
         Raises:
             RobotInterfaceError: A port or a sensor is not there; nothing stays open.
@@ -172,14 +172,14 @@ class YarpRobot:
             self._close_parts()
             raise
         _LOGGER.info("reached %s", ", ".join(self._joints.board_names))
-        self._tell_gains()
+        self._log_gains()
 
     def close(self) -> None:
         """Let the boards hold the joints in position mode, if they were commanded; then leave the robot."""
         last, self._last_command = self._last_command, None
         try:
             if last is not None:
-                self._let_go(last)
+                self._release(last)
         finally:
             self._close_parts()
 
@@ -189,7 +189,7 @@ class YarpRobot:
         """Return the newest sample of all sensors.
 
         Raises:
-            RobotInterfaceError: Not every source has spoken yet.
+            RobotInterfaceError: Not every source has sent a sample yet.
         """
         now = control_time()
         sample = self._joints.read(now) or self._last
@@ -250,7 +250,7 @@ class YarpRobot:
         self._modes.engage(ControlMode.POSITION, control_time())
 
     def sample_time(self) -> float:
-        """Return of when there are samples of all sources, [s]; −∞ before. A cheap look, for lockstep."""
+        """Return the time of the newest sample of all sources, [s]; −∞ before the first. Cheap, for lockstep."""
         now = control_time()
         self._last = self._joints.read(now) or self._last
         self._wrenches.read(self._clocks[self._boards : -1], now)
@@ -258,26 +258,26 @@ class YarpRobot:
         return min(clock.time for clock in self._clocks)
 
     def floating_base(self) -> FloatingBase | None:
-        """Return the true motion of the base; None where nobody tells it or it is not read."""
+        """Return the true motion of the base; None where it is not published or not read."""
         return None if self._base is None else self._base.read()
 
     def limits(self) -> Limits:
         """Return the position limits of the boards, [rad], and log where they are not the model's.
 
         Raises:
-            RobotInterfaceError: A board does not tell them.
+            RobotInterfaceError: A board does not report them.
         """
-        told = read_limits(self._joints.driver, self._joints.joints)
+        limits = read_limits(self._joints.driver, self._joints.joints)
         tolerance = float(np.deg2rad(self._config.limit_tolerance))
-        for line in differences(told, self._joints.joints, *self._model_limits, tolerance):
+        for line in differences(limits, self._joints.joints, *self._model_limits, tolerance):
             _LOGGER.warning("limits differ, the narrower hold: %s", line)
-        return told
+        return limits
 
     def pids(self) -> dict[str, PidGains]:
         """Return the gains of the boards' position loops.
 
         Raises:
-            RobotInterfaceError: The boards do not tell them.
+            RobotInterfaceError: The boards do not report them.
         """
         return read_pids(self._joints.driver, self._joints.joints)
 
@@ -292,9 +292,9 @@ class YarpRobot:
 
     # ----------------------------------------------------------------------------------------------------------
 
-    def _let_go(self, last: JointCommand) -> None:
-        speaking_first = sorted(self._joints.board_names, key=lambda name: f"encoders of {name}" in self._late)
-        if not any(is_there(f"{name}/rpc:i") for name in speaking_first):  # one that hangs costs the time of a question
+    def _release(self, last: JointCommand) -> None:
+        answering_first = sorted(self._joints.board_names, key=lambda name: f"encoders of {name}" in self._late)
+        if not any(is_there(f"{name}/rpc:i") for name in answering_first):  # one that hangs costs a timeout
             _LOGGER.warning("the robot is gone: it cannot be commanded to hold its position")
             return
         positions = None if self._last is None else self._last.positions
@@ -302,7 +302,7 @@ class YarpRobot:
 
     def _open_parts(self) -> None:
         config, local = self._config, self._local
-        timeout = 2.0 * config.max_age  # of the clients, which know no names: ours ends first
+        timeout = 2.0 * config.max_age  # of the clients, whose error has no names: ours ends first
         self._joints.open(local, config.carrier)
         self._modes.open(self._joints.driver)
         self._orders.open()
@@ -333,14 +333,14 @@ class YarpRobot:
             machine_time.sleep(_POLL)
             self.sample_time()
 
-    def _tell_gains(self) -> None:
+    def _log_gains(self) -> None:
         try:
             pids = self.pids()
         except RobotInterfaceError as error:
             _LOGGER.warning("%s", error)
             return
         _LOGGER.debug("gains of the position loops:\n%s", "\n".join(table_lines(pids)))
-        for line in objections(pids, {}, _GAIN_TOLERANCE):
+        for line in gain_differences(pids, {}, _GAIN_TOLERANCE):
             _LOGGER.warning("gains of the position loops: %s", line)
 
     def _silent(self) -> list[str]:
@@ -350,8 +350,8 @@ class YarpRobot:
         late = tuple(name for name, clock in zip(self._sources, self._clocks, strict=True) if clock.is_late(now))
         if late:
             ages = {name: now - clock.time for name, clock in zip(self._sources, self._clocks, strict=True)}
-            told = ", ".join(f"{name} ({ages[name]:.2f} s)" for name in late)
-            self._lateness.warning("the newest sample is older than %g s: %s", self._config.max_age, told)
+            late_sources = ", ".join(f"{name} ({ages[name]:.2f} s)" for name in late)
+            self._lateness.warning("the newest sample is older than %g s: %s", self._config.max_age, late_sources)
         elif self._late:
-            _LOGGER.info("all sources speak again: %s were late", ", ".join(self._late))
+            _LOGGER.info("all sources send again: %s were late", ", ".join(self._late))
         self._late = late

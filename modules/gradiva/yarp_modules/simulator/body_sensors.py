@@ -1,4 +1,4 @@
-"""What the sensor servers of a simulated robot tell."""
+"""Computes the readings of a simulated robot's sensor servers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Metadata = dict[SensorClass, list[SensorMetadata]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Mount:
-    """How the ground wrench of a foot's sensor becomes what its server tells.
+    """Transforms the ground wrench of a foot's sensor to the frame of its server.
 
     Attributes:
         row: Of ``Measurement.contact_wrenches``.
@@ -35,9 +35,9 @@ class _Mount:
 class BodySensors:
     """Turns measurements and the probes of the plant into the messages of all sensor servers.
 
-    Sensors in the feet feel the ground as the measurement tells it, noise and faults included, and what hangs below
-    them; one that is frozen, by a fault, repeats all of its reading. The inertial unit of walking tells the
-    measurement's attitude and rate, others the truth.
+    Sensors in the feet measure the ground's wrench of the measurement, noise and faults included, and the weight and
+    inertia below them; one that is frozen, by a fault, repeats all of its reading. The inertial unit of walking has
+    the measurement's attitude and rate, others the truth.
     """
 
     def __init__(self, description: RobotDescription, ports: RobotPorts, probes: BodyProbes) -> None:
@@ -64,36 +64,36 @@ class BodySensors:
         self._freezes: list[Fault] = []
 
     def note_fault(self, fault: Fault) -> None:
-        """Take a fault; a sensor that freezes in the air would else be taken for one that feels no ground."""
+        """Take a fault; a sensor that freezes in the air would else pass for one without ground contact."""
         if fault.kind is FaultKind.FROZEN_WRENCH:
             self._freezes.append(fault)
 
     def metadata(self) -> dict[str, Metadata]:
-        """Return who the sensors of each server are."""
-        told: dict[str, Metadata] = {}
+        """Return the names of each server's sensors."""
+        readings: dict[str, Metadata] = {}
         for force_server in self._ports.force_torque_servers:
-            told[force_server.name] = {
+            readings[force_server.name] = {
                 SensorClass.FORCE_TORQUE: [SensorMetadata(sensor.name, sensor.name) for sensor in force_server.sensors]
             }
         for server in self._ports.inertial_servers:
             sensors = [SensorMetadata(sensor.name, sensor.name) for sensor in server.sensors]
-            told[server.name] = dict.fromkeys(_INERTIAL, sensors)
-        return told
+            readings[server.name] = dict.fromkeys(_INERTIAL, sensors)
+        return readings
 
     def read(self, measurement: Measurement, time: float, wanted: Collection[str]) -> dict[str, Measurements]:
-        """Return what the ``wanted`` servers tell of ``time`` [s]."""
+        """Return the readings of the ``wanted`` servers at ``time`` [s]."""
         if wanted:
             self._probes.refresh()
-        told: dict[str, Measurements] = {}
+        readings: dict[str, Measurements] = {}
         inner = self._inner_wrenches(wanted)
         for force_server in self._ports.force_torque_servers:
             if force_server.name in wanted:
                 wrenches = [self._wrench(sensor, measurement, inner) for sensor in force_server.sensors]
-                told[force_server.name] = {SensorClass.FORCE_TORQUE: [_said(wrench, time) for wrench in wrenches]}
+                readings[force_server.name] = {SensorClass.FORCE_TORQUE: [_sample(wrench, time) for wrench in wrenches]}
         for server in self._ports.inertial_servers:
             if server.name in wanted:
-                told[server.name] = self._inertial_units(server, measurement, time)
-        return told
+                readings[server.name] = self._inertial_units(server, measurement, time)
+        return readings
 
     def _mount(self, sensor: ForceTorquePort, row: int, frame: str) -> _Mount:
         pose = self._probes.pose_between(frame, sensor.frame)
@@ -102,7 +102,7 @@ class BodySensors:
         return _Mount(row, pose[:3, :3], pose[:3, 3])
 
     def _inner_wrenches(self, wanted: Collection[str]) -> dict[str, NDArray]:
-        """Return what hangs below the sensors of the wanted servers, by sensor; soles left out."""
+        """Return the wrenches of the bodies below the wanted servers' sensors, by sensor; soles left out."""
         servers = [server for server in self._ports.force_torque_servers if server.name in wanted]
         sensors = [sensor for server in servers for sensor in server.sensors if sensor.joint]
         cuts = tuple(Cut(sensor.joint, sensor.frame, sensor.contact) for sensor in sensors)
@@ -131,9 +131,9 @@ class BodySensors:
         rates, accelerations, attitudes = [], [], []
         for sensor in server.sensors:
             rotation, rate, acceleration = self._inertial_unit(sensor, measurement)
-            rates.append(_said(scale * rate, time))
-            accelerations.append(_said(acceleration, time))
-            attitudes.append(_said(scale * so3.roll_pitch_yaw(rotation), time))
+            rates.append(_sample(scale * rate, time))
+            accelerations.append(_sample(acceleration, time))
+            attitudes.append(_sample(scale * so3.roll_pitch_yaw(rotation), time))
         return dict(zip(_INERTIAL, (rates, accelerations, attitudes), strict=True))
 
     def _inertial_unit(self, sensor: InertialPort, measurement: Measurement) -> tuple[NDArray, NDArray, NDArray]:
@@ -144,5 +144,5 @@ class BodySensors:
         return measurement.imu.rotation @ turn.T, turn @ measurement.imu.angular_velocity, truth.acceleration
 
 
-def _said(values: NDArray, time: float) -> SensorMeasurement:
+def _sample(values: NDArray, time: float) -> SensorMeasurement:
     return SensorMeasurement(tuple(values.tolist()), time)

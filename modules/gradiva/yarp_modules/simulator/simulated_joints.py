@@ -28,7 +28,7 @@ _SLOWEST = 1e-3  # [rad/s] a move at speed zero would never end
 
 @dataclass(frozen=True, slots=True)
 class JointMove:
-    """A move of one joint, from rest to rest.
+    """Moves one joint from rest to rest, by minimum jerk.
 
     Attributes:
         start: [rad].
@@ -52,7 +52,7 @@ class JointMove:
         return self.start + (self.goal - self.start) * minimum_jerk(self._ratio(time))[0]
 
     def is_over(self, time: float) -> bool:
-        """Tell whether the goal is reached."""
+        """Return whether the goal is reached."""
         return time >= self.begin + self.duration
 
     def _ratio(self, time: float) -> float:
@@ -61,7 +61,7 @@ class JointMove:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModeRows:
-    """Some joints by what their modes follow; idle ones follow nothing.
+    """Sorts joints by the set-points that their modes follow; idle ones follow none.
 
     Attributes:
         position: Indices of those that follow positions.
@@ -83,7 +83,7 @@ class ModeRows:
         return cls(*(np.array([joint for joint in some if modes[joint] in kind], dtype=int) for kind in kinds))
 
     def chosen(self, position: NDArray, velocity: NDArray, torque: NDArray) -> NDArray:
-        """Return what each joint follows, of all joints; 0 for those that are not among these or are idle."""
+        """Return the set-point that each joint follows; 0 for joints that are not among these or are idle."""
         values = np.zeros(len(position))
         for rows, targets in ((self.position, position), (self.velocity, velocity), (self.torque, torque)):
             values[rows] = targets[rows]
@@ -91,7 +91,7 @@ class ModeRows:
 
 
 class SimulatedJoints:
-    """Set-points of all joints, by mode, and their measured state.
+    """Holds set-points of all joints, by mode, and their measured state.
 
     Joints that the physics moves (*driven*) get their set-points as servo commands. The others, such as necks and
     wrists, are ideal: they are where their set-point is. Entering a mode keeps position, torque, and the set-point
@@ -99,7 +99,7 @@ class SimulatedJoints:
 
     Attributes:
         names: Of all joints.
-        lock: Held by whoever reads or changes several of them.
+        lock: Held while several of them are read or changed.
         modes: Of all joints.
         interaction: Of all joints.
         positions: Measured, [rad], shape (N,).
@@ -141,7 +141,7 @@ class SimulatedJoints:
     # -- what boards do ----------------------------------------------------------------------------------------
 
     def set_mode(self, joint: int, mode: ControlMode) -> None:
-        """Let a joint follow what its mode says.
+        """Switch the control mode of a joint.
 
         Raises:
             NotOffered: These joints have no such mode.
@@ -172,7 +172,7 @@ class SimulatedJoints:
         return float(self.position_targets[joint]) if move is None else move.goal
 
     def is_moving(self, joints: Iterable[int]) -> bool:
-        """Tell whether any of the joints makes a move."""
+        """Return whether any of the joints makes a move."""
         return any(joint in self._moves for joint in joints)
 
     def stop(self, joint: int) -> None:
@@ -208,7 +208,7 @@ class SimulatedJoints:
     # -- what the simulation does ------------------------------------------------------------------------------
 
     def observe(self, measurement: Measurement, position_stiffness: NDArray) -> None:
-        """Take what the sensors of the driven joints say; ``position_stiffness`` of their servos, [N·m/rad]."""
+        """Take the readings of the driven joints' sensors; ``position_stiffness`` of their servos, [N·m/rad]."""
         with self.lock:
             self.positions[self._driven] = measurement.joint_positions
             self.velocities[self._driven] = measurement.joint_velocities

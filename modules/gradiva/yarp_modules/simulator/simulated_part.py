@@ -33,7 +33,7 @@ from gradiva.simulation import JointRanges
 from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLOWS_VELOCITY, SimulatedJoints
 
 TRAJECTORY_SPEED = 10.0  # [deg/s] until another is set, as on the robots
-TRAJECTORY_ACCELERATION = 10.0  # [deg/s^2] told and kept; minimum-jerk moves have their own
+TRAJECTORY_ACCELERATION = 10.0  # [deg/s^2] reported and kept; minimum-jerk moves have their own
 _PER_DEGREE = math.pi / 180.0  # turns gains per radian into gains per degree
 _LARGEST_STIFFNESS, _LARGEST_DAMPING = 1000.0, 100.0  # [N·m/deg, N·m·s/deg] that compliance may be given
 _ZERO = (
@@ -107,9 +107,9 @@ def _pids(gains: NDArray, torque: NDArray) -> dict[Key, NDArray]:
 
 
 class SimulatedPart(ControlBoardDevice):
-    """Some of the joints of a simulated robot behind a control board.
+    """Shows some joints of a simulated robot as a control board.
 
-    Set-points for joints whose mode does not follow them are ignored, and told once in a while, as Gazebo does.
+    Set-points for joints whose mode does not follow them are ignored, with a warning once in a while, as Gazebo does.
 
     Attributes:
         name: Of the part.
@@ -142,7 +142,7 @@ class SimulatedPart(ControlBoardDevice):
 
     @property
     def is_streamed_to(self) -> bool:
-        """Tell whether a joint is in a mode whose set-points are streamed."""
+        """Return whether a joint is in a mode whose set-points are streamed."""
         return any(self._joints.modes[joint] in STREAMED_MODES for joint in self._indices)
 
     def read(self) -> JointData:
@@ -181,12 +181,12 @@ class SimulatedPart(ControlBoardDevice):
         return self.command_taken()
 
     def set_control_modes(self, joints: Joints, modes: Sequence[ControlMode]) -> None:
-        """Let each of the joints follow what its mode says."""
+        """Switch the control modes of joints."""
         for joint, mode in zip(joints, modes, strict=True):
             self._joints.set_mode(self._index(joint), mode)
 
     def set_interaction_modes(self, joints: Joints, modes: Sequence[InteractionMode]) -> None:
-        """Make each of the joints stiff, or as compliant as its impedance says."""
+        """Make each of the joints stiff, or as compliant as its impedance."""
         for joint, mode in zip(joints, modes, strict=True):
             if mode is InteractionMode.UNKNOWN:
                 raise NotOffered("an unknown interaction mode")
@@ -197,11 +197,11 @@ class SimulatedPart(ControlBoardDevice):
         """Start minimum-jerk moves."""
         speeds = self._settings.get(Feature.TRAJECTORY_SPEED, joints)
         for joint, position, speed in zip(joints, positions, speeds, strict=True):
-            if self._obeys(self._index(joint), CommandKind.POSITION):
+            if self._follows_command(self._index(joint), CommandKind.POSITION):
                 self._joints.move_to(self._index(joint), math.radians(position), math.radians(speed))
 
     def move_by(self, joints: Joints, displacements: Sequence[float]) -> None:
-        """Start moves by displacements from where the joints are told to be."""
+        """Start moves by displacements from the joints' goals."""
         present = [math.degrees(self._joints.goal_of(self._index(joint))) for joint in joints]
         self.move_to(joints, [begin + by for begin, by in zip(present, displacements, strict=True)])
 
@@ -211,11 +211,11 @@ class SimulatedPart(ControlBoardDevice):
             self._joints.stop(self._index(joint))
 
     def is_motion_done(self, joints: Joints) -> bool:
-        """Tell whether no joint makes a move."""
+        """Return whether no joint makes a move."""
         return not self._joints.is_moving(self._index(joint) for joint in joints)
 
     def parameter(self, feature: Feature, joints: Joints, pid: PidType | None) -> Sequence[Any]:
-        """Return settings, references, and what follows from them."""
+        """Return settings, references, and values that follow from them."""
         some = [self._index(joint) for joint in joints]
         all_joints = self._joints
         match feature:
@@ -244,7 +244,7 @@ class SimulatedPart(ControlBoardDevice):
             self.gains_changed()
 
     def trigger(self, feature: Feature, joints: Joints, pid: PidType | None) -> None:
-        """Switch loops on and off, which is remembered alone; resetting one without an integral does nothing."""
+        """Switch loops on and off, which is only remembered; resetting one without an integral does nothing."""
         if feature in (Feature.PID_ENABLE, Feature.PID_DISABLE):
             state = float(feature is Feature.PID_ENABLE)
             self._settings.set(Feature.PID_ENABLE, joints, [state] * len(joints), pid)
@@ -271,7 +271,7 @@ class SimulatedPart(ControlBoardDevice):
             raise IndexError(f"joint {joint} of {len(self._indices)}")
         return self._indices[joint]
 
-    def _obeys(self, joint: int, kind: CommandKind) -> bool:
+    def _follows_command(self, joint: int, kind: CommandKind) -> bool:
         if self._joints.modes[joint] in _FOLLOWED_IN[kind]:
             return True
         name, mode = self._joints.names[joint], self._joints.modes[joint].name
@@ -281,11 +281,11 @@ class SimulatedPart(ControlBoardDevice):
     def _follow(self, command: StreamedCommand) -> None:
         """Hand on the set-points that the modes of their joints follow."""
         whose = self._indices if command.joints is None else [self._index(joint) for joint in command.joints]
-        told = zip(whose, command.values, strict=True)
-        obeyed = [(joint, value) for joint, value in told if self._obeys(joint, command.kind)]
-        if not obeyed:
+        pairs = zip(whose, command.values, strict=True)
+        followed = [(joint, value) for joint, value in pairs if self._follows_command(joint, command.kind)]
+        if not followed:
             return
-        joints, values = zip(*obeyed, strict=True)
+        joints, values = zip(*followed, strict=True)
         if command.kind is CommandKind.TORQUE:
             self._joints.set_torques(joints, values)
         elif command.kind is CommandKind.POSITION_DIRECT:
@@ -304,7 +304,7 @@ class SimulatedPart(ControlBoardDevice):
 
 
 class _Numbers:
-    """Modes of the joints of a part as the numbers that travel: they hardly ever change."""
+    """Caches the modes of a part's joints as numbers on the wire: they rarely change."""
 
     def __init__(self, indices: Sequence[int]) -> None:
         self._indices = tuple(indices)
@@ -320,7 +320,7 @@ class _Numbers:
 
 
 def _nothing() -> None:
-    """Nobody listens."""
+    """Is called with commands while there is no listener."""
 
 
 def _listed(values: NDArray) -> list[float]:

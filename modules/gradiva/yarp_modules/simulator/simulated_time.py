@@ -55,7 +55,7 @@ class Pace:
 
 
 class Pause:
-    """Is on or off, or lets time pass up to an instant. Ticks ask, answers over RPC change it.
+    """Stops simulated time, or lets it pass up to an instant. Ticks ask, answers over RPC change it.
 
     Attributes:
         is_on: Whether time stands still, or will after an instant.
@@ -67,35 +67,35 @@ class Pause:
         self._reached = threading.Event()
 
     def begin(self) -> None:
-        """Let time stand still, now; who waits for an instant waits no more."""
+        """Let time stand still, now; clients that wait for an instant are released."""
         self._until = None
         self.is_on = True
         self.release()
 
     def end(self) -> None:
-        """Let time pass; who waits for an instant waits no more."""
+        """Let time pass; clients that wait for an instant are released."""
         self._until = None
         self.is_on = False
         self.release()
 
     @property
     def is_awaited(self) -> bool:
-        """Whether somebody waits for an instant."""
+        """Whether a client waits for an instant."""
         return self._until is not None
 
     def run_until(self, time: float, is_stopping: Callable[[], bool]) -> None:
-        """Let time pass up to ``time`` [s], and wait for it, or for a change of mind."""
+        """Let time pass up to ``time`` [s], and wait for it, or for `begin` or `end`."""
         self._reached.clear()
         self._until = time
         while not self._reached.wait(_PAUSE_LOOK) and not is_stopping():
             pass
 
     def release(self) -> None:
-        """Let nobody wait any more."""
+        """End every wait for an instant."""
         self._reached.set()
 
     def holds(self, time: float) -> bool:
-        """Tell whether time stands still at ``time`` [s]."""
+        """Return whether time stands still at ``time`` [s]."""
         until = self._until  # an answer over RPC may change it meanwhile
         if not self.is_on:
             return False
@@ -164,7 +164,7 @@ class LockstepGate:
 
 
 class RealTimeFactor:
-    """Measures over the last second.
+    """Measures the real-time factor over the last second.
 
     Attributes:
         factor: Simulated seconds a real one.
@@ -181,7 +181,7 @@ class RealTimeFactor:
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """Count what is done within as work."""
+        """Count the block within as work."""
         begin = time.perf_counter()
         try:
             yield
@@ -189,7 +189,7 @@ class RealTimeFactor:
             self._busy += time.perf_counter() - begin
 
     def note(self, simulated_time: float) -> None:
-        """Tell how far the simulation has come, [s]."""
+        """Take the time of the simulation, [s]."""
         if self._begin is not None and time.perf_counter() - self._begin[0] < _WINDOW:
             return  # the processor's time of all threads is asked for once a window: it costs more than a message
         now = (time.perf_counter(), simulated_time, time.process_time())
@@ -201,5 +201,5 @@ class RealTimeFactor:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """In a line of text."""
         return f"{self.factor:.2f} simulated seconds a real one, at work for {100.0 * self.load:.0f} % of the time"

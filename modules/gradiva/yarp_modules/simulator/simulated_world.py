@@ -1,4 +1,4 @@
-"""A simulated robot with everything that its ports show, without the ports."""
+"""A simulated robot with its boards and sensors, without ports."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from gradiva.yarp_modules.simulator.simulated_joints import SimulatedJoints
 from gradiva.yarp_modules.simulator.simulated_part import SimulatedPart, joint_settings
 
 _IDLE_STIFFNESS = 1e-6  # [N·m/rad] in the place of none: set-points are divided by it
-_HELD_STIFFNESS, _HELD_DAMPING = 100.0, 10.0  # [N·m/rad, N·m·s/rad] told of joints that no physics moves
+_HELD_STIFFNESS, _HELD_DAMPING = 100.0, 10.0  # [N·m/rad, N·m·s/rad] reported of joints that no physics moves
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorldSample:
-    """What there is to publish of one instant.
+    """Holds the readings of one instant.
 
     Attributes:
         time: [s].
@@ -39,18 +39,18 @@ class WorldSample:
         sensors: By server; of those that were wanted.
         floating_base: Position, roll pitch yaw, linear and angular velocity, linear and angular acceleration; world,
             shape (18,); None where it was not wanted.
-        is_news: Whether the sensors tell something new; not while they are silent by a fault.
+        is_new: Whether the sensors have a new reading; not while they are silent by a fault.
     """
 
     time: float
     measurement: Measurement
     sensors: Mapping[str, Measurements]
     floating_base: NDArray | None
-    is_news: bool = True
+    is_new: bool = True
 
 
 class SimulatedWorld:
-    """A robot in the engine, its joints behind boards, its sensors. Stands in its start posture until commanded.
+    """Holds a robot in the engine, its boards and its sensors. It stands in its start posture until commanded.
 
     Attributes:
         ports: Of the robot.
@@ -61,7 +61,7 @@ class SimulatedWorld:
 
     _robot: MujocoRobot  # begins anew at each reset, as the next two
     _sensors: BodySensors
-    _told: float
+    _last_time: float
 
     def __init__(
         self, description: RobotDescription, config: SimulationConfig, posture: RobotPosture, seed: int = 0
@@ -134,7 +134,7 @@ class SimulatedWorld:
         self._sensors.note_fault(fault)
 
     def advance(self, duration: float) -> None:
-        """Let ``duration`` [s] pass, a whole number of physics steps; set-points that arrive meanwhile are obeyed."""
+        """Let ``duration`` [s] pass, a whole number of physics steps; set-points that arrive meanwhile act."""
         for _ in range(round(duration / self.timestep)):
             if self._gains_are_new:
                 self._set_gains()
@@ -153,8 +153,8 @@ class SimulatedWorld:
         self.joints.observe(measurement, self._robot.position_gains[0])
         wanted = (*self.metadata, self.ports.floating_base) if wanted is None else wanted
         base = self._floating_base(time) if self.ports.floating_base in wanted else None
-        is_news, self._told = measurement.time > self._told, measurement.time
-        return WorldSample(time, measurement, self._sensors.read(measurement, time, wanted), base, is_news)
+        is_new, self._last_time = measurement.time > self._last_time, measurement.time
+        return WorldSample(time, measurement, self._sensors.read(measurement, time, wanted), base, is_new)
 
     def push(self, link: str, force: tuple[float, ...], torque: tuple[float, ...], duration: float) -> Push:
         """Push a link from now on, at its centre of mass; world, [N], [N·m], [s].
@@ -179,7 +179,7 @@ class SimulatedWorld:
 
     def _begin(self, offset: float) -> None:
         self._offset = offset
-        self._told = -math.inf  # time of the last measurement
+        self._last_time = -math.inf  # time of the last measurement
         self._robot = MujocoRobot(self._description, self._config, self._posture, self._seed)
         self._sensors = BodySensors(self._description, self.ports, self._robot.probes())
         for fault in self._config.faults:

@@ -1,4 +1,4 @@
-"""The simulator as a YARP module."""
+"""The simulator module: a simulated robot behind YARP ports."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from gradiva.yarp_modules.simulator.simulator_ports import (
 _SLICE = (
     0.001  # [s] of simulated time between two looks at the set-points, in real time; and between times of the clock
 )
-_TIMEOUT = 1.0  # [s] of real time, with a controller that has stopped commanding in lockstep
+_TIMEOUT = 1.0  # [s] of real time for a controller that has stopped commanding in lockstep
 _WARNING_PERIOD = 5.0  # [s] between two lines about a machine that is too slow
 _LOGGER = logging.getLogger("gradiva.simulator")
 
 
 class Simulator(GradivaModule):
-    """A simulated robot behind the ports that Gazebo's YARP plug-ins open.
+    """Runs a simulated robot behind the ports that Gazebo's YARP plug-ins open.
 
     Samples go out once a control period. In real time, and in multiples of it, physics goes on in slices between them,
     so that set-points act as soon as they arrive; in lockstep a whole period passes once the controller has answered.
@@ -54,11 +54,11 @@ class Simulator(GradivaModule):
         ModuleOption("paused", "begin with time standing still, until resume or advance"),
         ModuleOption("pose", "where the robot stands, 'x y yaw' in m, m, degrees", "POSE"),
         ModuleOption("seed", "of the sensors' noise, 0 by default", "NUMBER"),
-        ModuleOption("timeout", "with a silent controller in lockstep, 1 s by default", "SECONDS"),
+        ModuleOption("timeout", "for a silent controller in lockstep, 1 s by default", "SECONDS"),
     )
     COMMANDS: ClassVar[tuple[str, ...]] = (
         "getStatus   time, speed, whether the robot fell, whose commands are waited for",
-        "pause   let time stand still; sensors go on telling the same",
+        "pause   let time stand still; sensors repeat their readings",
         "resume   let time pass",
         "advance SECONDS   let so much time pass, then pause; answered when it has passed",
         "reset   put the robot back to its start posture; time goes on",
@@ -85,9 +85,9 @@ class Simulator(GradivaModule):
         self._gate = LockstepGate(self._world.parts.values(), options.number("timeout", _TIMEOUT))
         self._pace = Pace(speed)
         self._pause = Pause("paused" in options.extras)
-        self._speedometer = RealTimeFactor()
+        self._real_time_factor = RealTimeFactor()
         self._sample: WorldSample | None = None
-        self._has_told_fall = False
+        self._has_logged_fall = False
         self._slowness = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
 
     def open_ports(self) -> None:
@@ -99,7 +99,7 @@ class Simulator(GradivaModule):
         self._ports.close()
 
     def unblock(self) -> None:
-        """Let nobody wait for the end of an `advance`."""
+        """End every wait for an `advance`."""
         self._pause.release()
 
     def wait_for_tick(self) -> int | None:
@@ -112,24 +112,24 @@ class Simulator(GradivaModule):
             return 0
         missed = self._lockstep_period() if self.options.lockstep else self._real_time_period()
         if missed:
-            lost, text = 1e3 * self._pace.lost, self._speedometer.text
+            lost, text = 1e3 * self._pace.lost, self._real_time_factor.text
             self._slowness.warning("too slow for --speed %g, %.0f ms behind so far: %s", self._pace.speed, lost, text)
         return missed
 
     def time_left(self) -> float:
-        """Return how much time there is for what can wait, [s]: a part of what the machine did not need."""
-        return 0.5 * self._period * (1.0 - self._speedometer.load) / max(self._pace.speed, 1.0)
+        """Return the time for garbage collection, [s]: a part of the idle time."""
+        return 0.5 * self._period * (1.0 - self._real_time_factor.load) / max(self._pace.speed, 1.0)
 
     def tick(self) -> bool:
-        """Read the sensors and send what they tell; while time stands still, what they told last."""
-        with self._speedometer.busy(), self._lock:
+        """Read the sensors and publish; while time stands still, publish the last readings."""
+        with self._real_time_factor.busy(), self._lock:
             if self._sample is None or self._sample.time != self._world.time:
                 self._sample = self._world.sample(None if self._pause.is_on else self._ports.wanted)
                 self._gate.note_sample()
-            if self._sample.is_news:
+            if self._sample.is_new:
                 self._ports.publish(self._sample)
-            self._ports.tell_time(self._world.time)
-        self._speedometer.note(self._world.time)
+            self._ports.publish_time(self._world.time)
+        self._real_time_factor.note(self._world.time)
         self._tell_fall()
         self.health.state = "paused" if self._pause.holds(self._world.time) else "running"
         return True
@@ -160,9 +160,9 @@ class Simulator(GradivaModule):
         is_late = False
         if self._gate.expected:
             self._pace.begin_anew()
-        else:  # nobody decides how fast time passes
+        else:  # no controller decides how fast time passes
             is_late = self._pace.wait_for(self._world.time + self._period, self.isStopping)
-        with self._speedometer.busy(), self._lock:
+        with self._real_time_factor.busy(), self._lock:
             self._world.advance(self._period)
         return int(is_late)
 
@@ -173,17 +173,17 @@ class Simulator(GradivaModule):
         for first, last in pairwise(steps * place // slices for place in range(slices + 1)):
             step = (last - first) * self._world.timestep
             late += self._pace.wait_for(self._world.time + step, self.isStopping)
-            with self._speedometer.busy(), self._lock:
+            with self._real_time_factor.busy(), self._lock:
                 self._world.advance(step)
-                if last < steps:  # a period's end is told after its sensors
-                    self._ports.tell_time(self._world.time)
+                if last < steps:  # a period's end is published after its sensors
+                    self._ports.publish_time(self._world.time)
         return late
 
     def _tell_fall(self) -> None:
         fall = self._world.fall
-        if fall is not None and not self._has_told_fall:
+        if fall is not None and not self._has_logged_fall:
             _LOGGER.warning("the robot fell after %.2f s: %s; reset puts it back", fall.time, fall.reason)
-        self._has_told_fall = fall is not None
+        self._has_logged_fall = fall is not None
 
     def _status(self) -> list[Element]:
         fall = self._world.fall
@@ -193,9 +193,9 @@ class Simulator(GradivaModule):
             ["time", self._world.time],
             ["mode", "lockstep" if self.options.lockstep else "real time"],
             ["speed", self._pace.speed],
-            ["real_time_factor", round(self._speedometer.factor, 3)],
-            ["load", round(self._speedometer.load, 3)],
-            ["cost", round(self._speedometer.cost, 3)],
+            ["real_time_factor", round(self._real_time_factor.factor, 3)],
+            ["load", round(self._real_time_factor.load, 3)],
+            ["cost", round(self._real_time_factor.cost, 3)],
             ["late", self._pace.slips],
             ["streaming", [part.name for part in self._world.parts.values() if part.is_streamed_to]],
             ["fall", fall.reason if fall else ""],

@@ -40,7 +40,7 @@ _LARGEST_COUNT = 2**31 - 1
 
 
 class SimulatorPorts:
-    """Opens the ports and sends samples through them; only whoever is connected costs anything.
+    """Opens the ports and sends samples through them; ports without listeners cost nothing.
 
     ======================================  ==========================================================================
     Port                                    Content
@@ -78,7 +78,7 @@ class SimulatorPorts:
         self._push_port = yarp.Port()
         self._push_reader = RequestReader(lambda items: answer_push(items, push))  # the bindings do not keep it alive
         self._count = 0
-        self._audience = ListenerCache(self._listened())
+        self._listeners = ListenerCache(self._listened())
 
     def open(self) -> None:
         """Open all ports.
@@ -117,13 +117,13 @@ class SimulatorPorts:
 
     @property
     def wanted(self) -> list[str]:
-        """Sensor servers that somebody listens to, and the floating base if somebody does."""
-        base = [self._world.ports.floating_base] if self._audience.hears(self._base_name) else []
-        return [*(name for name in self._servers if self._audience.hears(name)), *base]
+        """Sensor servers with listeners, and the floating base if it has some."""
+        base = [self._world.ports.floating_base] if self._listeners.has_listeners(self._base_name) else []
+        return [*(name for name in self._servers if self._listeners.has_listeners(name)), *base]
 
     def publish(self, sample: WorldSample) -> None:
         """Send a sample: sensors, ground wrenches, base, then the boards; all with its time as Stamp."""
-        self._audience.look()
+        self._listeners.look()
         stamp = yarp.Stamp(self._count, sample.time)
         self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
         self._readings = sample.sensors
@@ -135,16 +135,16 @@ class SimulatorPorts:
             self._base.setEnvelope(stamp)
             self._base.write()
         for name, board in self._boards.items():
-            if self._audience.hears(name):
+            if self._listeners.has_listeners(name):
                 board.publish(self._world.parts[name].read(), sample.time)
 
-    def tell_time(self, time: float) -> None:
+    def publish_time(self, time: float) -> None:
         """Send the clock's time [s], to the nearest nanosecond."""
-        if self._audience.hears(CLOCK):
+        if self._listeners.has_listeners(CLOCK):
             send_ready(self._clock, ClockMessage(time))
 
     def _listened(self) -> dict[str, Callable[[], bool]]:
-        """Return how to ask each port whether somebody listens."""
+        """Return, by name, functions that ask each port whether it has listeners."""
         servers: dict[str, ControlBoardServer | AnalogSensorsServer] = {**self._boards, **self._servers}
         ports: dict[str, AnyPort] = {**self._wrenches, self._base_name: self._base, CLOCK: self._clock}
         asked: dict[str, Callable[[], bool]] = {
@@ -157,7 +157,7 @@ class SimulatorPorts:
 
     def _publish_wrenches(self, sample: WorldSample, stamp: yarp.Stamp) -> None:
         for row, (name, port) in enumerate(self._wrenches.items()):
-            if self._audience.hears(name):
+            if self._listeners.has_listeners(name):
                 vector = port.prepare()
                 vector.resize(6)
                 for place, value in enumerate(sample.measurement.contact_wrenches[row].tolist()):
@@ -167,15 +167,15 @@ class SimulatorPorts:
 
 
 class ListenerCache:
-    """Knows which of many ports have listeners; a new one is noticed within a tenth of a second.
+    """Caches which of many ports have listeners; a new one is noticed within a tenth of a second.
 
     Args:
-        counts: By name of the port, how to ask whether somebody listens.
+        counts: By name of the port, asks whether the port has listeners.
     """
 
     def __init__(self, counts: Mapping[str, Callable[[], bool]]) -> None:
         self._counts = counts
-        self._heard: frozenset[str] = frozenset()
+        self._with_listeners: frozenset[str] = frozenset()
         self._due = -float("inf")
 
     def look(self) -> None:
@@ -183,15 +183,15 @@ class ListenerCache:
         now = time.monotonic()
         if now >= self._due:
             self._due = now + _LISTENER_PERIOD
-            self._heard = frozenset(name for name, is_heard in self._counts.items() if is_heard())
+            self._with_listeners = frozenset(name for name, has_some in self._counts.items() if has_some())
 
-    def hears(self, name: str) -> bool:
-        """Tell whether somebody listened to a port at the last look."""
-        return name in self._heard
+    def has_listeners(self, name: str) -> bool:
+        """Return whether a port had listeners at the last look."""
+        return name in self._with_listeners
 
 
 def answer_push(items: Sequence[Element], push: PushLink) -> list[Element]:
-    """Push as a request says; return ``[ACK] …`` or ``[ERROR] …`` with the reason."""
+    """Push as requested; return ``[ACK] …`` or ``[ERROR] …`` with the reason."""
     if items and items[0] == "help":
         return [PUSH_HELP]
     try:
@@ -211,7 +211,7 @@ def _taken_apart(items: Sequence[Element]) -> tuple[str, tuple[float, ...]]:
 
 
 def answer_fault(items: Sequence[Element], time: float, inject: Callable[[Fault], None]) -> list[Element]:
-    """Let a sensor or a motor fail as a request says.
+    """Let a sensor or a motor fail as requested.
 
     Args:
         items: Of the request, behind the word.
@@ -229,10 +229,10 @@ def answer_fault(items: Sequence[Element], time: float, inject: Callable[[Fault]
 
 
 def parse_fault(items: Sequence[Element], time: float) -> Fault:
-    """Return the fault that a request tells.
+    """Return the fault of a request.
 
     Raises:
-        ValueError: It tells none.
+        ValueError: It is no fault.
         ConfigError: Its values do not fit its kind.
     """
     if not 2 <= len(items) <= 4:

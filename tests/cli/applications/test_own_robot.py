@@ -1,0 +1,55 @@
+"""``gradiva app run FORM --robot ROBOT``: the application of a robot for which no file is installed."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from gradiva.cli.applications import running
+from gradiva.cli.main import run
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "own_robot"
+
+
+@pytest.fixture
+def started(configured, monkeypatch):
+    """Applications that would have been started."""
+    found = []
+    monkeypatch.setattr(running, "_run", lambda application, *more: found.append(application) or 0)
+    return found
+
+
+def test_the_modules_find_the_robot_by_its_absolute_path(started, tmp_path, monkeypatch):
+    folder = tmp_path / "robots & co" / "box_biped"
+    shutil.copytree(EXAMPLE, folder)
+    monkeypatch.chdir(folder.parent)
+    assert run(["app", "run", "simulation-three", "--robot", "box_biped"]) == 0
+    (application,) = started
+    assert application.name == "own_robot-simulation-three"
+    modules = application.titles()
+    assert list(modules)[:3] == ["gradiva-simulator", "gradiva-planner", "gradiva-model-control"]
+    for module in modules.values():
+        assert shlex.split(module.parameters)[:2] == ["--robot", str(folder)]
+
+
+def test_a_shipped_robot_has_the_application_that_is_installed(started):
+    assert run(["app", "run", "hardware", "--robot", "talos"]) == run(["app", "run", "talos-hardware"]) == 0
+    written, installed = started
+    for one, other in zip(written.modules, installed.modules, strict=True):
+        assert (one.program, one.parameters, one.dependencies) == (other.program, other.parameters, other.dependencies)
+    assert written.name == installed.name
+
+
+@pytest.mark.parametrize(
+    ("form", "robot", "message"),
+    [
+        ("simulatio", "talos", "unknown form of an application 'simulatio'; did you mean 'simulation'?"),
+        ("simulation", "g1", "g1: robot.toml has no table [ports], it cannot be reached over YARP"),
+        ("simulation", "no/where", "robot 'no/where': there is no such folder"),
+    ],
+)
+def test_what_cannot_run_is_refused_in_one_line(started, capsys, form, robot, message):
+    assert run(["app", "run", form, "--robot", robot]) == 2
+    assert message in capsys.readouterr().err
+    assert started == []
