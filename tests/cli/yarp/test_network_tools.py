@@ -2,9 +2,7 @@ import re
 
 import pytest
 
-from gradiva.middleware import yarp
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings
+from gradiva.middleware import NameClient, current_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 
 
