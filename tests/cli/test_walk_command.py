@@ -123,7 +123,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --push chest,0,90,0,6,0.1",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
+        " --push chest,0,90,0,6,0.1",
         "push of 90 N on chest",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):

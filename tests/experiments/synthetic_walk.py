@@ -1,4 +1,4 @@
-"""A log of a walk that nobody walked: straight, at constant speed, without error unless asked for."""
+"""A made-up log of a walk: straight, at constant speed, without error unless asked for."""
 
 import numpy as np
 

@@ -16,22 +16,22 @@ TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 2.0)
 
 
 class Listener:
-    """Notes what a timetable tells."""
+    """Records the commands of a timetable."""
 
     def __init__(self):
-        self.told = []
+        self.commands = []
 
     def __getattr__(self, name):
-        return lambda *arguments: self.told.append((name, *arguments))
+        return lambda *arguments: self.commands.append((name, *arguments))
 
 
 def test_a_timetable_walks_twice_then_pauses_and_stops():
     listener = Listener()
     TABLE.follow(listener)
-    assert [word for word, *_ in listener.told if word != "wait_until"] == [
+    assert [word for word, *_ in listener.commands if word != "wait_until"] == [
         *("prepare", "start", "walk", "walk", "pause", "stop")
     ]
-    times = [time for word, *time in listener.told if word == "wait_until"]
+    times = [time for word, *time in listener.commands if word == "wait_until"]
     assert times == sorted(times)
     assert times[1][0] - times[0][0] == TABLE.duration
 

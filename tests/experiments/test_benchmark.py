@@ -25,7 +25,7 @@ def test_garbage_collection_is_off_while_timing_and_on_again_after():
     assert gc.isenabled()
 
 
-def test_a_row_tells_median_tail_and_worst():
+def test_a_row_has_median_tail_and_worst():
     row = benchmark_row("x", [1.0] * 98 + [2.0, 9.0], violation=1e-9)
     assert (row["name"], row["median_us"], row["max_us"], row["samples"]) == ("x", 1.0, 9.0, 100)
     assert 1.0 < row["p99_us"] <= 9.0

@@ -6,7 +6,7 @@ from gradiva.experiments.fall_causes import CauseKind
 
 
 class FakePool:
-    """Lets each robot fall at the second attempt, its cause named as told."""
+    """Lets each robot fall at the second attempt, its cause named as given."""
 
     def __init__(self, named):
         self._named = named

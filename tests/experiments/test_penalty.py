@@ -92,7 +92,7 @@ def test_the_quick_experiment_meets_coulombs_law_and_draws_it(tmp_path: Path) ->
     assert [Path(figure).suffix for figure in run.figures] == [".png", ".svg"]
 
 
-def test_a_row_is_met_within_its_tolerance_and_tells_how_far_it_is_off() -> None:
+def test_a_row_is_met_within_its_tolerance_and_says_how_far_it_is_off() -> None:
     assert checked_row({"mu": 1}, "force [N]", 10.0, 10.1, 0.2)["outcome"] == "met"
     failed = checked_row({"mu": 1}, "force [N]", 10.0, 10.5, 0.2)
     assert (failed["outcome"], failed["reason"]) == ("failed", "0.5 away, 0.2 is allowed")
@@ -124,7 +124,7 @@ def recorded(corner: list[float], standing: list[int]) -> VertexRecord:
     return VertexRecord(np.arange(len(corner), dtype=float), heights, np.zeros_like(heights), both)
 
 
-def test_each_landing_tells_how_high_the_corner_had_been() -> None:
+def test_each_landing_has_how_high_the_corner_had_been() -> None:
     record = recorded([-0.1, 0.02, 0.05, 0.01, -0.1, 1e-5, -0.1, 2e-5], [1] * 8)
     np.testing.assert_array_equal(record.landings(), [0.05, 1e-5])
 

@@ -173,13 +173,13 @@ def walked_log(stiffness, truth=TRUTH, damping=1e4):
     for side, estimate, ground in (("left", stiffness, truth), ("right", np.full_like(CHANGE_TIMES, 1e6), 1e6)):
         signals[f"{side}_foot::contact::is_active"] = STANCES
         values = {"stiffness": (estimate, ground), "damping": (damping, 1e4)}
-        for name, (told, true) in values.items():
-            signals[f"{side}_foot::contact::{name}"] = np.broadcast_to(told, CHANGE_TIMES.shape)
+        for name, (estimates, true) in values.items():
+            signals[f"{side}_foot::contact::{name}"] = np.broadcast_to(estimates, CHANGE_TIMES.shape)
             signals[f"simulation::{side}_foot::contact::{name}"] = np.where(STANCES > 0.5, true, np.nan)
     return SignalLog.from_arrays(CHANGE_TIMES, signals)
 
 
-def test_both_parameters_of_a_stance_on_other_ground_are_told():
+def test_both_parameters_of_a_stance_on_other_ground_are_reported():
     late = np.where(CHANGE_TIMES < 2.25, 1e6, 2e6)
     stiffness, damping = ground_changes(walked_log(late), 0.1)
     assert (stiffness.side, stiffness.parameter, stiffness.before, stiffness.truth) == (

@@ -39,7 +39,7 @@ def test_the_foot_error_is_horizontal():
     assert figures["foot_error_m"]["max"] == pytest.approx(0.005)
 
 
-def test_a_turned_foot_is_told_in_yaw_by_the_shorter_way():
+def test_a_turned_foot_is_measured_in_yaw_by_the_shorter_way():
     turn = 2.0 * np.pi - 0.1
     figures = score(walk_log(right_foot__orientation__measured=lambda times: np.array([0.2, -0.3, turn])))
     assert figures["foot_yaw_error_rad"] == pytest.approx({"rms": 0.1 / np.sqrt(2.0), "max": 0.1})

@@ -18,14 +18,14 @@ FEET = [f"simulation::{side}_foot::contact" for side in ("left", "right")]
 
 
 @pytest.mark.parametrize("name", ["icub_v2_7", "icub_v3"])
-def test_ground_below_standing_feet_is_told_and_in_the_air_there_is_none(name):
+def test_ground_below_standing_feet_is_recorded_and_in_the_air_there_is_none(name):
     robot = load_robot(name)
     config = configured(ground={"kind": "viscoelastic"}, viscoelastic={"stiffness": 1e6, "damping": 2e4})
     posture = standing_posture(robot)
-    told = [ground_signals(MujocoRobot(robot, config, start).ground, robot) for start in _on_and_above(posture)]
+    signals = [ground_signals(MujocoRobot(robot, config, start).ground, robot) for start in _on_and_above(posture)]
     for foot in FEET:
-        assert (told[0][f"{foot}::stiffness"], told[0][f"{foot}::damping"]) == (1e6, 2e4)
-        assert np.isnan([told[1][f"{foot}::stiffness"], told[1][f"{foot}::damping"]]).all()
+        assert (signals[0][f"{foot}::stiffness"], signals[0][f"{foot}::damping"]) == (1e6, 2e4)
+        assert np.isnan([signals[1][f"{foot}::stiffness"], signals[1][f"{foot}::damping"]]).all()
 
 
 def test_rigid_ground_has_no_such_signals():
@@ -46,30 +46,32 @@ def signals_of(posture, **ground):
 
 
 def test_soles_on_a_rigid_floor_are_level_and_do_not_sink():
-    told = signals_of(standing_posture(ROBOT))
-    assert [told[f"simulation::{side}_foot::sinkage"] for side in SIDES] == pytest.approx([0.0, 0.0], abs=1e-3)
-    assert [told[f"simulation::{side}_foot::tilt"] for side in SIDES] == pytest.approx([0.0, 0.0], abs=np.radians(1.0))
+    signals = signals_of(standing_posture(ROBOT))
+    assert [signals[f"simulation::{side}_foot::sinkage"] for side in SIDES] == pytest.approx([0.0, 0.0], abs=1e-3)
+    assert [signals[f"simulation::{side}_foot::tilt"] for side in SIDES] == pytest.approx(
+        [0.0, 0.0], abs=np.radians(1.0)
+    )
 
 
 def test_both_soles_sink_by_the_weight_over_stiffness_and_area():
     ground = {"ground": {"kind": "viscoelastic"}, "viscoelastic": {"stiffness": 1e6}}
-    told = signals_of(standing_posture(ROBOT), **ground)
+    signals = signals_of(standing_posture(ROBOT), **ground)
     depth = ROBOT.mass * 9.81 / (2.0 * ROBOT.sole.length * ROBOT.sole.width * 1e6)
     assert depth == pytest.approx(0.0141, abs=1e-4)
-    assert np.mean([told[f"simulation::{side}_foot::sinkage"] for side in SIDES]) == pytest.approx(depth, rel=0.02)
+    assert np.mean([signals[f"simulation::{side}_foot::sinkage"] for side in SIDES]) == pytest.approx(depth, rel=0.02)
 
 
-def test_of_a_foot_that_carries_nothing_nothing_is_told():
-    told = signals_of(moved(standing_posture(ROBOT), np.array([0.0, 0.0, 0.1])))
-    assert np.isnan(list(told.values())).all()
+def test_of_a_foot_that_carries_nothing_nothing_is_recorded():
+    signals = signals_of(moved(standing_posture(ROBOT), np.array([0.0, 0.0, 0.1])))
+    assert np.isnan(list(signals.values())).all()
 
 
 def test_depth_is_that_of_the_middle_and_tilt_that_of_the_normal():
     truth = _state(so3.exp(np.array([0.2, 0.0, 0.0])))
-    told = sole_signals(truth, ROBOT)
-    assert told["simulation::left_foot::tilt"] == pytest.approx(0.2)
-    assert told["simulation::left_foot::sinkage"] == pytest.approx(0.03)
-    assert np.isnan(told["simulation::right_foot::tilt"])
+    signals = sole_signals(truth, ROBOT)
+    assert signals["simulation::left_foot::tilt"] == pytest.approx(0.2)
+    assert signals["simulation::left_foot::sinkage"] == pytest.approx(0.03)
+    assert np.isnan(signals["simulation::right_foot::tilt"])
 
 
 def _state(rotation):
@@ -110,10 +112,10 @@ def test_joints_at_their_limits_are_counted(controller, torques, saturated):
     assert torque_signals(command(*torques), LIMITS, controller)["torque_control::saturated_joints"] == saturated
 
 
-def test_what_the_tick_missed_is_told_under_names_that_matlab_takes(controller):
-    told = torque_signals(command(0.0, 0.0, 0.0), LIMITS, controller)
-    assert told["torque_control::missed::joint_torques"] == 0.5
-    assert told["torque_control::missed::left_foot_wrench"] == 0.0
+def test_violations_of_the_tick_are_recorded_under_names_that_matlab_takes(controller):
+    signals = torque_signals(command(0.0, 0.0, 0.0), LIMITS, controller)
+    assert signals["torque_control::violation::joint_torques"] == 0.5
+    assert signals["torque_control::violation::left_foot_wrench"] == 0.0
 
 
 def test_other_commands_have_no_such_signals(controller):
@@ -125,12 +127,12 @@ def test_shares_are_those_of_the_ticks_that_count():
     times = np.arange(10.0)
     signals = {
         "torque_control::saturated_joints": np.where(times < 4.0, 2.0, 0.0),
-        "torque_control::missed::joint_torques": np.where(times == 9.0, 0.25, 1e-5),
-        "torque_control::missed::joint_positions": np.full(10, 1e-5),
+        "torque_control::violation::joint_torques": np.where(times == 9.0, 0.25, 1e-5),
+        "torque_control::violation::joint_positions": np.full(10, 1e-5),
     }
-    told = torque_score(SignalLog.from_arrays(times, signals), slice(2, 10))
-    assert told == {"saturated_share": 0.25, "missed": {"joint_torques": {"share": 0.125, "max": 0.25}}}
+    signals = torque_score(SignalLog.from_arrays(times, signals), slice(2, 10))
+    assert signals == {"saturated_fraction": 0.25, "violations": {"joint_torques": {"fraction": 0.125, "max": 0.25}}}
 
 
-def test_where_torques_are_not_controlled_nothing_is_told():
+def test_where_torques_are_not_controlled_nothing_is_recorded():
     assert torque_score(SignalLog.from_arrays(np.arange(2.0), {"zmp::measured": np.zeros(2)}), slice(None)) is None

@@ -71,13 +71,13 @@ def test_a_cut_above_the_sole_carries_ground_and_foot(falling):
     without_ground = probes.wrench("l_foot_ft_sensor", "l_foot_ft", without="l_foot_ft")
     pose = probes.pose_between("l_sole", "l_foot_ft")
     ground = robot.truth().left_foot_wrench  # world axes
-    told = np.linalg.norm(below[:3] - without_ground[:3])
-    assert told == pytest.approx(np.linalg.norm(ground[:3]), rel=1e-6)
+    measured = np.linalg.norm(below[:3] - without_ground[:3])
+    assert measured == pytest.approx(np.linalg.norm(ground[:3]), rel=1e-6)
     assert pose is not None
     np.testing.assert_allclose(pose[:3, 3], [0.0035, 0.0, 0.004], atol=1e-9)  # of the URDF
 
 
-def test_no_pose_is_told_between_links_that_move(falling):
+def test_no_pose_is_given_between_links_that_move(falling):
     assert falling[1].pose_between("l_sole", "chest") is None
 
 

@@ -32,15 +32,15 @@ def test_a_brick_at_rest_lies_at_the_rest_penetration_and_its_corners_share_its_
     assert pytest.approx(4.0 * HALF_SIZE[0] * HALF_SIZE[1]) == AREA
 
 
-def test_the_sensor_tells_the_force_that_carries_the_brick_and_its_moment() -> None:
+def test_the_sensor_measures_the_force_that_carries_the_brick_and_its_moment() -> None:
     brick = FreeBox(ground(), 0.001)
     brick.place(-1e-4)
     brick.advance(0.05)
-    told = brick.ground.wrenches(brick.data)[0]
-    np.testing.assert_allclose(told[:3], [0.0, 0.0, MASS * GRAVITY], atol=1e-6)
+    measured = brick.ground.wrenches(brick.data)[0]
+    np.testing.assert_allclose(measured[:3], [0.0, 0.0, MASS * GRAVITY], atol=1e-6)
     sensor = brick.data.site("sensor:s")
     moment = np.cross(brick.data.xipos[1] - sensor.xpos, [0.0, 0.0, MASS * GRAVITY])
-    np.testing.assert_allclose(told[3:], sensor.xmat.reshape(3, 3).T @ moment, atol=1e-6)
+    np.testing.assert_allclose(measured[3:], sensor.xmat.reshape(3, 3).T @ moment, atol=1e-6)
 
 
 def test_a_sole_in_the_air_feels_nothing() -> None:

@@ -215,7 +215,7 @@ def test_sensors_are_late_by_their_delay(make_icub: MakeRobot) -> None:
     np.testing.assert_array_equal(delayed.imu.rotation, direct.imu.rotation)
 
 
-def test_the_gyro_tells_the_turn_of_the_imu_in_its_own_axes(make_icub: MakeRobot) -> None:
+def test_the_gyro_measures_the_turn_of_the_imu_in_its_own_axes(make_icub: MakeRobot) -> None:
     robot = make_icub(shift=(0, 0, 5), heading=0.4)
     robot.write(JointCommand(ControlMode.TORQUE, np.linspace(-5.0, 5.0, 23)))
     robot.advance(0.1)

@@ -65,7 +65,7 @@ def test_the_torque_servo_hands_the_command_on() -> None:
     np.testing.assert_array_equal(torque(servo, POSITIONS, np.array([9.0, 9.0])), TORQUES)
 
 
-def test_a_servo_that_is_told_of_some_joints_leaves_the_others_alone() -> None:
+def test_a_servo_that_is_commanded_for_some_joints_leaves_the_others_alone() -> None:
     servo = PositionServo(STIFFNESS, DAMPING)
     servo.command(POSITIONS)
     only_second = np.array([False, True])

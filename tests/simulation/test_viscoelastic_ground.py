@@ -98,11 +98,11 @@ def stored(brick: FreeBox, grid: int = 20) -> float:
     points = np.array([(a, b, 0.0) for a in x for b in y])
     site = brick.data.site("face:s")
     shift = contact.rest_position - site.xpos + points @ (contact.rest_rotation - site.xmat.reshape(3, 3)).T
-    pressed = shift[:, 2] > 0.0
-    return float(0.5 * K * (shift[pressed] ** 2).sum() * AREA / grid**2)
+    loaded = shift[:, 2] > 0.0
+    return float(0.5 * K * (shift[loaded] ** 2).sum() * AREA / grid**2)
 
 
-def test_the_sensor_tells_the_closed_form_about_its_own_frame() -> None:
+def test_the_sensor_measures_the_closed_form_about_its_own_frame() -> None:
     brick = FreeBox(ground(), 0.001)
     brick.place(-0.02)
     brick.ground.forward(brick.model, brick.data)  # touches down here
@@ -131,7 +131,7 @@ def test_the_sensor_tells_the_closed_form_about_its_own_frame() -> None:
     np.testing.assert_allclose(measured[3:], axes.T @ about_sensor, rtol=1e-9)
 
 
-def test_what_is_told_is_what_moves_the_brick() -> None:
+def test_what_is_measured_is_what_moves_the_brick() -> None:
     brick = FreeBox(ground(noise=QUIET | {"force": 20.0, "moment": 0.5}), 0.001)
     brick.place(-0.002)
     brick.advance(0.01)
@@ -350,7 +350,7 @@ def test_forces_and_moments_have_their_deviations_and_no_mean() -> None:
     np.testing.assert_allclose(samples.mean(axis=0)[:, :3], 0.0, atol=0.3)
 
 
-def test_soles_are_disturbed_independently_and_one_draw_tells_nothing_of_the_next() -> None:
+def test_soles_are_disturbed_independently_and_one_draw_says_nothing_of_the_next() -> None:
     samples = drawn(0.001, 0.001)[:, :, 2]
     assert abs(np.corrcoef(samples.T)[0, 1]) < 0.05
     assert abs(np.corrcoef(samples[:-1, 0], samples[1:, 0])[0, 1]) < 0.05

@@ -150,7 +150,10 @@ def walk_result():
         "joints": list(JOINTS),
         "legs": {side: [f"{side[0]}_{joint}" for joint in LEG] for side in ("left", "right")},
         "torque_limits": [5.0] * len(JOINTS),
-        "torque_control": {"saturated_share": 0.25, "missed": {"joint_torques": {"share": 0.125, "max": 0.25}}},
+        "torque_control": {
+            "saturated_fraction": 0.25,
+            "violations": {"joint_torques": {"fraction": 0.125, "max": 0.25}},
+        },
         "held_ticks": 0,
         "joint_limits": {"lower": [-0.36] * len(JOINTS), "upper": [0.5 + 0.01 * index for index in range(len(JOINTS))]},
     }

@@ -40,18 +40,22 @@ from gradiva.experiments.private_network import (
 )
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_result import plan_from_start
-from gradiva.middleware.analog_sensors import (
+from gradiva.middleware import (
+    CommandKind,
+    JointData,
+    JointDataMessage,
     MeasurementsReader,
     SensorClass,
     SensorMeasurement,
+    StreamedCommand,
+    WireFamily,
+    joint_data_in,
     measurements_messages,
     measurements_to_items,
     numbers_of,
     sizes_of,
+    values_messages,
 )
-from gradiva.middleware.control_board import CommandKind, JointData, StreamedCommand
-from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
-from gradiva.middleware.vectors_collection.vectors_message import values_messages
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
@@ -59,7 +63,6 @@ from gradiva.simulation import GroundKind
 from gradiva.walking import SimplifiedModel, WalkingLayers
 from gradiva.walking.model_control import DesiredPendulum, ModelControl, PendulumLayer
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
-from pureyarp.wire.elements import WireFamily
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
 
@@ -103,7 +106,7 @@ def benchmark_row(
 
 @dataclass(slots=True, eq=False)
 class RecordedTicks:
-    """What went into the layers, tick by tick.
+    """Inputs of the layers, tick by tick.
 
     Attributes:
         robot: Name.
@@ -111,7 +114,7 @@ class RecordedTicks:
         model_control: Arguments of ``ModelControl.update``, and those given by name.
         estimation: Measurement and reference.
         tick_us: Durations of whole ticks, [µs].
-        simulation_us: Durations of the plant's share of a period, [µs].
+        simulation_us: Durations of the plant's part of a period, [µs].
         real_time_factor: Simulated over wall time of the whole loop.
     """
 
@@ -149,7 +152,7 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
 def note_commands(
     layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
 ) -> Callable[[], None]:
-    """Have layer 3, whoever holds it, call ``note`` with what it is given before each command; return what ends it."""
+    """Have layer 3 call ``note`` with what it is given before each command; return what ends it."""
     command = layer.command
 
     def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
@@ -249,12 +252,12 @@ def _of_boards() -> dict[str, Callable[[], object]]:
 
 
 def _of_sensors() -> dict[str, Callable[[], object]]:
-    told = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
-    messages, reader = measurements_messages(sizes_of(told)), MeasurementsReader()
-    written = messages.message(numbers_of(told)).to_wire(_FAMILY)
-    reader.from_items(measurements_to_items(told))
+    readings = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
+    messages, reader = measurements_messages(sizes_of(readings)), MeasurementsReader()
+    written = messages.message(numbers_of(readings)).to_wire(_FAMILY)
+    reader.from_items(measurements_to_items(readings))
     return {
-        "yarp.sensors/written": lambda: messages.message(numbers_of(told)).to_wire(_FAMILY),
+        "yarp.sensors/written": lambda: messages.message(numbers_of(readings)).to_wire(_FAMILY),
         "yarp.sensors/read": partial(reader.usual, written, _FAMILY),
     }
 
@@ -280,7 +283,7 @@ def torque_rows(
     Args:
         robot: Its name.
         compiler: Of the expressions.
-        announce: Called with what is timed next.
+        announce: Called with the name of what is timed next.
         duration: Of the walk, [s]; 3 s are some five thousand ticks with standing, half of them on two feet.
 
     Raises:
@@ -332,7 +335,7 @@ _RATE = 500.0  # [Hz] of a stream of messages
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class BenchmarkSize:
-    """How many samples the benchmark takes.
+    """Number of samples that the benchmark takes.
 
     Attributes:
         walk: Duration of the walk in position control, [s]; 20 s are more than 2000 ticks.
@@ -367,7 +370,7 @@ def run_benchmark(
 
     Args:
         robots: Names.
-        announce: Called with what is timed next.
+        announce: Called with the name of what is timed next.
         size: How many samples are taken.
 
     Raises:

@@ -30,7 +30,7 @@ _SUCCESSES = ("walked", "met")
 
 
 class Asked(StrEnum):
-    """What a row has under ``asked``; a row without it must succeed, whatever that is in its experiment."""
+    """Requirement of a row, under ``asked``; a row without it must succeed, whatever that is in its experiment."""
 
     TO_TRACK = "to track"
     """To walk with the CoM within the limit."""
@@ -68,12 +68,12 @@ Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
 
 Report = Callable[[int, int | None, str], None]
-"""Called with the trials done, the trials in all (None: nobody knows) and what was just done."""
+"""Called with the trials done, the trials in all (None: not known) and what was just done."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
-    """What can be chosen.
+    """Options of an experiment.
 
     Attributes:
         robot: Name of the robot.

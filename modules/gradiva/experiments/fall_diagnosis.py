@@ -176,7 +176,7 @@ def _phase(log: SignalLog, row: int) -> str:
 
 
 def _gap(log: SignalLog, quantity: str, axes: int = 3) -> NDArray:
-    """How far the first axes of a quantity are from its reference."""
+    """Return the distance of the first axes of a quantity from its reference."""
     gap = log[f"{quantity}::measured"] - log[f"{quantity}::desired"]
     return np.linalg.norm(gap[:, :axes], axis=1)
 

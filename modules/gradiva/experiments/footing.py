@@ -53,7 +53,7 @@ class SoftFooting:
 
     @property
     def sinkage(self) -> float:
-        """How deep the foot sinks, [m]."""
+        """Depth to which the foot sinks, [m]."""
         return static_sinkage(self.weight, self.sole, self.stiffness)
 
     @property
@@ -69,7 +69,7 @@ class SoftFooting:
 
     @property
     def compliance(self) -> float:
-        """How far the sole rolls for each metre that the ZMP is off its middle, [rad/m]."""
+        """Angle by which the sole rolls for each metre that the ZMP is off its middle, [rad/m]."""
         return self.weight / self.resistance
 
 
@@ -185,7 +185,7 @@ class SlopeFooting:
 
     @property
     def com_shift(self) -> NDArray:
-        """Where below the CoM the ground is, from where the plan has it, [m], shape (2,)."""
+        """Point of the ground below the CoM, from where the plan has it, [m], shape (2,)."""
         up = np.array([math.cos(self.uphill), math.sin(self.uphill)])
         return -self.com_height * math.tan(self.steepness) * up
 

@@ -145,17 +145,17 @@ class MeasuredWalk:
 
     @property
     def weight(self) -> float:
-        """Of the model, [N]."""
+        """Weight of the model, [N]."""
         return self.robot.mass * GRAVITY
 
     @property
     def force(self) -> NDArray:
-        """Of the ground on both feet, [N], shape (T, 3)."""
+        """Force of the ground on both feet, [N], shape (T, 3)."""
         return sum((self.foot_wrenches[side][:, :3] for side in Side), np.zeros((len(self), 3)))
 
     @property
     def com_acceleration(self) -> NDArray:
-        """Of the measured CoM, [m/s²], shape (T, 3)."""
+        """Acceleration of the measured CoM, [m/s²], shape (T, 3)."""
         return self.smooth_rate(self.com_velocity)
 
     def smooth_rate(self, values: NDArray) -> NDArray:

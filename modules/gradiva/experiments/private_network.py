@@ -18,13 +18,21 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.middleware import NameServerUnreachable, NetworkError, SettingsError, yarp
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
+from gradiva.middleware import (
+    NameClient,
+    NameServer,
+    NameServerUnreachable,
+    NetworkError,
+    NetworkSettings,
+    SettingsError,
+    current_settings,
+    load_settings,
+    use_settings,
+    yarp,
+)
 
 _LOOK = 0.02  # [s]
-_PATIENCE = 30.0  # [s] for a process to begin, and to end after its standard input closed
+_TIMEOUT = 30.0  # [s] for a process to begin, and to end after its standard input closed
 
 
 class Peer:
@@ -41,13 +49,13 @@ class Peer:
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         self._role = role
-        if not self._says_ready():
-            raise NetworkError(self._complaint())
+        if not self._is_ready():
+            raise NetworkError(self._failure())
 
-    def _says_ready(self) -> bool:
+    def _is_ready(self) -> bool:
         """Wait for the word; a process that hangs before it is killed."""
         assert self._process.stdout is not None
-        alarm = threading.Timer(_PATIENCE, self._process.kill)
+        alarm = threading.Timer(_TIMEOUT, self._process.kill)
         alarm.start()
         try:
             return self._process.stdout.readline().strip() == "ready"
@@ -86,8 +94,8 @@ class Peer:
         self._process.kill()
         self._process.communicate()
 
-    def _complaint(self) -> str:
-        _, errors = self._process.communicate(timeout=_PATIENCE)
+    def _failure(self) -> str:
+        _, errors = self._process.communicate(timeout=_TIMEOUT)
         return f"peer '{self._role}': {errors.strip() or 'ended without a word'}"
 
 
@@ -136,7 +144,7 @@ class NameServerProcess:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while not self._serves():
             if time.monotonic() > deadline or self._process.poll() is not None:
                 raise NetworkError(f"the name server at 127.0.0.1:{self._port} did not begin to serve")
@@ -184,7 +192,7 @@ def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("YARP_")}
 
 
-_MEASUREMENT_PATIENCE = 60.0  # [s] beyond what a measurement lasts
+_MEASUREMENT_TIMEOUT = 60.0  # [s] beyond what a measurement lasts
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,8 +251,8 @@ def measure_round_trips(network: Mapping[str, str], carrier: str, calls: int) ->
     """Call an echo in another process ``calls`` times."""
     name = f"/round_trips/{carrier}"
     with Peer(network, "echo", name) as server, Peer(network, "call", name, carrier, calls) as caller:
-        found = caller.findings(_MEASUREMENT_PATIENCE)
-        server.findings(_MEASUREMENT_PATIENCE)
+        found = caller.findings(_MEASUREMENT_TIMEOUT)
+        server.findings(_MEASUREMENT_TIMEOUT)
     return RoundTrips(found["durations_us"], found["failures"])
 
 
@@ -252,8 +260,8 @@ def measure_strict_stream(network: Mapping[str, str], carrier: str, messages: in
     """Send ``messages`` from one process to another."""
     name = f"/strict_stream/{carrier}"
     with Peer(network, "count", name, messages) as reader, Peer(network, "send", name, carrier, messages) as writer:
-        writer.findings(_MEASUREMENT_PATIENCE)
-        found = reader.findings(_MEASUREMENT_PATIENCE)
+        writer.findings(_MEASUREMENT_TIMEOUT)
+        found = reader.findings(_MEASUREMENT_TIMEOUT)
     return StrictStream(messages, found["lost"], found["in_order"], found["intervals_us"])
 
 
@@ -262,6 +270,6 @@ def measure_periodic_stream(network: Mapping[str, str], carrier: str, rate: floa
     name = f"/periodic_stream/{carrier}"
     listener = Peer(network, "listen", name, rate, duration)
     with listener as reader, Peer(network, "stream", name, carrier, rate, duration) as writer:
-        writer.findings(duration + _MEASUREMENT_PATIENCE)
-        found = reader.findings(duration + _MEASUREMENT_PATIENCE)
+        writer.findings(duration + _MEASUREMENT_TIMEOUT)
+        found = reader.findings(duration + _MEASUREMENT_TIMEOUT)
     return PeriodicStream(found["ages_us"], found["missing"])

@@ -14,19 +14,16 @@ from typing import Any
 
 from gradiva.common import WalkingError
 from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import Element, Vocab32, as_items, ask, yarp
 from gradiva.planner import VelocityCommand
-from pureyarp.wire.elements import Element, Vocab32
 
-PATIENCE = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
+TIMEOUT = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
 _LOOK = 0.02  # [s]
 _RESULT = "result.json"
 
 
 class ApplicationFailed(WalkingError):  # noqa: N818
-    """An application did not do what it was told; carries what its runner or its modules said."""
+    """An application did not do as commanded; carries what its runner or its modules said."""
 
 
 class RunningApplication:
@@ -34,7 +31,7 @@ class RunningApplication:
 
     Attributes:
         folder: All that the run writes lies in it.
-        result: What the runner told in the end; empty before.
+        result: Report of the runner in the end; empty before.
     """
 
     def __init__(self, name: str, network: Mapping[str, str], folder: Path, *options: str) -> None:
@@ -70,27 +67,27 @@ class RunningApplication:
         """Return what a port replies to a command, behind ``[ok]``.
 
         Raises:
-            ApplicationFailed: It refuses, or nobody answers.
+            ApplicationFailed: It refuses, or does not answer.
         """
-        reply = ask(port, yarp.Bottle(command), PATIENCE)
+        reply = ask(port, yarp.Bottle(command), TIMEOUT)
         items = [] if reply is None else as_items(reply)
         if not items or not isinstance(items[0], Vocab32) or yarp.decode(int(items[0])) != "ok":
-            told = "no answer" if reply is None else reply.toString()
-            raise ApplicationFailed(f"{port}: {command}: {told}")
+            answer = "no answer" if reply is None else reply.toString()
+            raise ApplicationFailed(f"{port}: {command}: {answer}")
         return items[1:]
 
     def wait_until(self, condition: Callable[[], bool], what: str) -> None:
         """Wait until ``condition`` holds; an answer that does not come yet is one that does not hold.
 
         Raises:
-            ApplicationFailed: The runner has ended, or it takes longer than the patience.
+            ApplicationFailed: The runner has ended, or it takes longer than the timeout.
         """
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + TIMEOUT
         while not _holds(condition):
             if self._runner.poll() is not None:
                 raise ApplicationFailed(f"{what}: the application ended: {self._last_words()}")
             if time.monotonic() > deadline:
-                raise ApplicationFailed(f"{what}: not within {PATIENCE:g} s")
+                raise ApplicationFailed(f"{what}: not within {TIMEOUT:g} s")
             time.sleep(_LOOK)
 
     def process_of(self, module: str) -> int:
@@ -105,14 +102,14 @@ class RunningApplication:
         return int(numbers[module])
 
     def stop(self) -> dict[str, Any]:
-        """End it as Ctrl-C does; return what the runner tells.
+        """End it as Ctrl-C does; return the runner's report.
 
         Raises:
             ApplicationFailed: It does not end.
         """
         self._runner.send_signal(signal.SIGINT)
         try:
-            self._runner.wait(PATIENCE)
+            self._runner.wait(TIMEOUT)
         except subprocess.TimeoutExpired:
             self._runner.kill()
             self._runner.wait()
@@ -155,11 +152,11 @@ SPEED = 0.4
 FREE_RUNNING = (f"gradiva-simulator=--no-lockstep --speed {SPEED:g}", "gradiva-whole-body=--no-lockstep")
 """What lets each module of an application go by the clock alone, as on a robot."""
 
-_ROUNDING = 1e-3  # [s] of the times that are told
+_ROUNDING = 1e-3  # [s] of the times that are reported
 
 
 class WalkerInProcess:
-    """A `SimulatedWalk`, told between the same ticks as an application in lockstep."""
+    """A `SimulatedWalk`, commanded between the same ticks as an application in lockstep."""
 
     def __init__(self, walk: SimulatedWalk) -> None:
         """Take a robot that has not been ticked yet; its first period passes before it is prepared."""
@@ -193,7 +190,7 @@ class WalkerInProcess:
 
 
 class WalkerOverPorts:
-    """An application with simulator, coordinator and logger, as an operator tells it over RPC.
+    """An application with simulator, coordinator and logger, as an operator commands it over RPC.
 
     Attributes:
         application: It runs.
@@ -217,12 +214,12 @@ class WalkerOverPorts:
 
     @property
     def state(self) -> str:
-        """Of the coordinator's state machine."""
+        """State of the coordinator's state machine."""
         return str(self.application.ask(COORDINATOR, "getStatus")[0])
 
     @property
     def time(self) -> float:
-        """Of the last tick, [s]."""
+        """Time of the last tick, [s]."""
         return float(self.status()["time"])
 
     @property
@@ -231,7 +228,7 @@ class WalkerOverPorts:
         return self._is_lockstep
 
     def status(self) -> dict[str, Any]:
-        """Return what the coordinator tells, by name."""
+        """Return the status of the coordinator, by name."""
         return pairs(self.application.ask(COORDINATOR, "getStatus")[1:])
 
     def wait_until(self, time: float) -> None:
@@ -241,7 +238,7 @@ class WalkerOverPorts:
         self._await_tick(self._start + time)
 
     def pass_time(self, duration: float) -> None:
-        """Let simulated time pass, [s]; in lockstep also where nobody ticks."""
+        """Let simulated time pass, [s]; in lockstep also where no controller ticks."""
         if self._is_lockstep:
             self._advance(duration)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
 from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals, sole_signals, torque_signals
@@ -13,6 +13,7 @@ from gradiva.robot_model import Compiler
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
+from gradiva.whole_body import Task
 
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
@@ -70,6 +71,7 @@ class SimulatedWalk:
         compiler: Compiler | None = None,
         start: RobotPosture | None = None,
         observers: tuple[Observer, ...] = (),
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Put the robot on the ground.
 
@@ -79,6 +81,7 @@ class SimulatedWalk:
             compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
             start: Where the robot starts; by default in its start posture.
             observers: Called after each tick: views, progress bars.
+            tasks: Of the whole body, beside those of walking and those that the configuration names.
 
         Raises:
             ConfigError: The period of the controller is no whole number of physics steps.
@@ -87,7 +90,7 @@ class SimulatedWalk:
         _check_period(setup)
         self.setup = setup
         compiler = compiler or GccCompiler(cache_folder())
-        layers = WalkingLayers(setup.robot, setup.walking, compiler)
+        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks)
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers
@@ -101,7 +104,7 @@ class SimulatedWalk:
 
     @property
     def time(self) -> float:
-        """Of the simulation, [s]."""
+        """Simulated time, [s]."""
         return self.robot.time
 
     @property

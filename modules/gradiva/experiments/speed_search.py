@@ -55,11 +55,11 @@ WalkAt = Callable[[float], str | None]
 
 @dataclass(frozen=True, slots=True)
 class SpeedSearch:
-    """Where to look.
+    """Range and resolution of a search.
 
     Attributes:
         slowest: Where the search begins, [m/s].
-        fastest: Beyond it nobody looks, [m/s].
+        fastest: The largest speed that is tried, [m/s].
         resolution: All speeds tried are multiples of it, [m/s].
         stride: Between the speeds on the way up, [resolutions].
     """
@@ -76,7 +76,7 @@ class SpeedSearch:
 
 @dataclass(frozen=True, slots=True)
 class SpeedLimit:
-    """What was found.
+    """The highest speed that was found.
 
     Attributes:
         speed: The highest that walks, [m/s]; None when not even the slowest does.
@@ -219,7 +219,7 @@ class Architecture:
         }
 
     def walk_at(self, speed: float) -> str | None:
-        """Walk the distance with each seed; the first fall tells that the speed is too high."""
+        """Walk the distance with each seed; return the reason of the first fall, None without one."""
         quick = self.run.options.quick
         for seed in _QUICK_SEEDS if quick else _SEEDS:
             result = self.run.pool.run(self.trial(speed, seed, _QUICK_DISTANCE if quick else _DISTANCE))

@@ -24,7 +24,7 @@ _TRACK_PERIOD = 0.1  # [s]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """What to walk, by names and numbers alone.
+    """A walk to be done, by names and numbers alone.
 
     Attributes:
         robot: Name of the robot.
@@ -51,7 +51,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrialResult:
-    """How a trial went.
+    """Result of a trial.
 
     Attributes:
         figures: In the shape of ``result.json``.

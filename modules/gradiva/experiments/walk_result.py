@@ -1,4 +1,4 @@
-"""Runs one walk from start to stand and says how it went."""
+"""Runs one walk from start to stand and returns its result."""
 
 from __future__ import annotations
 
@@ -63,14 +63,14 @@ def middle_pose(
 
 @dataclass(frozen=True, slots=True)
 class WalkRequest:
-    """What to walk.
+    """A walk to be done.
 
     Attributes:
         setup: Robot, controller, plant.
         command: Where to.
         seed: Of the noise.
         name: Of the run's folder.
-        arguments: Of ``gradiva walk``, that repeat the walk; empty when nobody typed any.
+        arguments: Of ``gradiva walk``, that repeat the walk; empty when none were typed.
     """
 
     setup: Setup
@@ -82,13 +82,13 @@ class WalkRequest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WalkOutcome:
-    """How a walk went.
+    """Result of a walk.
 
     Attributes:
         request: What was asked for.
         result: The figures, in the shape of ``result.json``.
         walk: The simulation with its log.
-        was_interrupted: Whether somebody pressed Ctrl-C before the robot was done.
+        was_interrupted: Whether Ctrl-C came before the robot was done.
     """
 
     request: WalkRequest
@@ -112,7 +112,7 @@ def run_walk(
     Raises:
         PlanningError: The command cannot be planned.
         WalkingError: The configuration or the model is wrong.
-        KeyboardInterrupt: The walk was interrupted; whoever wants what there is of it calls ``finish_walk``.
+        KeyboardInterrupt: The walk was interrupted; the caller that wants what there is of it calls ``finish_walk``.
     """
     plan_from_start(request.setup, request.command)
     outcome = finish_walk(request, SimulatedWalk(request.setup, request.seed, compiler, observers=observers))
@@ -288,7 +288,7 @@ def _goal_error(command: Command, pose: Pose) -> float | None:
 
 
 def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
-    """What the plots need beside the figures."""
+    """Return what the plots need beside the figures."""
     setup = outcome.walk.setup
     robot = setup.robot
     lower, upper = outcome.walk.layers.joint_limits

@@ -16,26 +16,28 @@ from gradiva.telemetry import SignalLog
 from gradiva.telemetry.walk_record import BoolArray
 
 _SATURATED = "torque_control::saturated_joints"
-_MISSED = "torque_control::missed::"
-_NEGLIGIBLE = 1e-3  # in the units of the constraints, mostly N, N·m and m/s²: what has a price is never met exactly
+_VIOLATION = "torque_control::violation::"
+_NEGLIGIBLE = (
+    1e-3  # in the units of the constraints, mostly N, N·m and m/s²: a relaxable constraint is never met exactly
+)
 
 
 def torque_score(log: SignalLog, window: slice) -> dict[str, Any] | None:
-    """Return shares of the logged ticks, and the worst; None where torques are not controlled.
+    """Return fractions of the logged ticks, and the worst; None where torques are not controlled.
 
     Args:
-        log: With what ``torque_signals`` tells.
+        log: With the signals of ``torque_signals``.
         window: The rows that count.
     """
     if _SATURATED not in log:
         return None
-    missed = {name.removeprefix(_MISSED): log[name][window, 0] for name in log if name.startswith(_MISSED)}
+    violations = {name.removeprefix(_VIOLATION): log[name][window, 0] for name in log if name.startswith(_VIOLATION)}
     return {
-        "saturated_share": float(np.mean(log[_SATURATED][window, 0] > 0.0)),
-        "missed": {
-            name: {"share": float(np.mean(misses > _NEGLIGIBLE)), "max": float(misses.max())}
-            for name, misses in missed.items()
-            if misses.max() > _NEGLIGIBLE
+        "saturated_fraction": float(np.mean(log[_SATURATED][window, 0] > 0.0)),
+        "violations": {
+            name: {"fraction": float(np.mean(values > _NEGLIGIBLE)), "max": float(values.max())}
+            for name, values in violations.items()
+            if values.max() > _NEGLIGIBLE
         },
     }
 
@@ -201,19 +203,19 @@ def _distances(log: SignalLog, window: slice, measured: str, desired: str) -> ND
 
 
 def _foot_distances(log: SignalLog, window: slice, side: Side) -> NDArray:
-    """How far a foot is from its reference on the ground plane, [m]: how deep it sinks is another figure."""
+    """Return the distance of a foot from its reference on the ground plane, [m]; its depth is another figure."""
     measured, desired = (log[f"{side}_foot::position::{kind}"][window, :2] for kind in ("measured", "desired"))
     return np.linalg.norm(measured - desired, axis=1)
 
 
 def _foot_turns(log: SignalLog, window: slice, side: Side) -> NDArray:
-    """How far a foot is turned from its reference about the vertical, [rad], not negative."""
+    """Return the angle of a foot from its reference about the vertical, [rad], not negative."""
     measured, desired = (log[f"{side}_foot::orientation::{kind}"][window, 2] for kind in ("measured", "desired"))
     return np.abs(np.arctan2(np.sin(measured - desired), np.cos(measured - desired)))
 
 
 def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:
-    """The largest value of either foot while it carries load; None where none ever did, or nobody logged it."""
+    """Return the largest value of either foot while it carries load; None where none ever did, or it is not logged."""
     names = [name for side in Side if (name := f"simulation::{side}_foot::{quantity}") in log]
     values = np.concatenate([log[name][window, 0] for name in names]) if names else np.zeros(0)
     loaded = values[np.isfinite(values)]
@@ -221,7 +223,7 @@ def _largest(log: SignalLog, window: slice, quantity: str) -> float | None:
 
 
 def _drift(log: SignalLog, window: slice) -> float:
-    """How much farther apart truth and estimate are at the end than at the beginning."""
+    """Return how much farther apart truth and estimate are at the end than at the beginning."""
     gap = log["simulation::root_link::position"][:, :2] - log["odometry::root_link::position"][:, :2]
     return float(np.linalg.norm(gap[window][-1] - gap[window][0]))
 

@@ -62,10 +62,10 @@ class WalkingRecorder:
 
         Args:
             log: Of the controller.
-            measurement: What it saw.
+            measurement: Its input.
             truth: Of the simulator.
             more: Beside them: ``ground_signals``, ``sole_signals``, ``torque_signals``.
-            laps: How long the parts of the tick took, [µs].
+            laps: Durations of the parts of the tick, [µs].
         """
         is_first = not len(self.log)
         self.log.append(log.time, {**_signals(log, measurement, truth, laps), **more})
@@ -104,7 +104,7 @@ def ground_signals(ground: Ground, robot: RobotDescription) -> dict[str, float]:
 
     Args:
         ground: Of the simulator, which has a contact a sensor.
-        robot: Tells which sensors belong to a foot; the ground is the same below all of them that touch.
+        robot: Its description, which has the sensors of each foot; the ground is the same below all of them that touch.
     """
     if not isinstance(ground, ViscoElasticGround):
         return {}
@@ -117,7 +117,7 @@ def ground_signals(ground: Ground, robot: RobotDescription) -> dict[str, float]:
     return signals
 
 
-_LOADED_SHARE = 0.1  # [-] of the weight; a foot that carries less is about to land or to leave, and may roll
+_LOADED_FRACTION = 0.1  # [-] of the weight; a foot that carries less is about to land or to leave, and may roll
 
 
 def sole_signals(truth: SimulatedState, robot: RobotDescription) -> dict[str, float]:
@@ -128,7 +128,7 @@ def sole_signals(truth: SimulatedState, robot: RobotDescription) -> dict[str, fl
         robot: Its mass and its soles.
     """
     signals: dict[str, float] = {}
-    least = _LOADED_SHARE * robot.mass * GRAVITY
+    least = _LOADED_FRACTION * robot.mass * GRAVITY
     for side in Side:
         position, rotation = truth.foot_position(side), truth.foot_rotation(side)
         is_loaded = truth.foot_wrench(side)[2] > least
@@ -156,7 +156,7 @@ def torque_signals(command: JointCommand, limits: NDArray, whole_body: WholeBody
     violations = whole_body.problem.violations()
     return {
         "torque_control::saturated_joints": float(saturated),
-        **{f"torque_control::missed::{_signal_name(group)}": violation for group, violation in violations.items()},
+        **{f"torque_control::violation::{_signal_name(group)}": violation for group, violation in violations.items()},
     }
 
 

@@ -20,7 +20,7 @@ _ROBOT = 1  # number of its first body, behind the world
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InertialReading:
-    """What an inertial unit feels, without noise.
+    """Reading of an inertial unit, without noise.
 
     Attributes:
         rotation: Of the unit, against gravity, shape (3, 3).
@@ -35,7 +35,7 @@ class InertialReading:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Seat:
-    """Where an inertial unit sits.
+    """Place of an inertial unit.
 
     Attributes:
         body: Number of the rigid body.
@@ -75,7 +75,7 @@ class BodyProbes:
         mujoco.mj_rnePostConstraint(self._model, self._data)
 
     def inertial(self, frame: str) -> InertialReading:
-        """Return what an inertial unit at a link or frame feels.
+        """Return the reading of an inertial unit at a link or frame.
 
         Raises:
             ModelError: The model has no such frame.

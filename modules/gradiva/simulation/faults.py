@@ -16,7 +16,7 @@ _ROOM_TEMPERATURE = 40.0  # [°C] of the motors of a robot at work
 
 
 class FaultKind(StrEnum):
-    """What fails, and how."""
+    """Kinds of faults."""
 
     FROZEN_WRENCH = "frozen_wrench"
     DEAD_WRENCH = "dead_wrench"
@@ -212,5 +212,5 @@ class MotorFaults:
         """Set the limits of the physics step at ``time`` [s]."""
         for fault in self._faults:
             actuator = self._model.actuator(fault.name).id
-            share = fault.value if fault.is_active(time) else 1.0
-            self._model.actuator_forcerange[actuator] = share * self._limits[actuator]
+            fraction = fault.value if fault.is_active(time) else 1.0
+            self._model.actuator_forcerange[actuator] = fraction * self._limits[actuator]

@@ -28,7 +28,7 @@ _VIEW_WIDTH = 0.7  # [-] height that is seen, per distance of the camera (its fi
 
 
 class Camera(StrEnum):
-    """Where the camera stands, seen from a robot that starts walking to x; all but ``fixed`` follow the robot."""
+    """Place of the camera, seen from a robot that starts walking to x; all but ``fixed`` follow the robot."""
 
     DIAGONAL = "diagonal"
     FRONT = "front"

@@ -98,7 +98,7 @@ class GroundConfig:
 
     @property
     def world_rotation(self) -> NDArray:
-        """Of the world, whose xy plane is the floor, in level axes; shape (3, 3)."""
+        """Rotation of the world, whose xy plane is the floor, in level axes; shape (3, 3)."""
         return so3.exp(np.array([0.0, -self.slope_forward, 0.0])) @ so3.exp(np.array([self.slope_left, 0.0, 0.0]))
 
     @property
@@ -170,7 +170,7 @@ class Ground(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GroundSite:
-    """Where a ground is laid.
+    """The place where a ground is laid.
 
     Attributes:
         floor: ``[simulation.ground]``: friction, gravity, slope.

@@ -103,7 +103,7 @@ class MujocoRobot:
 
     @property
     def fall(self) -> Fall | None:
-        """How and when the robot fell; None while it is upright."""
+        """Reason and time of the robot's fall; None while it is upright."""
         return self._fall
 
     @property
@@ -179,12 +179,12 @@ class MujocoRobot:
 
     @property
     def ground(self) -> Ground:
-        """What the robot stands on; reading it never changes a run."""
+        """Ground that the robot stands on; reading it never changes a run."""
         return self._ground
 
     @property
     def position_targets(self) -> NDArray:
-        """Where the position servos pull, [rad], shape (n,); means nothing for joints in other modes."""
+        """Targets of the position servos, [rad], shape (n,); means nothing for joints in other modes."""
         return self._servos.position_targets
 
     @property

@@ -45,17 +45,17 @@ class PenaltyGround:
 
     @property
     def corners(self) -> NDArray:
-        """Of each sole at the beginning of the last step, world, [m], shape (soles, 4, 3)."""
+        """Positions of the corners of each sole at the beginning of the last step, world, [m], shape (soles, 4, 3)."""
         return self._vertices.positions.reshape(-1, _CORNERS, 3)
 
     @property
     def corner_heights(self) -> NDArray:
-        """Of the corners of each sole above the surface, at the beginning of the last step, [m], shape (soles, 4)."""
+        """Heights of the corners above the surface, at the beginning of the last step, [m], shape (soles, 4)."""
         return self.corners[:, :, 2] - self._height
 
     @property
     def corner_forces(self) -> NDArray:
-        """Of the ground on each corner during the last step, world, [N], shape (soles, 4, 3)."""
+        """Forces of the ground on each corner during the last step, world, [N], shape (soles, 4, 3)."""
         return self._vertices.forces.reshape(-1, _CORNERS, 3)
 
     def deepest_rest(self, weight: float) -> float:
@@ -180,7 +180,7 @@ def _world_points(data: mujoco.MjData, part: BodyPoints) -> NDArray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LooseBody:
-    """What falls, bounces and slides.
+    """A body that falls, bounces and slides.
 
     Attributes:
         mass: [kg].
@@ -249,15 +249,15 @@ class PenaltyWorld:
 
     @property
     def position(self) -> NDArray:
-        """Of the centre of mass, [m], shape (3,)."""
+        """Position of the centre of mass, [m], shape (3,)."""
         return self._data.qpos[:3].copy()
 
     @property
     def velocity(self) -> NDArray:
-        """Of the centre of mass, [m/s], shape (3,)."""
+        """Velocity of the centre of mass, [m/s], shape (3,)."""
         return self._data.qvel[:3].copy()
 
     @property
     def force(self) -> NDArray:
-        """Of the ground during the last step, [N], shape (3,)."""
+        """Force of the ground during the last step, [N], shape (3,)."""
         return self._vertices.forces.sum(axis=0)

@@ -21,7 +21,7 @@ _HALVINGS = 30  # of centimetres, down to 0.1 nm
 
 @dataclass(frozen=True, slots=True)
 class PlantConfig:
-    """How the simulated robot differs from the model that the controller knows.
+    """Differences of the simulated robot from the model that the controller knows.
 
     Attributes:
         mass_scale: Factor on all masses and inertias, [-].
@@ -204,7 +204,7 @@ def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, f
     top, momentum_rate = float(data.qpos[2]), np.empty(model.nv)
 
     def lift(height: float) -> float:
-        """What the ground exerts beyond the weight: row of the base's height in M times the accelerations, [N]."""
+        """Return the ground's force beyond the weight, [N]: the row of the base's height in M times accelerations."""
         data.qpos[2] = height
         ground.forward(model, data)
         mujoco.mj_mulM(model, data, momentum_rate, data.qacc)

@@ -77,7 +77,7 @@ class RigidTree:
 
     @property
     def mass(self) -> float:
-        """Of the whole robot, [kg]."""
+        """Mass of the whole robot, [kg]."""
         return sum(body.inertial.mass for body in self.bodies)
 
 

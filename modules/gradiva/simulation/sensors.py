@@ -1,4 +1,4 @@
-"""What sensors make of the truth."""
+"""Sensors: noise, offsets, resolution and biases on the true measurement."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, lo
 
 
 class VelocitySource(StrEnum):
-    """Where joint velocities come from."""
+    """Source of joint velocities."""
 
     MEASURED = "measured"
     DIFFERENCE = "difference"
@@ -84,7 +84,7 @@ class Sensors:
         self._is_exact = config.velocity_source is VelocitySource.MEASURED and not any(faults)
 
     def measure(self, truth: Measurement) -> Measurement:
-        """Return what the sensors say."""
+        """Return the measurement with the errors of the sensors."""
         if self._is_exact:
             return truth
         positions = self._positions(truth.joint_positions)

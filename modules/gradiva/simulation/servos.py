@@ -80,7 +80,7 @@ class Servo(Protocol):
 
     @property
     def gains(self) -> ServoGains:
-        """What the actuators compute, at each physics step and implicitly in the velocity."""
+        """Gains of the actuators, which act at each physics step and implicitly in the velocity."""
         ...
 
     def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
@@ -135,7 +135,7 @@ class PositionServo:
 
     @property
     def target(self) -> NDArray:
-        """Where the servos pull, [rad], shape (n,)."""
+        """Target positions, [rad], shape (n,)."""
         return self._target.copy()
 
     def set_gains(self, stiffness: NDArray, damping: NDArray) -> None:
@@ -294,7 +294,7 @@ class ServoBank:
 
     @property
     def position_targets(self) -> NDArray:
-        """Where the position servos pull, [rad], shape (n,); means nothing for joints in other modes."""
+        """Targets of the position servos, [rad], shape (n,); means nothing for joints in other modes."""
         return self._position.target
 
     @property

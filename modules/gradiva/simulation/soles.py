@@ -152,7 +152,7 @@ class SoleBodies:
 
     @property
     def places(self) -> list[SolePlaces]:
-        """Where they are in the engine's tables."""
+        """Places of the soles in the engine's tables."""
         halves = [(float(sole.half_size[0]), float(sole.half_size[1])) for sole in self._soles]
         return [SolePlaces(*place) for place in zip(self._faces, self._sensors, halves, strict=True)]
 

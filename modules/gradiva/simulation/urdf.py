@@ -48,7 +48,7 @@ class Urdf:
 
     @property
     def mass(self) -> float:
-        """Of all links, [kg]."""
+        """Mass of all links, [kg]."""
         return sum(link.inertial.mass for link in self.links.values() if link.inertial is not None)
 
 

@@ -93,7 +93,7 @@ class GroundPatch:
 
 
 class NoiseTarget(StrEnum):
-    """Where the noise of the contact wrench acts."""
+    """Targets of the noise of the contact wrench."""
 
     ROBOT = "robot"
     SENSORS = "sensors"
@@ -170,7 +170,7 @@ class ViscoElasticGround:
 
     @property
     def contacts(self) -> tuple[FootContact | None, ...]:
-        """Of the middle of each sole with the ground, in the order of the sensors; None in the air."""
+        """Contact of the middle of each sole with the ground, in the order of the sensors; None in the air."""
         return tuple(sole.contact for sole in self._soles)
 
     def deepest_rest(self, weight: float) -> float:

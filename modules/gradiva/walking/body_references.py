@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
-from gradiva.contacts import pendulum_wrenches
+from gradiva.contacts import ContactPlane, pendulum_wrenches
 from gradiva.walking.model_control import DesiredPendulum
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
@@ -40,6 +40,7 @@ class BodyReferences:
         self._zmp_offset = zmp_offset
         self._swing_momentum = swing_momentum
         self._inverse_frequency_offset = inverse_frequency_offset
+        self._stood: tuple[FootReference, ContactPlane] | None = None  # the last stance foot and its plane
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
 
     def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
@@ -56,6 +57,7 @@ class BodyReferences:
         acceleration, momentum = force / self._mass + _GRAVITY, self._swing_momentum.momentum
         return unchecked(
             WholeBodyReference,
+            time=plan.time,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
@@ -88,13 +90,21 @@ class BodyReferences:
         square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η
         stiffness = self._mass * square
         (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
-        weight = stiffness * z / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
+        height = z - self._plane(plan).height_at(zmp_x, zmp_y)
+        weight = stiffness * height / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
         return np.array((stiffness * (x - zmp_x), stiffness * (y - zmp_y), weight))
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
         x, y = self._zmp_offset
         points = np.array((_point(plan.left_foot, x, y), _point(plan.right_foot, x, -y)))
-        return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)
+        return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points, self._plane(plan))
+
+    def _plane(self, plan: WalkingReference) -> ContactPlane:
+        """Return the contact plane of the stance foot; one that stands keeps its reference from tick to tick."""
+        stance = plan.foot(plan.stance_foot)
+        if self._stood is None or self._stood[0] is not stance:
+            self._stood = stance, ContactPlane.of_sole(stance)
+        return self._stood[1]
 
 
 def _point(foot: FootReference, x: float, y: float) -> tuple[float, float]:

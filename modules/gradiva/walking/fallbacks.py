@@ -18,6 +18,7 @@ from gradiva.common import (
     Side,
     WalkingReference,
     sealed,
+    so3,
 )
 from gradiva.safety import JointBounds
 from gradiva.safety.events import Finding, SafetyKind
@@ -260,9 +261,12 @@ class ZmpWithoutFoot:
         if not reference.foot(good).in_contact:
             return None
         wrench = state.foot_wrench(good)
-        load = min(float(wrench[2]), self._weight)
+        normal = reference.foot(good).rotation[:, 2]
+        load = min(float(normal.dot(wrench[:3])), self._weight)
         is_loaded = load >= self._minimum_load
-        centre = state.foot_position(good)[:2] + np.array([-wrench[4], wrench[3]]) / wrench[2] if is_loaded else None
+        centre = None
+        if is_loaded:
+            centre = state.foot_position(good)[:2] + so3.cross(normal, wrench[3:])[:2] / float(normal.dot(wrench[:3]))
         if not reference.foot(bad).in_contact:
             return centre
         likely = np.array(foot_pose(reference, bad).zmp_point(bad, self._zmp_offset))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 
@@ -40,8 +42,10 @@ from gradiva.whole_body import (
     ServoFeedforwardConfig,
     SwingMomentum,
     SwingMomentumConfig,
+    Task,
     VelocityController,
     WholeBodyController,
+    own_tasks,
     solve_start_posture,
     torso_rotation,
     upright_torso,
@@ -75,15 +79,30 @@ class WalkingLayers:
         safety: Checks of each tick.
     """
 
-    def __init__(self, robot: RobotDescription, config: WalkingConfig, compiler: Compiler = interpreted) -> None:
+    def __init__(
+        self,
+        robot: RobotDescription,
+        config: WalkingConfig,
+        compiler: Compiler = interpreted,
+        tasks: Sequence[Task] = (),
+    ) -> None:
         """Build everything.
+
+        Args:
+            robot: The robot's description.
+            config: Of the layers.
+            compiler: How the functions of layer 3 and of the estimator become fast.
+            tasks: Of layer 3, beside those of walking and those that the configuration names.
 
         Raises:
             ModelError: The model does not fit the description, or the start posture cannot be reached.
             ConfigError: The parts of the configuration contradict each other.
         """
         self._model = model = IdynTreeModel(robot)
-        inverse_kinematics = InverseKinematics(model, config.inverse_kinematics, compiler)
+        self._tasks = [*own_tasks(config.tasks), *tasks]
+        inverse_kinematics = InverseKinematics(
+            model, config.inverse_kinematics, compiler, self._kinematic_tasks(config)
+        )
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler)
         self.robot = robot
         self.config = config
@@ -145,6 +164,11 @@ class WalkingLayers:
         rest = np.zeros(6 + len(self.robot.joints))
         return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
 
+    def _kinematic_tasks(self, config: WalkingConfig) -> list[Task]:
+        """Return the tasks of the inverse kinematics, which in torque control solves the start posture alone."""
+        by_torque = config.walking.control is ControlMode.TORQUE
+        return [task for task in self._tasks if task.states_velocity or not by_torque]
+
     def _whole_body(
         self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, compiler: Compiler
     ) -> WholeBodyController:
@@ -166,8 +190,10 @@ class WalkingLayers:
         config, model, posture = self.config, self._model, self.start_posture
         rate = config.torque_control.torque_rate
         if config.torque_control.ground is GroundModel.COMPLIANT:
-            return CompliantTorqueController(model, config.compliant_torque_control, rate, posture, compiler)
-        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler)
+            return CompliantTorqueController(
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks
+            )
+        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks)
 
 
 def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelControl:
@@ -218,6 +244,7 @@ class WalkingConfig:
         contact_estimator: The contacts with soft ground.
         swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
         safety: Tolerated limits, and the responses beyond them.
+        tasks: Of layer 3, beside those of walking: name to table, see ``Task``.
     """
 
     walking: TickConfig
@@ -235,6 +262,7 @@ class WalkingConfig:
     contact_estimator: ContactEstimatorConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
+    tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def knows_soft_ground(self) -> bool:

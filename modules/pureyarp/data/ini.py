@@ -273,7 +273,7 @@ class IniDocument:
             self._entries[name] = [name]  # a group takes the place of a key of that name
 
     def put(self, entry: Entry) -> None:
-        """Enter ``(key v1 v2 ...)`` where the last header says."""
+        """Put ``(key v1 v2 ...)`` into the group of the last header."""
         key = entry_name(entry[0])
         if self._group:
             self._groups[self._group][key] = entry

@@ -93,7 +93,7 @@ class StandardVector(ABC, Generic[Number]):
         self._numbers.clear()
 
     def reserve(self, n: int) -> None:
-        """Promise that many numbers; nothing to prepare for."""
+        """Do nothing: no room has to be prepared."""
 
     def resize(self, new_size: int, x: Number | None = None) -> None:
         """Keep the first ``new_size`` numbers, or append ``x`` up to that size."""
@@ -269,7 +269,7 @@ class Vector(Portable):
         self.array = grown
 
     def reserve(self, size: int) -> None:
-        """Promise that many numbers; nothing to prepare for."""
+        """Do nothing: no room has to be prepared."""
 
     def push_back(self, elem: float) -> None:
         """Append a number."""

@@ -267,7 +267,7 @@ class DatagramChannel:
 
     @property
     def is_within_message(self) -> bool:
-        """Tell nothing: a message that misses a piece is forgotten when the next one comes."""
+        """Return False: a message without one of its pieces is dropped when the next one comes."""
         return False
 
     def fileno(self) -> int:

@@ -205,7 +205,7 @@ _LOOK = 0.25  # [s] between two looks for peers that have stopped in the middle 
 
 
 class SharedConnection(Protocol):
-    """A connection as the shared receiver sees it. Nothing that it is asked may wait or raise."""
+    """A connection of the shared receiver. None of its methods may wait or raise."""
 
     def fileno(self) -> int:
         """Return the file descriptor of the socket that messages arrive at."""

@@ -156,7 +156,7 @@ _HELP = (
 
 
 class NameCommands:
-    """Answers requests from what a registry remembers."""
+    """Answers requests from a registry."""
 
     def __init__(self, registry: NameRegistry) -> None:
         self._registry = registry

@@ -1,4 +1,4 @@
-"""Ask others, one connection a request: the name server, any port, a port to connect itself to another one."""
+"""Send single requests: to the name server, to any port, to a port that shall connect itself to another one."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _SHORTEST_WAIT = 1e-3  # [s], since 0 would not wait at all
 
 
 class NameClient:
-    """Speaks to the name server that the settings name, one connection a question.
+    """Speaks to the name server that the settings name, with one connection a request.
 
     Every method raises `NameServerUnreachable` if there is no whole answer within ``timeout`` ([s]).
     """

@@ -339,12 +339,12 @@ open_ports = OpenPorts()
 atexit.register(open_ports.close_all)
 
 
-_FAREWELL_TIMEOUT = 0.5  # [s] for a sender to obey
+_CLOSE_TIMEOUT = 0.5  # [s] for a sender to obey
 
 
 def ask_senders_to_disconnect(port: PortCore) -> None:
     """Have every port that sends to this one remove its output; those that do not answer are left alone."""
-    names = NameClient(port.settings, timeout=_FAREWELL_TIMEOUT)
+    names = NameClient(port.settings, timeout=_CLOSE_TIMEOUT)
     senders = {connection.sender for connection in port.inputs.all() if connection.is_rooted}
     for sender in sorted(senders - {port.name}):
         with contextlib.suppress(NetworkError):
@@ -354,10 +354,8 @@ def ask_senders_to_disconnect(port: PortCore) -> None:
 
 
 def _ask_to_disconnect(sender: Contact, port: PortCore) -> None:
-    farewell: list[Element] = [encode_vocab("del"), port.name]
-    request(
-        sender, farewell, administrative=True, carrier="text_ack", timeout=_FAREWELL_TIMEOUT, settings=port.settings
-    )
+    deletion: list[Element] = [encode_vocab("del"), port.name]
+    request(sender, deletion, administrative=True, carrier="text_ack", timeout=_CLOSE_TIMEOUT, settings=port.settings)
 
 
 _LINE_HELP = (

@@ -8,10 +8,7 @@ import threading
 
 import pytest
 
-from gradiva.middleware import yarp
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings, use_settings
+from gradiva.middleware import NameClient, NameServer, current_settings, use_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import TIMEOUT
 

@@ -7,9 +7,7 @@ import threading
 import pytest
 
 from gradiva.cli.yarp.connections import TextDialogue
-from gradiva.middleware import yarp
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings
+from gradiva.middleware import NameClient, current_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 
 

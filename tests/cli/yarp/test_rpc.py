@@ -7,9 +7,7 @@ import pytest
 
 from gradiva.cli.yarp.calling import message_of, reply_lines
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings
+from gradiva.middleware import NameClient, current_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
 
@@ -124,8 +122,7 @@ def test_without_a_name_server_none_is_started(gradiva, configured):
 
 def test_without_a_file_the_default_address_is_named(gradiva, configured, monkeypatch):
     from gradiva.cli.yarp.failures import unreachable_text
-    from pureyarp.errors import NameServerUnreachable
-    from pureyarp.network.settings import NetworkSettings
+    from gradiva.middleware import NameServerUnreachable, NetworkSettings
 
     assert unreachable_text(NetworkSettings(), NameServerUnreachable("nobody")) == (
         "no name server answers at 127.0.0.1:10000 (default address; no configuration file):"
@@ -135,7 +132,7 @@ def test_without_a_file_the_default_address_is_named(gradiva, configured, monkey
 
 def test_a_namespace_at_the_default_address_is_warned_about():
     from gradiva.cli.yarp.failures import shared_address_text
-    from pureyarp.network.settings import NetworkSettings
+    from gradiva.middleware import NetworkSettings
 
     assert shared_address_text(NetworkSettings()) is None
     assert shared_address_text(NetworkSettings(namespace="/ana", found_in="_ana.conf")) is None

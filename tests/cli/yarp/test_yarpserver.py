@@ -2,8 +2,7 @@ import signal
 
 import pytest
 
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import NetworkSettings, current_settings, use_settings
+from gradiva.middleware import NameClient, NetworkSettings, current_settings, use_settings
 from tests.cli.yarp.conftest import free_port
 
 

@@ -236,7 +236,7 @@ def test_the_real_ping_reads_our_description():
                 assert heard(sock, len(expected)) == expected
 
 
-def test_a_message_remembers_who_sent_it_and_from_where():
+def test_a_message_knows_its_sender_and_address():
     messages: list[IncomingMessage] = []
     with ExitStack() as stack:
         receiver = open_core(stack, "/in", lambda message: messages.append(message))

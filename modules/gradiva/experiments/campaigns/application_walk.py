@@ -40,7 +40,7 @@ _STOPPED = 0.1  # [s] in which a robot that stands has stopped
 
 
 class Walker(Protocol):
-    """A robot with its controller, told what to do between two ticks."""
+    """A robot with its controller, commanded between two ticks."""
 
     def wait_until(self, time: float) -> None:
         """Let simulated time pass, up to the tick at ``time`` [s] after the start."""
@@ -118,7 +118,7 @@ _MODES = {"lockstep": LOCKSTEP, "free running": FREE_RUNNING}
 
 @dataclass(frozen=True, slots=True)
 class ApplicationWalk:
-    """How an application has walked.
+    """Log and status of a walk by an application.
 
     Attributes:
         log: By its logger.
@@ -230,7 +230,7 @@ def _complaint(walk: ApplicationWalk, ratio: float) -> str:
 
 
 def _distance(log: SignalLog) -> float:
-    """How far apart beginning and end are by odometry, [m]."""
+    """Return the distance between beginning and end by odometry, [m]."""
     path = log["odometry::root_link::position"][:, :2]
     return float(np.linalg.norm(path[-1] - path[0]))
 

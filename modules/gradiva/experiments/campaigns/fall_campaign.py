@@ -40,7 +40,7 @@ _DURATION = 6.0  # [s] of walking
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """What makes a robot fall.
+    """A cause that makes a robot fall.
 
     Attributes:
         text: In words, with its numbers.

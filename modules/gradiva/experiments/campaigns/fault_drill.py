@@ -1,4 +1,4 @@
-"""Fault drill: what goes wrong with an application while its robot walks, and how each has to end."""
+"""Fault drill: faults of an application while its robot walks, and the state in which each has to end."""
 
 from __future__ import annotations
 
@@ -32,13 +32,12 @@ from gradiva.experiments.running_application import (
     pairs,
 )
 from gradiva.experiments.walk_result import plan_from_start
-from gradiva.middleware import NAMED_ERRORS, yarp
-from gradiva.middleware.asking import ask, carrier_between
+from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Setup, load_setup
 
 COMMAND = VelocityCommand(0.2)
-_EARLIEST = 1.0  # [s] after the command: the weight has been shifted
+_EARLIEST = 0.5  # [s] after the command: the first swing is found
 _LOOK = 0.25  # [s] of simulated time between two looks at the state
 _LONGEST = 20.0  # [s] of simulated time for what should happen
 _SETTLED = 0.5  # [s]
@@ -63,7 +62,7 @@ class DrilledWalk:
 
     @property
     def state(self) -> str:
-        """Of the coordinator's state machine."""
+        """State of the coordinator's state machine."""
         return self.walker.state
 
     @property
@@ -72,7 +71,7 @@ class DrilledWalk:
         return str(self.application.ask(COORDINATOR, "getReason")[0])
 
     def truth(self) -> dict[str, Any]:
-        """Return what the simulator tells, by name."""
+        """Return the status that the simulator reports, by name."""
         return pairs(self.application.ask(SIMULATOR, "getStatus"))
 
     def is_standing(self) -> bool:
@@ -96,7 +95,7 @@ class DrilledWalk:
 
     def end_walk(self) -> None:
         """Let a robot that walks close its feet; one that is doing so already is waited for."""
-        self.walker.pass_time(_LOOK)  # what the last command did is told after a tick
+        self.walker.pass_time(_LOOK)  # the effect of the last command is reported after a tick
         if self.state == "walking":
             with suppress(ApplicationFailed):
                 self.walker.pause()
@@ -154,15 +153,15 @@ _NAMELESS = 0.5  # [s] without a name server
 
 @dataclass(frozen=True, slots=True)
 class Drill:
-    """One thing that goes wrong.
+    """One fault and the state and event that it has to end in.
 
     Attributes:
         fault: What it is.
         done: What the drill does.
         act: Does it, with a foot in the air, and waits until the robot does what it should.
         state: In which the walk has to be afterwards.
-        told: What the reason has to contain.
-        event: Kind of the safety event that has to be told; empty for none.
+        reason: Text that the reason of the state has to contain.
+        event: Kind of the safety event that has to be reported; empty for none.
         may_stop: Kind of the event that ends the walk instead, where that is a matter of chance: how long a stall or a
             restart takes depends on the machine. Empty where it is none.
     """
@@ -171,18 +170,18 @@ class Drill:
     done: str
     act: Callable[[DrilledWalk], None]
     state: str
-    told: str
+    reason: str
     event: str = ""
     may_stop: str = ""
 
-    def complaint(self, state: str, told: str, event: str) -> str:
+    def complaint(self, state: str, reason: str, event: str) -> str:
         """Return what is not as it should be; empty if all is."""
         if self.may_stop and (state, event) == ("stopped", self.may_stop):
             return ""
         events = (self.event, _JUMP) if self.may_stop == _STALE else (self.event,)
         if state != self.state or event not in events:
             return f"state {state}, event '{event}' instead of {self.state}, '{self.event}'"
-        return "" if self.told in told else f"the reason does not tell of '{self.told}'"
+        return "" if self.reason in reason else f"the reason does not contain '{self.reason}'"
 
 
 def lockstep_drills(setup: Setup) -> list[Drill]:
@@ -218,8 +217,8 @@ def _sensor_drills(setup: Setup) -> list[Drill]:
     ]
 
 
-def _sensor_drill(fault: str, request: str, told: str, event: str) -> Drill:
-    return Drill(fault, f"fault {request}", _failing(request), "stopped", told, event)
+def _sensor_drill(fault: str, request: str, reason: str, event: str) -> Drill:
+    return Drill(fault, f"fault {request}", _failing(request), "stopped", reason, event)
 
 
 def _stall_of_everything(may_stop: str = "") -> Drill:
@@ -268,7 +267,7 @@ def _failing(request: str) -> Callable[[DrilledWalk], None]:
     def act(walk: DrilledWalk) -> None:
         walk.application.ask(SIMULATOR, f"fault {request}")
         walk.wait_for("stopped", "fault")
-        walk.walker.pass_time(0.5 * _FAULTY)
+        walk.walker.pass_time(_SETTLED)
 
     return act
 
@@ -414,12 +413,13 @@ def drilled_walk(setup: Setup, is_lockstep: bool) -> Iterator[DrilledWalk]:
         yield DrilledWalk(WalkerOverPorts(application, is_lockstep), names, setup)
 
 
-def drilled(walk: DrilledWalk, drill: Drill) -> Row:
+def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
     """Walk, let it go wrong, look at what came of it, and prepare and start the robot anew.
 
     Args:
-        walk: Prepared and started; afterwards as well.
+        walk: Balances before and afterwards.
         drill: What goes wrong.
+        prepares: Whether a robot that paused is stopped, prepared and started anew; else the next drill walks on.
     """
     before = walk.walker.status()["safety_events"]
     complaint = _complaint_of(walk, drill)
@@ -429,17 +429,18 @@ def drilled(walk: DrilledWalk, drill: Drill) -> Row:
         "done": drill.done,
         "state": walk.state,
         "event": status["last_event"] if status["safety_events"] > before else "",
-        "told": walk.reason,
+        "state_reason": walk.reason,
         "stands": walk.is_standing(),
-        "recovered": False,
+        "recovered": None,
         "paper": None,
         "value": truth["tilt"],
     }
     complaint = complaint or _mismatch(row, drill)
     if not row["stands"]:
         walk.application.ask(SIMULATOR, "reset")
-    not_recovered = _recover(walk, row)
-    complaint = complaint or not_recovered
+    if prepares or row["state"] != "paused" or not row["stands"]:
+        not_recovered = _recover(walk, row)
+        complaint = complaint or not_recovered
     return {**row, "outcome": "failed" if complaint else "met", "reason": complaint}
 
 
@@ -448,9 +449,10 @@ def _drill_all(run: ExperimentRun, setup: Setup, drills: Sequence[Drill], is_loc
     with drilled_walk(setup, is_lockstep) as walk:
         walk.get_ready()
         for drill in drills:
-            row = {**common, **drilled(walk, drill)}
+            prepares = not run.options.quick or drill is drills[-1]
+            row = {**common, **drilled(walk, drill, prepares)}
             run.add_row(row)
-            run.report(len(run.rows), None, f"{drill.fault}: {row['state']}, {row['told']}")
+            run.report(len(run.rows), None, f"{drill.fault}: {row['state']}, {row['state_reason']}")
 
 
 def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
@@ -465,13 +467,14 @@ def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
 def _mismatch(row: Row, drill: Drill) -> str:
     if not row["stands"]:
         return "the robot does not stand"
-    return drill.complaint(row["state"], row["told"], row["event"])
+    return drill.complaint(row["state"], row["state_reason"], row["event"])
 
 
 def _recover(walk: DrilledWalk, row: Row) -> str:
     try:
         walk.get_ready()
     except NAMED_ERRORS as error:
+        row["recovered"] = False
         return f"not recovered: {error}"
     row["recovered"] = True
     return ""

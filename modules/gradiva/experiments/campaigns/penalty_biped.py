@@ -124,7 +124,7 @@ class VertexRecord:
 
     @property
     def steps(self) -> int:
-        """How often the plan lifted a foot."""
+        """Return how often the plan lifted a foot."""
         return int((np.diff(self.standing, axis=0) < 0).sum())
 
     def landings(self) -> NDArray:
@@ -177,7 +177,7 @@ _DIFFERENCES = "sizes, masses, gait and controller are ours, steps of 1 ms are f
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BipedWalk:
-    """How one walk went.
+    """Outcome of one walk.
 
     Attributes:
         setup: Biped, controller and ground.

@@ -74,7 +74,7 @@ class Panel:
 
     @property
     def names(self) -> list[str]:
-        """What the lines are called."""
+        """Return the names of the lines."""
         return [trace.name for trace in self.traces]
 
 
@@ -117,7 +117,7 @@ _QUICK_FINE = 5e-6  # [s]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BallMotion:
-    """What a ball did.
+    """Motion of a ball.
 
     Attributes:
         times: [s], shape (t,).
@@ -207,7 +207,7 @@ _STEP = 1e-3  # [s]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlidingMotion:
-    """What a brick did.
+    """Motion of a brick.
 
     Attributes:
         times: [s], shape (t,).

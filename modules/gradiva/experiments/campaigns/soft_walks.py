@@ -30,7 +30,7 @@ _RAMP = 1.0  # [steps] by which the command is shorter than the walk: the last s
 
 @dataclass(frozen=True, slots=True)
 class SoftWalk:
-    """What is walked, on which ground, with which controller.
+    """A walk on soft ground: the ground, the steps and the controller.
 
     Attributes:
         ground: Stiffness and damping, of the simulator and, at first, of the controller.

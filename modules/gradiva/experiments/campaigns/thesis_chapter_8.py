@@ -148,7 +148,7 @@ _FILTER = 0.003  # [s] of the low pass on what the model misses of a wrench; wit
 
 @dataclass(frozen=True, slots=True)
 class NoiseCase:
-    """How noise of one standard deviation disturbs.
+    """Target, interval and filter of a noise on the wrenches.
 
     Attributes:
         name: For people.

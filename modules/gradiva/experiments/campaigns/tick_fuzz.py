@@ -37,7 +37,7 @@ _CALLS = 400  # [calls] of the package in a tick: an error comes at one of the f
 
 
 class TickFaultKind(StrEnum):
-    """What goes wrong."""
+    """Kinds of faults within a tick."""
 
     ERROR_ANYWHERE = "error at any call"
     ERROR_IN_LAYER = "layer that raises"
@@ -275,7 +275,7 @@ _SHORT_MOVE = "walking.prepare_duration=0.3"
 
 @dataclass(slots=True)
 class CaseResult:
-    """What came of one case.
+    """Events, errors and complaints of one case.
 
     Attributes:
         kind: Of its first fault.
