@@ -40,18 +40,22 @@ from gradiva.experiments.private_network import (
 )
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.experiments.walk_result import plan_from_start
-from gradiva.middleware.analog_sensors import (
+from gradiva.middleware import (
+    CommandKind,
+    JointData,
+    JointDataMessage,
     MeasurementsReader,
     SensorClass,
     SensorMeasurement,
+    StreamedCommand,
+    WireFamily,
+    joint_data_in,
     measurements_messages,
     measurements_to_items,
     numbers_of,
     sizes_of,
+    values_messages,
 )
-from gradiva.middleware.control_board import CommandKind, JointData, StreamedCommand
-from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
-from gradiva.middleware.vectors_collection.vectors_message import values_messages
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
@@ -59,7 +63,6 @@ from gradiva.simulation import GroundKind
 from gradiva.walking import SimplifiedModel, WalkingLayers
 from gradiva.walking.model_control import DesiredPendulum, ModelControl, PendulumLayer
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
-from pureyarp.wire.elements import WireFamily
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
 

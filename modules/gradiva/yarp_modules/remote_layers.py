@@ -6,8 +6,7 @@ import hashlib
 from dataclasses import dataclass, fields
 
 from gradiva.common import ConfigError
-from gradiva.middleware import Element
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import Element, PersistentConnections
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup
