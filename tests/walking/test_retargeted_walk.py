@@ -11,7 +11,6 @@ from gradiva.setup import load_setup
 from gradiva.walking import PlanReply, WalkingState
 from gradiva.walking.plan_follower import PlanFollower
 from gradiva.walking.planning_service import SynchronousPlanning
-
 from tests.walking.walked import figures_of
 
 

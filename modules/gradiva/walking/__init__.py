@@ -13,7 +13,6 @@ from gradiva.walking.planning_service import (
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
-    SimplifiedModel,
     TickConfig,
     TorqueControlConfig,
     WalkingConfig,
@@ -32,7 +31,6 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "SimplifiedModel",
     "StepAdaptation",
     "SynchronousPlanning",
     "TickConfig",
