@@ -66,7 +66,7 @@ def test_an_application_runs_and_leaves_nothing_behind(application, start):
     assert log.splitlines() == ["ready /a", "closed"]
 
 
-def test_what_a_killed_runner_leaves_is_told_and_removed_by_stop(application, start, names, capsys):
+def test_leftovers_of_a_killed_runner_are_reported_and_removed_by_stop(application, start, names, capsys):
     tool = start("app", "run", application)
     wait_until(is_running, "both run and are connected")
     assert carry_out(["app", "run", str(application)]) == 1

@@ -17,7 +17,7 @@ _FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "PURE
 
 @pytest.fixture
 def configured(tmp_path, monkeypatch):
-    """Return the file that tells of a name server which is not there; processes started from here find it, too."""
+    """Return the file with the address of a name server that does not run; started processes find it, too."""
     for name in _FOREIGN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
@@ -42,7 +42,7 @@ def name_server(configured):
 
 @pytest.fixture
 def names(name_server):
-    """Return a function that tells which ports are registered."""
+    """Return a function that returns the registered ports."""
     return lambda: {contact.getRegName() for contact in NameClient(current_settings()).list_names()}
 
 

@@ -1,11 +1,16 @@
+"""A walk from the command line: its text, its plan's footprints, its command."""
+
 import math
 import re
 
 import pytest
+from rich.console import Console
 
 from gradiva.cli.walk_options import WalkOptions
-from gradiva.cli.walk_session import describe_command, opening, outcome_line, result_table
-from gradiva.experiments import plan_from_start
+from gradiva.cli.walk_session import LiveView, describe_command, opening, outcome_line, result_table
+from gradiva.experiments import SimulatedWalk, plan_from_start
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
 from gradiva.telemetry.report import tiles
 
 
@@ -21,7 +26,7 @@ from gradiva.telemetry.report import tiles
         ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground"),
     ],
 )
-def test_the_command_is_told_in_words(options, words):
+def test_the_command_is_described_in_words(options, words):
     request = WalkOptions(robot="icub_v2_7", **options).request()
     assert words in describe_command(request, plan_from_start(request.setup, request.command))
 
@@ -58,7 +63,7 @@ def cells_of(**more):
 
 
 @pytest.mark.parametrize(("ground", "is_told"), [("soft", True), ("rigid", False), ("penalty", False)])
-def test_how_the_soles_stood_is_told_of_soft_ground_alone(ground, is_told):
+def test_tilt_and_sinkage_of_soles_are_shown_on_soft_ground_alone(ground, is_told):
     cells = cells_of(ground=ground)[1].values()
     assert ("12.3 mm" in cells, "7.0°" in cells) == (is_told, is_told)
 
@@ -78,3 +83,30 @@ def test_zero_has_no_sign():
 
 def test_a_reason_is_not_taken_for_markup():
     assert outcome_line({"outcome": "fell", "reason": "the [base]"}) == r"[bold red]fell[/]: the \[base]"
+
+
+@pytest.fixture(scope="module")
+def walk():
+    walk = SimulatedWalk(load_setup("icub_v2_7"))
+    assert walk.get_ready(settle=0.0)
+    return walk
+
+
+def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
+    monkeypatch.setattr("gradiva.cli.walk_session._OPENING", 0.0)
+    plan = plan_from_start(walk.setup, VelocityCommand(forward=0.1, duration=2.0))
+    played = []
+    with LiveView(walk.setup.robot, plan, walk.time, Console(width=160)) as view:
+        walk.run(0.1)
+        view(walk)
+        clock = view._view.server.scene.get_handle_by_name("/world/clock")
+        assert clock.text == f"{walk.time:.2f} s"
+        assert view._view.server.scene.get_handle_by_name("/world/left_foot_force").visible
+        view.replay(walk.recorder.log)
+        assert "replay" not in capsys.readouterr().out  # no page is open
+        monkeypatch.setattr(view, "_wait_for_page", lambda timeout: True)
+        monkeypatch.setattr("gradiva.cli.walk_session.Replay.play", lambda player, wanted: played.append(player))
+        view.replay(walk.recorder.log)
+        assert "replay  http://127.0.0.1:" in capsys.readouterr().out
+        assert played[0].slider.min == walk.recorder.log.times[0]
+        assert clock.text == f"{walk.recorder.log.times[0]:.2f} s"

@@ -1,3 +1,5 @@
+"""Records of a run and its footprints."""
+
 import numpy as np
 import pytest
 from synthetic_walk import HALF_WIDTH, STEP_LENGTH, walk_log

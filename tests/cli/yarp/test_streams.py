@@ -1,3 +1,5 @@
+"""Streams: read, write, rates."""
+
 import re
 import signal
 import subprocess
@@ -5,6 +7,7 @@ import threading
 
 import pytest
 
+from gradiva.cli.yarp.streams import StreamRate
 from gradiva.middleware import yarp
 from tests.waiting import wait_until
 
@@ -54,7 +57,7 @@ def test_envelopes_come_before_the_messages(talker, gradiva):
         assert re.fullmatch(r"\(\d+ \d+\.\d+\) line \d+", line)
 
 
-def test_the_rate_is_told_every_second(talker, gradiva):
+def test_the_rate_is_printed_every_second(talker, gradiva):
     status, out, _ = gradiva("yarp", "read", "/r", "/talker", "--count", 2, "--rate")
     reports = [re.fullmatch(r"rate_hz (\d+\.\d) mean_ms \S+ max_ms \S+ lost [0-]", line) for line in out.splitlines()]
     assert (status, len(reports)) == (0, 2)
@@ -127,7 +130,7 @@ def test_lines_of_standard_input_are_messages(listener, start):
     assert (status, out, err) == (1, "", "error: (open: a quote or parenthesis is not closed\n")
 
 
-def test_lost_lines_are_told_once_and_counted(name_server, start, listener):
+def test_lost_lines_are_reported_once_and_counted(name_server, start, listener):
     tool = start("yarp", "write", "/w", stdin=subprocess.PIPE)
     assert tool.process.stderr.readline() == "waiting for a reader of /w\n"
     assert yarp.Network.connect("/w", "/listener")
@@ -147,7 +150,7 @@ def test_a_message_waits_for_a_reader(name_server, start, listener):
     assert listener.read().toString() == "hello"
 
 
-def test_a_destination_that_is_not_there_is_told(name_server, gradiva, names):
+def test_a_destination_that_is_not_there_is_named(name_server, gradiva, names):
     status, out, err = gradiva("yarp", "write", "/w", "/nobody", "1")
     assert (status, out) == (1, "")
     assert err.startswith("error: port /nobody is not registered")
@@ -170,3 +173,51 @@ def test_a_destination_that_is_not_there_is_told(name_server, gradiva, names):
 def test_wrong_input_is_refused_in_one_line(name_server, gradiva, arguments):
     status, out, err = gradiva("yarp", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+def test_a_regular_stream_has_its_rate_and_intervals():
+    rate = StreamRate(10.0)
+    for index in range(5):
+        rate.add(10.1 + 0.2 * index, index)
+    assert rate.report(11.0) == "rate_hz 5.0 mean_ms 200.00 max_ms 200.00 lost 0"
+
+
+def test_the_longest_interval_and_the_gaps_of_the_counter_are_reported():
+    rate = StreamRate(0.0)
+    for now, number in ((0.1, 7), (0.2, 8), (0.7, 12), (0.8, 13)):
+        rate.add(now, number)
+    assert rate.report(1.0) == "rate_hz 4.0 mean_ms 233.33 max_ms 500.00 lost 3"
+
+
+def test_an_interval_that_spans_two_reports_belongs_to_the_second():
+    rate = StreamRate(0.0)
+    rate.add(0.9, 1)
+    assert rate.report(1.0) == "rate_hz 1.0 mean_ms nan max_ms nan lost 0"
+    rate.add(1.4, 2)
+    assert rate.report(2.0) == "rate_hz 1.0 mean_ms 500.00 max_ms 500.00 lost 0"
+
+
+def test_losses_are_counted_anew_for_every_report():
+    rate = StreamRate(0.0)
+    rate.add(0.1, 1)
+    rate.add(0.2, 3)
+    assert rate.report(1.0).endswith("lost 1")
+    rate.add(1.1, 4)
+    assert rate.report(2.0).endswith("lost 0")
+
+
+def test_a_counter_that_stands_still_or_starts_anew_lost_nothing():
+    rate = StreamRate(0.0)
+    for number in (5, 5, 0, 1):
+        rate.add(0.1, number)
+    assert rate.report(1.0).endswith("lost 0")
+
+
+def test_without_envelopes_nothing_is_known_of_losses():
+    rate = StreamRate(0.0)
+    rate.add(0.5, None)
+    assert rate.report(1.0).endswith("lost -")
+
+
+def test_silence_is_a_rate_of_zero():
+    assert StreamRate(0.0).report(1.0) == "rate_hz 0.0 mean_ms nan max_ms nan lost -"
