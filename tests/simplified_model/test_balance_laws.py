@@ -5,7 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from scipy.linalg import solve_continuous_are
+from typer.testing import CliRunner
 
+from gradiva.cli.commands import app
 from gradiva.cli.walk_options import WalkOptions, idle_settings
 from gradiva.common import ConfigError
 from gradiva.experiments import SimulatedWalk, run_walk
@@ -83,8 +85,10 @@ def test_a_table_of_a_law_that_does_not_walk_is_warned_of():
     assert "--model dcm_mpc" in idle_settings(["dcm_mpc.horizon=1.0"], setup)[0]
 
 
-def test_every_law_says_in_a_line_what_it_is():
-    assert [bool(balance_law(name).summary) for name in ("dcm", "dcm_mpc")] == [True, True]
+def test_the_help_of_the_command_line_lists_every_law_with_its_summary(installed):
+    text = " ".join(CliRunner().invoke(app, ["walk", "--help"], env={"COLUMNS": "300"}).output.split())
+    assert all(f"{name}: {balance_law(name).summary}" in text for name in ("dcm", "dcm_mpc"))
+    assert "heading_gains Or package.module:Class." in text
 
 
 # -- a layer 2 of another kind -----------------------------------------------------------------------------------
