@@ -144,7 +144,7 @@ def test_lock_files_satisfy_the_declared_ranges():
 
 RECIPES = {  # what the files of an existing example of each kind say, and the folders that a recipe is about
     "A task of the whole-body controller": ("pelvis", ("whole_body", "walking")),
-    "A law of layer 2": ("DcmMpc|DCM_MPC", ("simplified_model", "walking", "yarp_modules", "cli")),
+    "A law of layer 2": (r"\bDcmMpc\b", ("simplified_model", "walking", "yarp_modules", "cli")),
     "An experiment": ("run_directions", ("experiments",)),
     "A ground": (r"GroundKind\.PENALTY|\bPENALTY = |class PenaltyGround", ("simulation", "cli", "experiments")),
 }

@@ -8,7 +8,15 @@ from pureyarp.data.conversions import decode, encode
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, Stamp
 from pureyarp.data.values import Bottle, Property, Searchable, Value
 from pureyarp.data.vectors import BVector, DVector, IVector, Vector
-from pureyarp.devices.constants import (
+from pureyarp.devices.analog_sensors_client import (
+    MAS_ERROR,
+    MAS_OK,
+    MAS_OVF,
+    MAS_TIMEOUT,
+    MAS_UNKNOWN,
+    MAS_WAITING_FOR_FIRST_READ,
+)
+from pureyarp.devices.control_board_protocol import (
     VOCAB_CM_CALIB_DONE,
     VOCAB_CM_CALIBRATING,
     VOCAB_CM_CONFIGURED,
@@ -32,40 +40,32 @@ from pureyarp.devices.constants import (
     VOCAB_JOINTTYPE_REVOLUTE,
     VOCAB_JOINTTYPE_UNKNOWN,
 )
-from pureyarp.devices.interfaces.amplifier_control import IAmplifierControl
-from pureyarp.devices.interfaces.axis_info import IAxisInfo
-from pureyarp.devices.interfaces.control_limits import IControlLimits
-from pureyarp.devices.interfaces.control_mode import IControlMode
-from pureyarp.devices.interfaces.current_control import ICurrentControl
-from pureyarp.devices.interfaces.encoders import IEncoders, IEncodersTimed
-from pureyarp.devices.interfaces.interaction_mode import IInteractionMode
-from pureyarp.devices.interfaces.motor import IMotor
-from pureyarp.devices.interfaces.orientation_sensors import IOrientationSensors
-from pureyarp.devices.interfaces.pid_control import IPidControl
-from pureyarp.devices.interfaces.position_control import IPositionControl
-from pureyarp.devices.interfaces.position_direct import IPositionDirect
-from pureyarp.devices.interfaces.pwm_control import IPWMControl
-from pureyarp.devices.interfaces.remote_variables import IRemoteVariables
-from pureyarp.devices.interfaces.six_axis_force_torque_sensors import ISixAxisForceTorqueSensors
-from pureyarp.devices.interfaces.temperature_sensors import ITemperatureSensors
-from pureyarp.devices.interfaces.three_axis_gyroscopes import IThreeAxisGyroscopes
-from pureyarp.devices.interfaces.three_axis_linear_accelerometers import (
+from pureyarp.devices.motion_views import (
+    IEncoders,
+    IEncodersTimed,
+    IPositionControl,
+    IPositionDirect,
+    ITorqueControl,
+    IVelocityControl,
+)
+from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.devices.sensor_views import (
+    IOrientationSensors,
+    ISixAxisForceTorqueSensors,
+    ITemperatureSensors,
+    IThreeAxisGyroscopes,
     IThreeAxisLinearAccelerometers,
 )
-from pureyarp.devices.interfaces.three_axis_magnetometers import IThreeAxisMagnetometers
-from pureyarp.devices.interfaces.torque_control import ITorqueControl
-from pureyarp.devices.interfaces.velocity_control import IVelocityControl
-from pureyarp.devices.mas_status import (
-    MAS_ERROR,
-    MAS_OK,
-    MAS_OVF,
-    MAS_TIMEOUT,
-    MAS_UNKNOWN,
-    MAS_WAITING_FOR_FIRST_READ,
+from pureyarp.devices.settings_views import (
+    IAxisInfo,
+    IControlLimits,
+    IControlMode,
+    IInteractionMode,
+    IMotor,
+    IPidControl,
+    Pid,
+    PidVector,
 )
-from pureyarp.devices.motor_torque_parameters import MotorTorqueParameters
-from pureyarp.devices.pid import Pid, PidVector
-from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.buffered_ports import (
     BottleCallback,
     BufferedPortBottle,
@@ -139,30 +139,24 @@ __all__ = [
     "Contact",
     "ContactStyle",
     "DVector",
-    "IAmplifierControl",
     "IAxisInfo",
     "IControlLimits",
     "IControlMode",
-    "ICurrentControl",
     "IEncoders",
     "IEncodersTimed",
     "IInteractionMode",
     "IMotor",
     "IOrientationSensors",
-    "IPWMControl",
     "IPidControl",
     "IPositionControl",
     "IPositionDirect",
-    "IRemoteVariables",
     "ISixAxisForceTorqueSensors",
     "ITemperatureSensors",
     "IThreeAxisGyroscopes",
     "IThreeAxisLinearAccelerometers",
-    "IThreeAxisMagnetometers",
     "ITorqueControl",
     "IVector",
     "IVelocityControl",
-    "MotorTorqueParameters",
     "Network",
     "NetworkBase",
     "Pid",

@@ -16,7 +16,7 @@ from tests.bindings.operator_session import GOAL
 NAMES = """
 import json, time
 from gradiva.middleware import yarp
-from gradiva.middleware.asking import registered_names
+from gradiva.middleware.network import registered_names
 from pureyarp.network.settings import use_settings
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import NetworkSettings

@@ -3,7 +3,7 @@ import pytest
 
 from gradiva.common import FootContact, Side, SoleRectangle, so3
 from gradiva.contacts import LinearContact, SoleMotion, ViscoElasticContact, ViscoElasticParameters
-from gradiva.contacts.linear_contact import roll_pitch_yaw, roll_pitch_yaw_rates
+from gradiva.contacts.viscoelastic_contact import roll_pitch_yaw, roll_pitch_yaw_rates
 
 LENGTH, WIDTH, GROUND = 0.19, 0.09, ViscoElasticParameters(1e6, 1e4)
 LINEAR = LinearContact(LENGTH, WIDTH, GROUND)

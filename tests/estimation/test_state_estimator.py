@@ -273,6 +273,21 @@ def test_the_zmp_is_where_the_ground_pushes(name):
     np.testing.assert_allclose(state.left_foot_wrench, total, atol=1e-10)
 
 
+def test_the_zmp_of_an_inclined_sole_lies_in_the_plane_of_the_sole(icub):
+    scene = Scene(icub)
+    scene.stance_pose = np.array([0.4, 0.1, 0.3]), so3.rotation_z(0.3) @ so3.exp(np.array([0.2, -0.15, 0.0]))
+    scene._place()
+    position, rotation = scene.stance_pose
+    point, force = position + rotation @ [0.03, -0.02, 0.0], rotation @ [12.0, -7.0, 250.0]
+    sensor, orientation = as_pose(scene.kinematics.getWorldTransform(icub.description.force_torque_sensors[0].frame))
+    wrenches = np.zeros((2, 6))
+    wrenches[0] = np.concatenate((orientation.T @ force, orientation.T @ np.cross(point - sensor, force)))
+    estimator = estimator_of("icub_v2_7")
+    estimator.reset()
+    state = estimator.update(scene.measurement(wrenches=wrenches), scene.reference())
+    np.testing.assert_allclose(state.zmp_position, point[:2], atol=1e-12)
+
+
 @pytest.mark.parametrize(("load", "share"), [(-0.03, 0.0), (0.02, 0.0), (0.045, 0.5), (0.1, 1.0)])
 def test_what_a_planned_swing_does_to_its_sensor_is_no_ground_but_an_early_landing_is(icub, load, share):
     scene, estimator = Scene(icub), estimator_of("icub_v2_7")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.middleware.bindings_choice import chosen_bindings
+from gradiva.middleware.bindings import chosen_bindings
 
 BINDINGS = "class Network: pass\nclass Bottle: kind = 'real'\nVOCAB_CM_IDLE = 7\ndef now(): return 0.0\n"
 UNRELATED = "def make(): pass\n"

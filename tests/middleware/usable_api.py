@@ -60,14 +60,14 @@ def _is_waiting(call: ast.Call) -> bool:
 
 _ABSENT = "never returns for a port that is absent"
 HAZARDS: dict[tuple[str, str], Hazard] = {
-    ("NetworkBase", "writeToNameServer"): Hazard("never returns for bot commands: asking.registered_names"),
-    ("NetworkBase", "isConnected"): Hazard("means tcp: asking.carrier_between"),
-    ("NetworkBase", "exists"): Hazard("has no time limit: asking.is_there", allowed=("asking.py",)),
+    ("NetworkBase", "writeToNameServer"): Hazard("never returns for bot commands: network.registered_names"),
+    ("NetworkBase", "isConnected"): Hazard("means tcp: network.carrier_between"),
+    ("NetworkBase", "exists"): Hazard("has no time limit: network.is_there", allowed=("network.py",)),
     ("NetworkBase", "waitPort"): Hazard(_ABSENT),
     ("NetworkBase", "waitConnection"): Hazard(_ABSENT),
     ("NetworkBase", "sync"): Hazard(_ABSENT),
     ("", "useNetworkClock"): Hazard(
-        "holds the interpreter until the clock ticks: clock_message.follow_clock", allowed=("clock_message.py",)
+        "holds the interpreter until the clock ticks: network.follow_clock", allowed=("network.py",)
     ),
     ("", "delay"): Hazard("never returns while a simulated clock stands still: time.sleep"),
     **{

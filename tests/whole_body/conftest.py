@@ -42,6 +42,7 @@ def reference_for(model, torso_rotation, **changes):
     description = model.description
     half = 0.5 * description.step_width
     values = {
+        "time": 0.0,
         "left_foot": foot([0.0, half, 0.0]),
         "right_foot": foot([0.0, -half, 0.0]),
         "com_position": np.array([0.0, 0.0, description.com_height]),

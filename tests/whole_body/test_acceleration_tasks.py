@@ -4,7 +4,7 @@ import pytest
 from gradiva.common import GRAVITY, Side, so3
 from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array
 from gradiva.whole_body import tasks as tasks
-from gradiva.whole_body.whole_body_reference import FootSymbols, Parameters
+from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 from tests.conftest import model_of
 
 LINEAR, ANGULAR = (300.0, 30.0), (200.0, 20.0)
@@ -16,7 +16,10 @@ class Evaluator:
     def __init__(self, model):
         rng = np.random.default_rng(0)
         self.dynamics, self.parameters = SymbolicDynamics(model), Parameters()
-        self.foot = FootSymbols.of(Side.LEFT, self.parameters)
+        self.reference = ReferenceSymbols(self.dynamics.joints, self.parameters)
+        self.foot = self.reference.feet[Side.LEFT]
+        self.foot.declare()
+        self.wrench = self.foot.wrench
         description = model.description
         self.feet = {side: self.dynamics.frame(description.foot_frame(side)) for side in Side}
         self.acceleration = self.parameters.symbol("acceleration", 6 + self.dynamics.joints)

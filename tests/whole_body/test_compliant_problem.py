@@ -20,7 +20,7 @@ from tests.whole_body.test_compliant_torque_controller import moment_rate, sinka
 
 def test_on_soft_ground_the_legs_are_left_their_share_of_the_planned_angular_momentum_but_about_the_vertical():
     shipped = walking_config().compliant_torque_control.angular_momentum
-    heavy = replace(shipped, weight=1e5, vertical_weight=1e5, legs_share=0.5)
+    heavy = replace(shipped, weight=1e5, vertical_weight=1e5, legs_fraction=0.5)
     controller, before = changed_compliant_controller(angular_momentum=heavy), sunk_state(sinkage())
     momentum, rate = np.array([0.2, -0.4, 0.3]), np.array([-1.0, 3.0, 2.0])
     controller.command(before, sunk_reference(angular_momentum=momentum, angular_momentum_rate=rate), PERIOD)

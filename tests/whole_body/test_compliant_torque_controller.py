@@ -8,8 +8,7 @@ import pytest
 from gradiva.common import GRAVITY, EstimationError, NoSolutionFound, Side
 from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.robot_model import as_array
-from gradiva.whole_body import CompliantTorqueController, SolverName, make_solver
-from gradiva.whole_body.tasks import Priority
+from gradiva.whole_body import CompliantTorqueController, Priority, SolverName, make_solver
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     GROUND,

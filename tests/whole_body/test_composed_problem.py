@@ -6,9 +6,8 @@ import pytest
 
 from gradiva.common import ConfigError, NoSolutionFound
 from gradiva.robot_model import interpreted
-from gradiva.whole_body import SolverName
+from gradiva.whole_body import Priority, SolverName
 from gradiva.whole_body.composed_problem import ComposedProblem, QpComposer
-from gradiva.whole_body.tasks import Priority
 from gradiva.whole_body.whole_body_reference import Parameters
 
 

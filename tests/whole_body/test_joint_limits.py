@@ -3,6 +3,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.robot_model import FlatFunction, SymbolicDynamics
+from gradiva.whole_body import Priority
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -10,7 +11,6 @@ from gradiva.whole_body.limits import (
     narrowed_limits,
     torque_bounds,
 )
-from gradiva.whole_body.tasks import Priority
 from gradiva.whole_body.whole_body_reference import Parameters
 
 HORIZON, MARGIN = 0.03, 0.002

@@ -3,9 +3,8 @@ import numpy as np
 import pytest
 
 from gradiva.robot_model import FlatFunction
-from gradiva.whole_body import QuadraticProgram, SolverName, make_solver
+from gradiva.whole_body import Priority, QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.composed_problem import UNBOUNDED, QpComposer
-from gradiva.whole_body.tasks import Priority
 
 
 def solved(composer, variables, solver=SolverName.DAQP, **inputs):

@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, Side, SoleRectangle, so3
+from gradiva.whole_body import Priority
 from gradiva.whole_body.limits import WrenchConeConfig, cone_numbers, cone_rows, in_axes_of
-from gradiva.whole_body.tasks import Priority
 
 SOLE = SoleRectangle(x=(-0.05, 0.11), y=(-0.03, 0.04), z=-0.01)
 

@@ -122,9 +122,9 @@ class DcmPreview:
         divergence_rates: σ in the middle of the intervals, [rad/s], shape (n,).
         left_in_contact: Whether the left foot carries load in the middle of the interval, shape (n,).
         right_in_contact: The same of the right foot, shape (n,).
-        left_foot_poses: x, y, yaw of the left sole, [m, m, rad], shape (n, 3); of a foot that swings, where it
-            will land.
-        right_foot_poses: The same of the right sole, shape (n, 3).
+        left_foot_poses: x, y, yaw of the left sole and, optionally, the slopes of its contact plane,
+            [m, m, rad, -, -], shape (n, 3) or (n, 5); of a foot that swings, its landing.
+        right_foot_poses: The same of the right sole.
     """
 
     period: float
@@ -143,8 +143,8 @@ class DcmPreview:
             dcm_positions=(count + 1, 2),
             zmp_positions=(count, 2),
             divergence_rates=(count,),
-            left_foot_poses=(count, 3),
-            right_foot_poses=(count, 3),
+            left_foot_poses=(count, None),
+            right_foot_poses=(count, None),
         )
         for name in ("left_in_contact", "right_in_contact"):
             flags = np.array(getattr(self, name), dtype=np.bool_)

@@ -1,6 +1,6 @@
 """Contacts with the ground: support polygon, foot wrenches, soft and rigid contact forces."""
 
-from gradiva.contacts.linear_contact import LinearContact
+from gradiva.contacts.contact_plane import ContactPlane
 from gradiva.contacts.loaded_part import (
     LoadedEdge,
     SoleMoments,
@@ -14,6 +14,7 @@ from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_acceleration
 from gradiva.contacts.pendulum_wrenches import left_fraction, pendulum_wrenches
 from gradiva.contacts.support_polygon import SupportPolygon, support_polygon
 from gradiva.contacts.viscoelastic_contact import (
+    LinearContact,
     SoleMotion,
     ViscoElasticContact,
     ViscoElasticEquations,
@@ -23,6 +24,7 @@ from gradiva.contacts.viscoelastic_contact import (
 )
 
 __all__ = [
+    "ContactPlane",
     "LinearContact",
     "LoadedEdge",
     "PenaltyConfig",

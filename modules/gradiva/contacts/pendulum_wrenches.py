@@ -11,10 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import FootReference, NDArray
+from gradiva.contacts.contact_plane import ContactPlane
 
 
 def pendulum_wrenches(
-    force: NDArray, zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray
+    force: NDArray,
+    zmp: NDArray,
+    feet: tuple[FootReference, FootReference],
+    zmp_points: NDArray,
+    plane: ContactPlane | None = None,
 ) -> tuple[NDArray, NDArray]:
     """Return the wrenches of the ground on the left and the right foot.
 
@@ -23,6 +28,7 @@ def pendulum_wrenches(
         zmp: Point at which it acts, on the plane of the soles, [m], shape (2,).
         feet: Left and right.
         zmp_points: Nominal ZMP of each foot, world, [m], shape (2, 2).
+        plane: Contact plane, which holds all of these points; None: that of each sole.
 
     Returns:
         Two wrenches about the sole origins, world axes, [N, N·m], shape (6,).
@@ -34,17 +40,26 @@ def pendulum_wrenches(
         y - fraction * left[1] - (1.0 - fraction) * right[1],
     )
     total = force.tolist()
-    return _wrench(feet[0], fraction, total, left, shift), _wrench(feet[1], 1.0 - fraction, total, right, shift)
+    return (
+        _wrench(feet[0], fraction, total, left, shift, plane),
+        _wrench(feet[1], 1.0 - fraction, total, right, shift, plane),
+    )
 
 
 def _wrench(
-    foot: FootReference, fraction: float, force: list[float], point: list[float], shift: tuple[float, float]
+    foot: FootReference,
+    fraction: float,
+    force: list[float],
+    point: list[float],
+    shift: tuple[float, float],
+    plane: ContactPlane | None,
 ) -> NDArray:
     """Return a fraction of the force through a point that is shifted, as a wrench about the sole origin."""
-    x0, y0, _ = foot.position.tolist()
+    x0, y0, z0 = foot.position.tolist()
     x, y = point[0] + shift[0] - x0, point[1] + shift[1] - y0
+    z = 0.0 if plane is None or plane.is_level else plane.height_at(x + x0, y + y0) - z0
     fx, fy, fz = fraction * force[0], fraction * force[1], fraction * force[2]
-    return np.array((fx, fy, fz, y * fz, -x * fz, x * fy - y * fx))
+    return np.array((fx, fy, fz, y * fz - z * fy, z * fx - x * fz, x * fy - y * fx))
 
 
 def left_fraction(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:

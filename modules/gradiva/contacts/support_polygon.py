@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, readonly, sealed
+from gradiva.contacts.contact_plane import ContactPlane
 from gradiva.contacts.plain_vectors import Point
 
 _SMALLEST_AREA = 1e-12  # [m²] corners that turn by less are on a straight edge
@@ -111,7 +112,8 @@ def support_polygon(
     """Return the hull of the soles on the ground; the most recent ones are remembered.
 
     Args:
-        foot_poses: x, y, yaw of each sole frame that touches the ground, world, [m, m, rad].
+        foot_poses: x, y, yaw of each sole frame that touches the ground and, where it is inclined, the two slopes of
+            its :class:`ContactPlane`; world, [m, m, rad, -, -].
         sides: Which foot each of them is.
         sole: Rectangle of the left sole, mirrored for the right one.
         margin: By how much the edges of each sole are moved inwards first, [m].
@@ -133,10 +135,12 @@ def _support_polygon(
     if not 0.0 <= 2.0 * margin < min(sole.x[1] - sole.x[0], sole.y[1] - sole.y[0]):
         raise ConfigError(f"margin={margin} m leaves nothing of a sole with x={sole.x}, y={sole.y}")
     points = []
-    for (x, y, yaw), side in zip(poses, sides, strict=True):
-        c, s = math.cos(yaw), math.sin(yaw)
+    for (x, y, yaw, *slope), side in zip(poses, sides, strict=True):
+        (xx, xy, _), (yx, yy, _), _ = (
+            ContactPlane(0.0, (slope[0], slope[1]) if slope else (0.0, 0.0)).rotation(yaw).tolist()
+        )
         for u, v in sole.corners(side, margin).tolist():
-            points.append((x + c * u - s * v, y + s * u + c * v))
+            points.append((x + xx * u + xy * v, y + yx * u + yy * v))
     return SupportPolygon(points)
 
 

@@ -91,6 +91,7 @@ def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
     return {
         "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
         "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
+        "contact_normal": cs.SX.sym("contact_normal", 3),
         **{name: cs.SX.sym(name) for name in numbers},
     }
 
@@ -234,15 +235,18 @@ def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memor
 
 
 def _load_and_moment(inputs: dict[str, cs.SX], feet: dict[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
-    """Return the normal force [N] and the moments of the ZMP [N·m], (2, 1), without the inertia of a swinging foot."""
-    load, moment = cs.SX(1, 1), cs.SX(2, 1)
+    """Return the normal force [N] and the moments of the ZMP [N·m], (2, 1), without the inertia of a swinging foot.
+
+    Of each foot they are taken on the contact plane through its sole: c = p + n × μ / (n · f).
+    """
+    load, moment, normal = cs.SX(1, 1), cs.SX(2, 1), inputs["contact_normal"]
     for side in Side:
         wrench, position = feet[f"{side}_foot_wrench"], feet[f"{side}_foot_position"]
-        force, in_contact = wrench[2], inputs[f"{side}_in_contact"]
+        force, in_contact = cs.dot(normal, wrench[:3]), inputs[f"{side}_in_contact"]
         own = cs.fmin(cs.fmax(2.0 - force / inputs["swing_force"], 0.0), 1.0)  # all up to it, nothing from twice of it
         gain = 1.0 - (1.0 - in_contact) * own
         load += gain * force
-        moment += gain * (force * position[:2] + cs.vertcat(-wrench[4], wrench[3]))
+        moment += gain * (force * position[:2] + cs.cross(normal, wrench[3:])[:2])
     return load, moment
 
 

@@ -143,6 +143,7 @@ class StateEstimator:
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
+            zmp_is_measured=True,
             **self._function.kept(_OUTPUTS),
         )
         self._feet = {
@@ -169,6 +170,7 @@ class StateEstimator:
             natural_frequency=reference.dcm.natural_frequency,
             left_in_contact=reference.left_foot.in_contact,
             right_in_contact=reference.right_foot.in_contact,
+            contact_normal=reference.foot(reference.stance_foot).rotation[:, 2],
             **self._base.inputs(measurement, reference, self._feet),
         )
         outputs = function()

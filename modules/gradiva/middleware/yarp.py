@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pureyarp.api import *  # noqa: F403 (that is what a facade does)
 else:
-    from gradiva.middleware.bindings_choice import chosen_bindings, is_real
-    from gradiva.middleware.lasting_ports import lasting_ports
+    from gradiva.middleware.bindings import chosen_bindings, is_real, lasting_ports
 
     _BINDINGS = chosen_bindings(os.environ)
     globals().update({name: value for name, value in vars(_BINDINGS).items() if not name.startswith("_")})

@@ -151,8 +151,8 @@ class StandingFoot:
     """A sole that rests where it stands.
 
     Attributes:
-        pose: On the ground.
-        height: Of the sole frame above the ground, [m].
+        pose: On its contact plane.
+        height: Of the sole frame above the contact plane, [m].
         placement: Position ([m], shape (3,)) and rotation (shape (3, 3)) of the sole frame.
     """
 
@@ -161,8 +161,7 @@ class StandingFoot:
     placement: tuple[NDArray, NDArray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        pose = self.pose
-        self.placement = np.array([pose.x, pose.y, self.height]), so3.rotation_z(pose.yaw)
+        self.placement = self.pose.placement(self.height)
         self._reference = FootReference(*self.placement, np.zeros(6), np.zeros(6), in_contact=True)
 
     def at(self, time: float) -> FootReference:

@@ -11,6 +11,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
+from gradiva.contacts.contact_plane import ContactPlane
 from gradiva.planner.contact_phase import ContactPhase
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
@@ -18,6 +19,11 @@ from gradiva.planner.planner_config import PlannerConfig
 
 class DcmTrajectory(Protocol):
     """Gives the DCM and the CoM at any time from a start on; after the last step both rest."""
+
+    @property
+    def plane(self) -> ContactPlane:
+        """Contact plane, above which the CoM has its height."""
+        ...
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position ([m], shape (3,)) and its velocity ([m/s], shape (3,)) at ``time``.
@@ -58,7 +64,8 @@ class PendulumTrajectory:
         rates: ρ of the segments, [1/s], shape (m,).
         matrices: C of the segments, shape (m, 6, 10).
         frequency: ζ, [1/s].
-        height: Of the CoM, [m].
+        height: Of the CoM above the contact plane, [m].
+        plane: Contact plane.
     """
 
     starts: NDArray
@@ -67,8 +74,10 @@ class PendulumTrajectory:
     matrices: NDArray
     frequency: float
     height: float
+    plane: ContactPlane
 
     def __post_init__(self) -> None:
+        self._height, self._slope = self.height + self.plane.height, self.plane.slope
         self._start_list, self._duration_list = self.starts.tolist(), self.durations.tolist()
         self._rate_list = self.rates.tolist()
 
@@ -93,7 +102,7 @@ class PendulumTrajectory:
         rates[::3] = rates[-1] = 0.0
         matrices = _segment_matrices(polynomials, growth, zeta)
         _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
-        return cls(starts, durations, rates, matrices, zeta, config.com_height)
+        return cls(starts, durations, rates, matrices, zeta, config.com_height, start.contact_plane)
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position and velocity; before the start, those of the start."""
@@ -112,7 +121,8 @@ class PendulumTrajectory:
             acceleration=values[8:],
         )
         _, _, _, _, x, y, vx, vy, _, _ = values.tolist()
-        return dcm, np.array((x, y, self.height)), np.array((vx, vy, 0.0))
+        a, b = self._slope
+        return dcm, np.array((x, y, self._height + (a * x + b * y))), np.array((vx, vy, a * vx + b * vy))
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
@@ -134,6 +144,7 @@ class PendulumTrajectory:
             np.concatenate((self.matrices[keep], continuation.matrices)),
             self.frequency,
             self.height,
+            continuation.plane,
         )
 
 

@@ -4,47 +4,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side, freeze_arrays
+from gradiva.contacts.contact_plane import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
 
 
 @dataclass(frozen=True, slots=True)
 class FootPose:
-    """Pose of a sole frame on the ground plane (world).
+    """Pose of a sole frame on its contact plane (world).
 
     Attributes:
         x: [m].
         y: [m].
-        yaw: Not wrapped: it keeps counting over several turns, [rad].
+        yaw: Heading; not wrapped: it keeps counting over several turns, [rad].
+        z: Height of the contact plane there, [m].
+        normal: Of the contact plane, upward, unit length.
     """
 
     x: float
     y: float
     yaw: float
+    z: float = 0.0
+    normal: tuple[float, float, float] = UP
+
+    @property
+    def plane(self) -> ContactPlane:
+        """The contact plane."""
+        return ContactPlane.through(self.x, self.y, self.z, self.normal)
+
+    def on(self, plane: ContactPlane) -> FootPose:
+        """Return the pose of the same place and heading on a contact plane."""
+        return FootPose(self.x, self.y, self.yaw, plane.height_at(self.x, self.y), plane.normal)
+
+    def placement(self, height: float = 0.0) -> tuple[NDArray, NDArray]:
+        """Return position ([m], shape (3,)) and rotation (3, 3) of the sole, ``height`` [m] above the plane."""
+        nx, ny, nz = self.normal
+        position = np.array((self.x + height * nx, self.y + height * ny, self.z + height * nz))
+        return position, self.plane.rotation(self.yaw)
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Return a point given in the foot's frame, in world ([m])."""
-        c, s = math.cos(self.yaw), math.sin(self.yaw)
-        return self.x + c * x - s * y, self.y + s * x + c * y
+        """Return x and y in world of a point of the sole, given in the foot's frame ([m])."""
+        if self.normal == UP:
+            c, s = math.cos(self.yaw), math.sin(self.yaw)
+            return self.x + c * x - s * y, self.y + s * x + c * y
+        (xx, xy, _), (yx, yy, _), _ = self.plane.rotation(self.yaw).tolist()
+        return self.x + xx * x + xy * y, self.y + yx * x + yy * y
 
     def beside(self, side: Side, width: float) -> FootPose:
-        """Return the pose of the same yaw at ``width`` [m] towards ``side``."""
+        """Return the pose of the same yaw at ``width`` [m] towards ``side``, on the same plane."""
         x, y = self.point(0.0, side.sign * width)
-        return FootPose(x, y, self.yaw)
+        return FootPose(x, y, self.yaw, self.plane.height_at(x, y), self.normal)
 
     def distance(self, other: FootPose) -> float:
-        """Return the distance of the two sole origins, [m]."""
+        """Return the horizontal distance of the two sole origins, [m]."""
         return math.hypot(other.x - self.x, other.y - self.y)
 
     def near_yaw(self, yaw: float) -> FootPose:
         """Return the same pose with its yaw counted within half a turn of ``yaw``."""
         turns = round((yaw - self.yaw) / (2.0 * math.pi))
-        return FootPose(self.x, self.y, self.yaw + 2.0 * math.pi * turns)
+        return replace(self, yaw=self.yaw + 2.0 * math.pi * turns)
 
     def zmp_point(self, side: Side, offset: tuple[float, float]) -> NDArray:
         """Return the nominal ZMP under this foot (world, [m], shape (2,)).
@@ -104,6 +127,7 @@ class PlanningState:
         dcm_velocity: [m/s], shape (2,).
         com_position: [m], shape (3,).
         com_velocity: [m/s], shape (3,).
+        plane: Contact plane of the steps to come; None: between both feet, which are on it or near it.
     """
 
     time: float
@@ -113,17 +137,28 @@ class PlanningState:
     dcm_velocity: NDArray
     com_position: NDArray
     com_velocity: NDArray
+    plane: ContactPlane | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, dcm_position=(2,), dcm_velocity=(2,), com_position=(3,), com_velocity=(3,))
         object.__setattr__(self, "right_foot", self.right_foot.near_yaw(self.left_foot.yaw))
         numbers = [self.time]
         for foot in (self.left_foot, self.right_foot):
-            numbers += [foot.x, foot.y, foot.yaw]
+            numbers += [foot.x, foot.y, foot.yaw, foot.z, *foot.normal]
         for vector in (self.dcm_position, self.dcm_velocity, self.com_position, self.com_velocity):
             numbers += list(vector)
         if not np.all(np.isfinite(numbers)):
             raise PlanningError(f"the start of the plan is not finite: {self}")
+
+    @property
+    def contact_plane(self) -> ContactPlane:
+        """Contact plane of the steps to come."""
+        if self.plane is not None:
+            return self.plane
+        left, right = self.left_foot, self.right_foot
+        x, y, z = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y), 0.5 * (left.z + right.z)
+        nx, ny, nz = (0.5 * (a + b) for a, b in zip(left.normal, right.normal, strict=True))
+        return ContactPlane.through(x, y, z, (nx, ny, nz))
 
     @classmethod
     def at_rest(cls, time: float, left_foot: FootPose, right_foot: FootPose, com_position: NDArray) -> PlanningState:

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline
 
 from gradiva.common import GRAVITY, DcmReference, NDArray
+from gradiva.contacts.contact_plane import ContactPlane
 from gradiva.planner.dcm_trajectory import cubic_coefficients, ends_of_steps
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
@@ -71,11 +72,13 @@ class VaryingHeightTrajectory:
         times: Of the grid points, [s], shape (n,).
         values: ξ (2), x (2), h, η there, [m, m, m, s], shape (n, 6).
         rates: Their time derivatives, shape (n, 6).
+        plane: Contact plane, above which h is the height.
     """
 
     times: NDArray
     values: NDArray
     rates: NDArray
+    plane: ContactPlane
 
     def __post_init__(self) -> None:
         self._time_list = self.times.tolist()
@@ -109,7 +112,7 @@ class VaryingHeightTrajectory:
         height, height_rate, _ = profile.at(times)
         values = np.column_stack((dcm, com, height, eta))
         rates = np.column_stack((dcm_velocity, (dcm - com) / eta[:, None], height_rate, eta_rate))
-        return cls(times, values, rates)
+        return cls(times, values, rates, start.contact_plane)
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position and velocity; before the start, those of the start."""
@@ -125,7 +128,9 @@ class VaryingHeightTrajectory:
         eta = float(value[5])
         acceleration = (2.0 * a2[:2] + 6.0 * s * a3[:2]) / step**2
         dcm = DcmReference(value[:2], rate[:2], 1.0 / eta, (float(rate[5]) + 1.0) / eta, acceleration)
-        return dcm, value[2:5], rate[2:5]
+        (x, y, _), (vx, vy, vz), (a, b) = value[2:5], rate[2:5], self.plane.slope
+        height = self.plane.height_at(x, y) + value[4]
+        return dcm, np.array((x, y, height)), np.array((vx, vy, vz + (a * vx + b * vy)))
 
     def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
         """Return the DCM, shape (n, 2), and the divergence rate, shape (n,)."""
@@ -148,6 +153,7 @@ class VaryingHeightTrajectory:
             np.concatenate((self.times[keep], continuation.times)),
             np.concatenate((self.values[keep], continuation.values)),
             np.concatenate((self.rates[keep], continuation.rates)),
+            continuation.plane,
         )
 
 

@@ -96,4 +96,4 @@ class WalkingPlan:
 
 def _pose(phase: ContactPhase, side: Side) -> NDArray:
     pose = phase.foot(side).pose
-    return np.array([pose.x, pose.y, pose.yaw])
+    return np.array([pose.x, pose.y, pose.yaw, *pose.plane.slope])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gradiva.common import DcmReference, NDArray, Side
+from gradiva.contacts.contact_plane import ContactPlane
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.contact_phase import ContactPhase, StandingFoot, contact_phases, standing_phase
 from gradiva.planner.dcm_trajectory import (
@@ -90,6 +92,7 @@ class WalkingPlanner:
             unicycle = _middle(step.pose.beside(step.side.other, 0.5 * self.config.step_width))
         path = self._unicycle_planner.path(command, unicycle)
         steps = self._footstep_planner.plan(path, start.left_foot, start.right_foot, step.side.other, at_least=1)
+        steps = _on_plane(steps, start.contact_plane)
         usual = steps[0].duration - self.config.single_support(steps[0].duration)
         stance_foot = plan.phase_at(merge).stance_foot
         schedule = schedule_gait(steps, start, usual, self.config)
@@ -119,13 +122,14 @@ class WalkingPlanner:
 
     def _walking(
         self,
-        steps: Sequence[Footstep],
+        steps: list[Footstep],
         start: PlanningState,
         first_double_support: float,
         feet: dict[Side, StandingFoot],
         stance_foot: Side,
         before: DcmReference | None,
     ) -> WalkingPlan:
+        steps = _on_plane(steps, start.contact_plane)
         schedule = schedule_gait(steps, start, first_double_support, self.config)
         phases = contact_phases(steps, schedule, feet, stance_foot, self.config)
         times = zip(steps, schedule.lift_offs.tolist(), schedule.touch_downs.tolist(), strict=True)
@@ -169,8 +173,16 @@ def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side,
         reference.dcm.velocity,
         reference.com_position,
         reference.com_velocity,
+        plan.trajectory.plane,
     )
     return start, feet, reference.dcm
+
+
+def _on_plane(steps: list[Footstep], plane: ContactPlane) -> list[Footstep]:
+    """Return footsteps, which are planned by their x, y and yaw, on the contact plane."""
+    if plane == ContactPlane():
+        return steps
+    return [replace(step, pose=step.pose.on(plane)) for step in steps]
 
 
 def _feet_of(start: PlanningState) -> dict[Side, StandingFoot]:

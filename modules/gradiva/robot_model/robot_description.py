@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -232,13 +232,17 @@ class ForceTorqueSensor:
 class JointGroup:
     """Joints that share a posture weight, servo gains and limits.
 
+    A joint is a degree of freedom of the model. Where it has no motor it is passive: it turns by its spring and damper.
+
     Attributes:
         joints: Names, in the robot's order.
         posture: Start posture that the inverse kinematics begins from, [deg], one a joint.
-        stiffness: Of the position servos, [N·m/rad].
-        damping: Of the position servos, [N·m·s/rad].
+        stiffness: Of the position servos, [N·m/rad]; of passive joints that of their springs about ``posture``, or 0.
+        damping: Of the position servos, [N·m·s/rad]; of passive joints their own.
         velocity_limit: Intersected with the URDF's, [rad/s].
         torque_limit: Intersected with the URDF's, [N·m].
+        actuated: Whether the joints have motors; else nothing commands them.
+        measured: Whether the joints have encoders.
     """
 
     joints: tuple[str, ...]
@@ -247,13 +251,16 @@ class JointGroup:
     damping: float
     velocity_limit: float
     torque_limit: float
+    actuated: bool = True
+    measured: bool = True
 
     def __post_init__(self) -> None:
         if len(self.posture) != len(self.joints):
             raise ConfigError(f"posture has {len(self.posture)} values for {len(self.joints)} joints")
-        _check_positive(self, "stiffness", "velocity_limit", "torque_limit")
-        if self.damping < 0.0:
-            raise ConfigError(f"damping={self.damping}, must not be negative")
+        _check_positive(self, *(("stiffness",) if self.actuated else ()), "velocity_limit", "torque_limit")
+        for name in ("stiffness", "damping"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +330,42 @@ class RobotDescription:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """Names of the actuated joints, in order."""
+        """Names of the joints, the degrees of freedom of the model, in order."""
         return tuple(joint for group in self.joint_groups.values() for joint in group.joints)
+
+    @property
+    def actuated(self) -> tuple[int, ...]:
+        """Indices of the joints that have motors: of those that commands are for, in order, (a,)."""
+        return self._indices(lambda group: group.actuated)
+
+    @property
+    def passive(self) -> tuple[int, ...]:
+        """Indices of the joints without motors, (n - a,)."""
+        return self._indices(lambda group: not group.actuated)
+
+    @property
+    def measured(self) -> tuple[int, ...]:
+        """Indices of the joints that have encoders, (m,)."""
+        return self._indices(lambda group: group.measured)
+
+    @property
+    def actuated_joints(self) -> tuple[str, ...]:
+        """Names of the joints that have motors, in the order of a command, (a,)."""
+        return tuple(self.joints[index] for index in self.actuated)
+
+    @property
+    def measured_joints(self) -> tuple[str, ...]:
+        """Names of the joints that have encoders, in the order of a measurement, (m,)."""
+        return tuple(self.joints[index] for index in self.measured)
+
+    @property
+    def actuation(self) -> NDArray:
+        """Selection matrix S of the actuated joints: s_a = S s, generalised forces Sᵀ τ; shape (a, n)."""
+        return np.eye(len(self.joints))[list(self.actuated)]
+
+    def _indices(self, wanted: Callable[[JointGroup], bool]) -> tuple[int, ...]:
+        flags = [wanted(group) for group in self.joint_groups.values() for _ in group.joints]
+        return tuple(index for index, flag in enumerate(flags) if flag)
 
     @property
     def posture(self) -> NDArray:

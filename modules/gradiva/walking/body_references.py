@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
-from gradiva.contacts import pendulum_wrenches
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.contacts import ContactPlane, pendulum_wrenches
+from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
 _GRAVITY = np.array([0.0, 0.0, -GRAVITY])
@@ -40,9 +40,10 @@ class BodyReferences:
         self._zmp_offset = zmp_offset
         self._swing_momentum = swing_momentum
         self._inverse_frequency_offset = inverse_frequency_offset
+        self._stood: tuple[FootReference, ContactPlane] | None = None  # the last stance foot and its plane
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
 
-    def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
+    def reference(self, plan: WalkingReference, desired: BalanceReference) -> WholeBodyReference:
         """Return the reference of layer 3.
 
         Args:
@@ -50,12 +51,12 @@ class BodyReferences:
             desired: Of layer 2 until then.
         """
         torso_rotation, pelvis_rotation = self._trunk(plan.heading)
-        force = self._pendulum_force(plan, desired)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
-        left, right = self._foot_wrenches(plan, force, zmp)
-        acceleration, momentum = force / self._mass + _GRAVITY, self._swing_momentum.momentum
+        acceleration, (left, right) = self._forces(plan, desired, zmp)
+        momentum = self._swing_momentum.momentum
         return unchecked(
             WholeBodyReference,
+            time=plan.time,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
@@ -84,17 +85,34 @@ class BodyReferences:
             self._faced = heading, *rotations
         return self._faced[1:]
 
-    def _pendulum_force(self, plan: WalkingReference, desired: DesiredPendulum) -> NDArray:
+    def _forces(
+        self, plan: WalkingReference, desired: BalanceReference, zmp: NDArray
+    ) -> tuple[NDArray, tuple[NDArray, NDArray]]:
+        """Return the acceleration of the CoM and the wrenches of both feet: of layer 2, or of a pendulum on its ZMP."""
+        if desired.foot_wrenches is not None:
+            return desired.com_acceleration, desired.foot_wrenches
+        force = self._pendulum_force(plan, desired)
+        return force / self._mass + _GRAVITY, self._foot_wrenches(plan, force, zmp)
+
+    def _pendulum_force(self, plan: WalkingReference, desired: BalanceReference) -> NDArray:
         square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η
         stiffness = self._mass * square
         (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
-        weight = stiffness * z / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
+        height = z - self._plane(plan).height_at(zmp_x, zmp_y)
+        weight = stiffness * height / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
         return np.array((stiffness * (x - zmp_x), stiffness * (y - zmp_y), weight))
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
         x, y = self._zmp_offset
         points = np.array((_point(plan.left_foot, x, y), _point(plan.right_foot, x, -y)))
-        return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points)
+        return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points, self._plane(plan))
+
+    def _plane(self, plan: WalkingReference) -> ContactPlane:
+        """Return the contact plane of the stance foot; one that stands keeps its reference from tick to tick."""
+        stance = plan.foot(plan.stance_foot)
+        if self._stood is None or self._stood[0] is not stance:
+            self._stood = stance, ContactPlane.of_sole(stance)
+        return self._stood[1]
 
 
 def _point(foot: FootReference, x: float, y: float) -> tuple[float, float]:

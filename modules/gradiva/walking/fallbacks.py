@@ -17,7 +17,9 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    altered,
     sealed,
+    so3,
 )
 from gradiva.safety import JointBounds
 from gradiva.safety.events import Finding, SafetyKind
@@ -249,6 +251,15 @@ class ZmpWithoutFoot:
         self._zmp_offset = zmp_offset
         self._minimum_load = minimum_load
 
+    def corrected(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> RobotState:
+        """Return the state with the ZMP of the trusted feet; itself while all are trusted."""
+        if not untrusted:
+            return state
+        zmp = self.zmp(state, reference, untrusted)
+        if zmp is None:
+            return altered(state, zmp_is_measured=False)
+        return altered(state, zmp_position=zmp)
+
     def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
         """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""
         if not untrusted:
@@ -260,9 +271,12 @@ class ZmpWithoutFoot:
         if not reference.foot(good).in_contact:
             return None
         wrench = state.foot_wrench(good)
-        load = min(float(wrench[2]), self._weight)
+        normal = reference.foot(good).rotation[:, 2]
+        load = min(float(normal.dot(wrench[:3])), self._weight)
         is_loaded = load >= self._minimum_load
-        centre = state.foot_position(good)[:2] + np.array([-wrench[4], wrench[3]]) / wrench[2] if is_loaded else None
+        centre = None
+        if is_loaded:
+            centre = state.foot_position(good)[:2] + so3.cross(normal, wrench[3:])[:2] / float(normal.dot(wrench[:3]))
         if not reference.foot(bad).in_contact:
             return centre
         likely = np.array(foot_pose(reference, bad).zmp_point(bad, self._zmp_offset))

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from gradiva.common import FootReference, PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference, so3
-from gradiva.contacts import SupportPolygon, support_polygon
+from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
     Command,
     GoalCommand,
@@ -323,7 +323,10 @@ def planned_polygon(reference: WalkingReference, sole: SoleRectangle) -> Support
 @lru_cache(maxsize=4)  # a foot that stands has the same reference tick after tick
 def _polygon(left: FootReference | None, right: FootReference | None, sole: SoleRectangle) -> SupportPolygon:
     standing = [(side, foot) for side, foot in ((Side.LEFT, left), (Side.RIGHT, right)) if foot is not None]
-    poses = [(foot.position[0], foot.position[1], so3.yaw(foot.rotation)) for _, foot in standing]
+    poses = [
+        (foot.position[0], foot.position[1], so3.yaw(foot.rotation), *ContactPlane.of_sole(foot).slope)
+        for _, foot in standing
+    ]
     return support_polygon(poses, [side for side, _ in standing], sole)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from gradiva.common import PlanningError, Side, WalkingReference, so3
@@ -100,7 +100,7 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
         if request.is_moving:
             plan = planner.replan(request.plan, request.command, request.time)
         else:
-            plan = planner.walk(request.command, standing_at(request.plan.at(request.time)))
+            plan = planner.walk(request.command, standing_at(request.plan, request.time))
     except PlanningError as error:
         return PlanReply(request.number, None, str(error))
     except Exception as error:
@@ -109,17 +109,23 @@ def answered(planner: WalkingPlanner, request: PlanRequest) -> PlanReply:
 
 
 def foot_pose(reference: WalkingReference, side: Side) -> FootPose:
-    """Return the pose of one foot of a reference on the ground plane."""
+    """Return the pose of one foot of a reference."""
     foot = reference.foot(side)
-    return FootPose(float(foot.position[0]), float(foot.position[1]), so3.yaw(foot.rotation))
+    (x, y, z), (nx, ny, nz) = foot.position.tolist(), foot.rotation[:, 2].tolist()
+    return FootPose(x, y, so3.yaw(foot.rotation), z, (nx, ny, nz))
 
 
-def standing_at(reference: WalkingReference) -> PlanningState:
-    """Return the state of a reference as the start of a plan."""
+def standing_at(plan: WalkingPlan, time: float) -> PlanningState:
+    """Return the state of a plan that stands at ``time`` [s] as the start of another one, on the same ground."""
+    reference, phase = plan.at(time), plan.phase_at(time)
+    left, right = (
+        replace(foot_pose(reference, side), z=phase.foot(side).pose.z, normal=phase.foot(side).pose.normal)
+        for side in Side
+    )
     return PlanningState(
         time=reference.time,
-        left_foot=foot_pose(reference, Side.LEFT),
-        right_foot=foot_pose(reference, Side.RIGHT),
+        left_foot=left,
+        right_foot=right,
         dcm_position=reference.dcm.position,
         dcm_velocity=reference.dcm.velocity,
         com_position=reference.com_position,

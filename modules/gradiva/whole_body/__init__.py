@@ -1,6 +1,7 @@
-"""Layer 3: from what feet, centre of mass and torso should do to joint commands."""
+"""Layer 3: from the references of feet, centre of mass and trunk to joint commands."""
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
+from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, InverseKinematicsConfig, integrate
 from gradiva.whole_body.kinematic_controllers import (
     PositionController,
@@ -19,16 +20,22 @@ from gradiva.whole_body.start_posture import (
     upright_torso,
 )
 from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
+from gradiva.whole_body.tasks import Body, Task, frame_acceleration, own_tasks, rotation_error
 from gradiva.whole_body.torque_control import TorqueController
-from gradiva.whole_body.whole_body_reference import WholeBodyReference
+from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [
+    "JOINTS",
+    "QUANTITIES",
+    "Body",
     "CompliantTorqueControlConfig",
     "CompliantTorqueController",
     "InverseKinematics",
     "InverseKinematicsConfig",
     "PositionController",
+    "Priority",
     "QuadraticProgram",
+    "Quantity",
     "RigidTorqueControlConfig",
     "RigidTorqueController",
     "ServoFeedforward",
@@ -36,13 +43,17 @@ __all__ = [
     "SolverName",
     "SwingMomentum",
     "SwingMomentumConfig",
+    "Task",
     "TorqueController",
     "VelocityController",
     "WholeBodyController",
     "WholeBodyReference",
     "forward_base_rotation",
+    "frame_acceleration",
     "integrate",
     "make_solver",
+    "own_tasks",
+    "rotation_error",
     "solve_start_posture",
     "standing_reference",
     "torso_rotation",

@@ -18,25 +18,42 @@ Constraints
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import casadi as cs
 
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
-from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, SymbolicFrame, interpreted
-from gradiva.whole_body import tasks
-from gradiva.whole_body.limits import JointLimitConfig, TorqueLimitConfig, WrenchConeConfig
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
+from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.limits import (
+    JointLimitConfig,
+    TorqueLimitConfig,
+    WrenchConeConfig,
+    limit_joint_positions,
+    limit_torques,
+    limit_wrench,
+)
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.soft_sole import ContactSymbols, SoftSole, SoleFace, contact_values
 from gradiva.whole_body.tasks import (
+    FootTask,
     OrientationTaskConfig,
     PoseTaskConfig,
+    PostureTask,
     PostureTaskConfig,
+    SoftTaskConfig,
+    Task,
+    angular_momentum,
+    angular_momentum_rate,
+    expected_wrench,
+    frame_acceleration,
+    linear_momentum_rate,
     refuse_negative,
     rotation_error,
 )
-from gradiva.whole_body.torque_control import ProblemDraft, TorqueController, TorqueProblem, compliant_unknowns
-from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols, Values, WholeBodyReference
+from gradiva.whole_body.torque_control import TorqueBody, TorqueController, TorqueProblem, compose, trunk_tasks
+from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +95,7 @@ class AngularMomentumConfig:
         vertical_weight: The same about the vertical, where it takes no part in the balance, [-].
         damping: k_d, of its first derivative, [1/s].
         stiffness: k_p, of itself, [1/s²].
-        legs_share: Of the planned angular momentum of the legs about the horizontal axes that they are left, [-]; arms
+        legs_fraction: Part of the legs' planned angular momentum about the horizontal axes that stays, [-]; arms
             and trunk swing against the rest, and about the vertical against all of it.
         pelvis_recovery: Share of the pelvis' tilt by which the body may come upright in a second, [1/s].
         recovery: Share of what a joint is away from its posture by which it may come back in a second, by joint group,
@@ -89,7 +106,7 @@ class AngularMomentumConfig:
     vertical_weight: float
     damping: float
     stiffness: float
-    legs_share: float
+    legs_fraction: float
     pelvis_recovery: float
     recovery: dict[str, float]
 
@@ -195,58 +212,34 @@ class CompliantTorqueControlConfig:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
 
 
-_WRENCH = {
-    side: tuple(
-        f"{side}_{name}" for name in ("measured_wrench", "wrench_age", "wrench_share", "last_regressor", "last_wrench")
-    )
-    for side in Side
-}
-_REMEMBERED = {side: (f"{side}_regressor", f"{side}_wrench") for side in Side}
-
-
-class CompliantProblem(ProblemDraft):
-    """The draft of TSID-Compliant.
+class SoftGroundBody(TorqueBody):
+    """On soft ground: unknown are s̈ and the acceleration of the base; the wrenches are measured.
 
     Attributes:
-        contacts: What each foot feels, symbols.
-        soles: What follows from them.
+        contacts: State of the ground below each foot, symbols.
         wrench_rates: ḟ of each foot, [N/s, N·m/s], (6, 1).
+        rate_scale: Factor of the weights of wrench rates on this ground, [-].
+        softness: Factor of the weights of attitudes of feet that stand, [-].
     """
 
     def __init__(self, dynamics: SymbolicDynamics, config: CompliantTorqueControlConfig) -> None:
-        """Put the problem together."""
-        parameters = Parameters()
-        description = dynamics.model.description
-        references = ReferenceSymbols(dynamics.joints, parameters)
-        feet = {side: dynamics.frame(description.foot_frame(side)) for side in Side}
-        self.contacts = {side: ContactSymbols.of(side, parameters) for side in Side}
-        faces = {side: SoleFace.of(description.sole, side) for side in Side}
-        self.soles = {
-            side: SoftSole(feet[side], faces[side], contact, references.feet[side].is_loaded)
+        super().__init__(dynamics)
+        sole, feet = dynamics.model.description.sole, self.reference.feet
+        self.contacts = {side: ContactSymbols.of(side, self.parameters) for side in Side}
+        soles = {
+            side: SoftSole(self.feet[side], SoleFace.of(sole, side), contact, feet[side].is_loaded)
             for side, contact in self.contacts.items()
         }
-        wrenches = {side: sole.wrench for side, sole in self.soles.items()}
-        super().__init__(dynamics, feet, parameters, references, compliant_unknowns(dynamics, feet, wrenches))
-        period = parameters.symbol("period")
-        acceleration = self.unknowns.acceleration
-        self.wrench_rates = {side: sole.wrench_rate(acceleration, period) for side, sole in self.soles.items()}
-        self._rate_scale = self._scale_of_rates(config.reference_damping, period)
-        self._softness = cs.sqrt(self._rate_scale) * self._stiffness_ratio(config.standing_foot)
-        self.outputs = {f"{side}_regressor": sole.regressor for side, sole in self.soles.items()}
-        self.outputs |= {f"{side}_wrench": wrench for side, wrench in wrenches.items()}
-        self._linear_momentum(config.linear_momentum)
-        self._angular_momentum(config.angular_momentum)
-        for side in Side:
-            self._wrench(side, config)
-            self._standing(side, config.standing_foot)
-            self.foot("swinging", side, config.swing_foot, 1.0 - references.feet[side].is_loaded)
-        self.trunk(config.torso, config.pelvis)
-        self.posture(config.posture)
-        self.joint_limits(config.joint_limits)
-        self.torque_limits(config.torque_limits)
+        self._close({side: sole.wrench for side, sole in soles.items()})
+        period = self.parameters.symbol("period")
+        self.wrench_rates = {side: sole.wrench_rate(self.acceleration, period) for side, sole in soles.items()}
+        self.rate_scale = self._scale_of_rates(config.reference_damping, period)
+        self.softness = cs.sqrt(self.rate_scale) * self._stiffness_ratio(config.standing_foot)
+        self.outputs = {f"{side}_regressor": sole.regressor for side, sole in soles.items()}
+        self.outputs |= {f"{side}_wrench": wrench for side, wrench in self.wrenches.items()}
 
     def _scale_of_rates(self, reference_damping: float, period: cs.SX) -> cs.SX:
-        """Return what weights of wrench rates are multiplied by on this ground, the mean of both feet's."""
+        """Return the factor, with the mean damping of both feet."""
         dampings = [contact.damping + 0.5 * period * contact.stiffness for contact in self.contacts.values()]
         reference = self.parameters.constant("reference_damping", reference_damping)
         return (reference / (0.5 * (dampings[0] + dampings[1]))) ** 2
@@ -257,93 +250,164 @@ class CompliantProblem(ProblemDraft):
         reference = self.parameters.constant("standing_foot.reference_stiffness", config.reference_stiffness)
         return reference / (0.5 * (left + right))
 
-    def _linear_momentum(self, config: LinearMomentumConfig) -> None:
-        """m x⃛ = Σ ḟ, with the jerk k_d, k_p and k_i away from its reference."""
-        dynamics, wanted = self.dynamics, self.references
-        damping, stiffness, integral = self._constants(
-            "linear_momentum", damping=config.damping, stiffness=config.stiffness, integral=config.integral
-        )
-        acceleration = tasks.linear_momentum_rate(dynamics, self.unknowns.wrenches) / dynamics.mass
-        jerk = wanted.com_jerk + damping * (wanted.com_acceleration - acceleration)
-        jerk += stiffness * (wanted.com_velocity - dynamics.com_velocity)
-        jerk += integral * (wanted.com_position - dynamics.com_position)
-        reached = self.wrench_rates[Side.LEFT][:3] + self.wrench_rates[Side.RIGHT][:3]
-        self._cost("linear_momentum", reached - dynamics.mass * jerk, config.weight)
 
-    def _angular_momentum(self, config: AngularMomentumConfig) -> None:
-        """Σ S(ṗ - ẋ) f + S(p - x) ḟ + μ̇, asked for -k_d of the error of its integral and -k_p of the momentum's."""
-        dynamics, wrenches = self.dynamics, self.unknowns.wrenches
-        reached = tasks.angular_momentum_rate(dynamics, self.feet, self.wrench_rates)
+class LinearMomentumTask(Task):
+    """Give the centre of mass the jerk that leads it to its reference."""
+
+    def __init__(self, config: LinearMomentumConfig) -> None:
+        super().__init__("linear momentum", SoftTaskConfig(config.weight))
+        self._config = config
+
+    def acceleration(self, body: SoftGroundBody) -> cs.SX:
+        """Return Σ ḟ - m x⃛*, with the jerk k_d, k_p and k_i away from its reference."""
+        dynamics, reference, config = body.dynamics, body.reference, self._config
+        damping = self.constant(body, "damping", config.damping)
+        stiffness = self.constant(body, "stiffness", config.stiffness)
+        integral = self.constant(body, "integral", config.integral)
+        acceleration = linear_momentum_rate(dynamics, body.wrenches) / dynamics.mass
+        jerk = reference.com_jerk + damping * (reference.com_acceleration - acceleration)
+        jerk += stiffness * (reference.com_velocity - dynamics.com_velocity)
+        jerk += integral * (reference.com_position - dynamics.com_position)
+        return body.wrench_rates[Side.LEFT][:3] + body.wrench_rates[Side.RIGHT][:3] - dynamics.mass * jerk
+
+    def activity(self, body: SoftGroundBody) -> cs.SX:
+        """Return the factor of wrench rates."""
+        return body.rate_scale
+
+
+class AngularMomentumRateTask(Task):
+    """Lead the angular momentum to that of the legs as planned and of an upper body that returns to its posture."""
+
+    def __init__(self, name: str, axes: slice, weight: float, config: AngularMomentumConfig) -> None:
+        """Take the axes that this part of the task is about, and their weight."""
+        super().__init__(name, SoftTaskConfig(weight))
+        self._axes = axes
+        self._config = config
+
+    def acceleration(self, body: SoftGroundBody) -> cs.SX:
+        """Return Σ S(ṗ - ẋ) f + S(p - x) ḟ + μ̇ + k_d of the error of its integral + k_p of the momentum's."""
+        dynamics, wrenches, config = body.dynamics, body.wrenches, self._config
+        reached = angular_momentum_rate(dynamics, body.feet, body.wrench_rates)
         for side in Side:
-            velocity = self.feet[side].twist[:3] - dynamics.com_velocity
+            velocity = body.feet[side].twist[:3] - dynamics.com_velocity
             reached += cs.cross(velocity, wrenches[side][:3])
-        damping, stiffness = self._constants("angular_momentum", damping=config.damping, stiffness=config.stiffness)
-        rate = tasks.angular_momentum_rate(dynamics, self.feet, wrenches)
-        (share,) = self._constants("angular_momentum.legs", share=config.legs_share)
-        legs = share * cs.vertcat(1.0, 1.0, 0.0)  # about the vertical the arms swing against the legs
-        missing = reached + damping * (rate - legs * self.references.angular_momentum_rate)
-        too_much = tasks.angular_momentum(dynamics) - legs * self.references.angular_momentum
-        missing += stiffness * (too_much - self._recovering_momentum(config))
-        self._cost("angular_momentum", missing[:2], config.weight)
-        self._cost("vertical_angular_momentum", missing[2], config.vertical_weight)
+        stiffness, damping = self.gains(body, "", config.stiffness, config.damping)
+        rate = angular_momentum_rate(dynamics, body.feet, wrenches)
+        fraction = self.constant(body, "legs_fraction", config.legs_fraction)
+        legs = fraction * cs.vertcat(1.0, 1.0, 0.0)  # about the vertical the arms swing against the legs
+        residual = reached + damping * (rate - legs * body.reference.angular_momentum_rate)
+        excess = angular_momentum(dynamics) - legs * body.reference.angular_momentum
+        residual += stiffness * (excess - self._recovering_momentum(body))
+        return residual[self._axes]
 
-    def _recovering_momentum(self, config: AngularMomentumConfig) -> cs.SX:
-        """Return the angular momentum of a pelvis and joints that come back to where they belong, [N·m·s], (3, 1)."""
-        dynamics = self.dynamics
-        shares = dynamics.model.description.spread(config.recovery, "[angular_momentum.recovery]")
-        missing = self.references.posture - dynamics.joint_positions
-        velocities = self.parameters.constant("angular_momentum.recovery", shares) * missing
-        (upright,) = self._constants("angular_momentum.pelvis", recovery=config.pelvis_recovery)
-        pelvis = dynamics.frame(dynamics.model.description.base_link)
-        turn = upright * rotation_error(pelvis, self.references.pelvis_rotation)
+    def activity(self, body: SoftGroundBody) -> cs.SX:
+        """Return the factor of wrench rates."""
+        return body.rate_scale
+
+    def _recovering_momentum(self, body: SoftGroundBody) -> cs.SX:
+        """Return the angular momentum of a pelvis and joints that return to their references, [N·m·s], (3, 1)."""
+        dynamics, config = body.dynamics, self._config
+        description = dynamics.model.description
+        rates = description.spread(config.recovery, "[angular_momentum.recovery]")
+        error = body.reference.posture - dynamics.joint_positions
+        velocities = self.constant(body, "recovery", rates) * error
+        upright = self.constant(body, "pelvis_recovery", config.pelvis_recovery)
+        pelvis = dynamics.frame(description.base_link)
+        turn = upright * rotation_error(pelvis, body.reference.pelvis_rotation)
         return dynamics.centroidal_momentum_matrix[3:, 3:] @ cs.vertcat(turn, velocities)
 
-    def _wrench(self, side: Side, config: CompliantTorqueControlConfig) -> None:
-        """Towards the expected wrench, and within the cone a horizon ahead."""
-        foot, rate, wrench = self.references.feet[side], self.wrench_rates[side], self.unknowns.wrenches[side]
-        bandwidth, force, moment = self._constants(
-            f"{side}_wrench_rate",
-            bandwidth=config.wrench_rate.bandwidth,
-            force_weight=config.wrench_rate.force_weight,
-            moment_weight=config.wrench_rate.moment_weight,
-        )
-        wanted = bandwidth * (tasks.expected_wrench(self.feet[side], foot) - wrench)
-        self.composer.cost(f"{side} force rate", rate[:3] - wanted[:3], foot.is_loaded * self._rate_scale * force)
-        self.composer.cost(f"{side} moment rate", rate[3:] - wanted[3:], foot.is_loaded * self._rate_scale * moment)
-        (horizon,) = self._constants(f"{side}_cone", horizon=config.cone_horizon)
-        self.cone(side, wrench + horizon * rate, config.wrench_cone)
 
-    def _standing(self, side: Side, config: StandingFootConfig) -> None:
-        """Attitude as the ground's; place and attitude all the more, the less the foot carries."""
-        frame, contact = self.feet[side], self.contacts[side]
-        attitude, unloaded, force, stiffness, damping = self._constants(
-            f"{side}_standing_foot",
-            attitude_weight=config.attitude_weight,
-            unloaded_weight=config.unloaded_weight,
-            unloaded_force=config.unloaded_force,
-            stiffness=config.stiffness,
-            damping=config.damping,
-        )
-        loaded = self.references.feet[side].is_loaded
-        alone = loaded * unloaded / (1.0 + (self.unknowns.wrenches[side][2] / force) ** 2)
-        missing = contact.rest_position - frame.position
-        missing[2] = 0.0  # how deep the sole sinks follows from the load
-        linear = stiffness * missing - damping * frame.twist[:3]
-        angular = stiffness * rotation_error(frame, contact.rest_rotation) - damping * frame.twist[3:]
-        reached = self._acceleration_of(frame)
-        self.composer.cost(f"{side} standing foot", reached[:3] - linear, alone)
-        self.composer.cost(f"{side} standing foot", reached[3:] - angular, alone + loaded * self._softness * attitude)
+class WrenchRateTask(Task):
+    """Lead the force or the moment of a loaded foot to the expected one."""
 
-    def _acceleration_of(self, frame: SymbolicFrame) -> cs.SX:
-        return tasks.frame_acceleration(frame, self.unknowns.acceleration)
+    def __init__(self, side: Side, part: str, config: WrenchRateConfig) -> None:
+        """Take the foot, and ``force`` or ``moment``."""
+        super().__init__(f"{side} {part} rate", SoftTaskConfig(getattr(config, f"{part}_weight")))
+        self._side = side
+        self._rows = slice(0, 3) if part == "force" else slice(3, 6)
+        self._bandwidth = config.bandwidth
 
-    def _cost(self, name: str, residual: cs.SX, weight: float) -> None:
-        """Ask for rates of wrenches."""
-        weights = self._rate_scale * self.parameters.constant(f"{name}.weight", weight)
-        self.composer.cost(name.replace("_", " "), residual, weights)
+    def acceleration(self, body: SoftGroundBody) -> cs.SX:
+        """Return ḟ - k_f (f_r - f)."""
+        side, bandwidth = self._side, self.constant(body, "bandwidth", self._bandwidth)
+        wanted = bandwidth * (expected_wrench(body.feet[side], body.reference.feet[side]) - body.wrenches[side])
+        return body.wrench_rates[side][self._rows] - wanted[self._rows]
 
-    def _constants(self, name: str, **values: float) -> list[cs.SX]:
-        return [self.parameters.constant(f"{name}.{key}", value) for key, value in values.items()]
+    def activity(self, body: SoftGroundBody) -> cs.SX:
+        """Return the factor of wrench rates while the foot is loaded."""
+        return body.reference.feet[self._side].is_loaded * body.rate_scale
+
+
+class StandingFootTask(Task):
+    """Keep the place or the attitude of a foot that stands, all the more the less it carries."""
+
+    def __init__(self, side: Side, part: str, config: StandingFootConfig) -> None:
+        """Take the foot, and ``place`` or ``attitude``."""
+        super().__init__(f"{side} standing foot's {part}", SoftTaskConfig(config.unloaded_weight))
+        self._side = side
+        self._is_place = part == "place"
+        self._config = config
+
+    def acceleration(self, body: SoftGroundBody) -> cs.SX:
+        """Return the acceleration of the sole less that of a spring and a damper to its rest pose."""
+        frame, contact = body.feet[self._side], body.contacts[self._side]
+        stiffness, damping = self.gains(body, "", self._config.stiffness, self._config.damping)
+        reached = frame_acceleration(frame, body.acceleration)
+        if not self._is_place:
+            return reached[3:] - (stiffness * rotation_error(frame, contact.rest_rotation) - damping * frame.twist[3:])
+        error = contact.rest_position - frame.position
+        error[2] = 0.0  # how deep the sole sinks follows from the load
+        return reached[:3] - (stiffness * error - damping * frame.twist[:3])
+
+    def weights(self, body: SoftGroundBody) -> cs.SX:
+        """Return the weight of a foot with next to no load, for its attitude plus that on this ground."""
+        config, loaded = self._config, body.reference.feet[self._side].is_loaded
+        unloaded = self.constant(body, "unloaded_weight", config.unloaded_weight)
+        force = self.constant(body, "unloaded_force", config.unloaded_force)
+        alone = loaded * unloaded / (1.0 + (body.wrenches[self._side][2] / force) ** 2)
+        if self._is_place:
+            return alone
+        return alone + loaded * body.softness * self.constant(body, "attitude_weight", config.attitude_weight)
+
+
+def compliant_tasks(config: CompliantTorqueControlConfig, description: RobotDescription) -> list[Task]:
+    """Return the tasks of walking on soft ground."""
+    momentum = config.angular_momentum
+    tasks: list[Task] = [
+        LinearMomentumTask(config.linear_momentum),
+        AngularMomentumRateTask("angular momentum", slice(0, 2), momentum.weight, momentum),
+        AngularMomentumRateTask("vertical angular momentum", slice(2, 3), momentum.vertical_weight, momentum),
+    ]
+    for side in Side:
+        tasks += [WrenchRateTask(side, part, config.wrench_rate) for part in ("force", "moment")]
+        tasks += [StandingFootTask(side, part, config.standing_foot) for part in ("place", "attitude")]
+        tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
+    tasks += trunk_tasks(description, config.torso, config.pelvis)
+    return [*tasks, PostureTask(config.posture, config.posture.weights, "[posture.weights]")]
+
+
+def compliant_problem(
+    dynamics: SymbolicDynamics, config: CompliantTorqueControlConfig, tasks: Iterable[Task] = ()
+) -> tuple[TorqueBody, QpComposer]:
+    """Compose the problem: dynamics, tasks of walking, ``tasks`` from outside, limits."""
+    body = SoftGroundBody(dynamics, config)
+    composer = compose(body, [*compliant_tasks(config, dynamics.model.description), *tasks])
+    horizon = body.parameters.constant("cone_horizon", config.cone_horizon)
+    for side in Side:
+        ahead = body.wrenches[side] + horizon * body.wrench_rates[side]
+        limit_wrench(composer, body, side, ahead, config.wrench_cone)
+    limit_joint_positions(composer, body, config.joint_limits)
+    limit_torques(composer, body, config.torque_limits)
+    return body, composer
+
+
+_WRENCH = {
+    side: tuple(
+        f"{side}_{name}" for name in ("measured_wrench", "wrench_age", "wrench_share", "last_regressor", "last_wrench")
+    )
+    for side in Side
+}
+_REMEMBERED = {side: (f"{side}_regressor", f"{side}_wrench") for side in Side}
 
 
 class CompliantTorqueController(TorqueController):
@@ -356,14 +420,15 @@ class CompliantTorqueController(TorqueController):
         torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
+        tasks: Iterable[Task] = (),
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
         Raises:
-            ConfigError: A joint group of the posture is missing or unknown.
+            ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
-        draft = CompliantProblem(SymbolicDynamics(model), config)
-        problem = TorqueProblem("compliant torque control", draft, SolverName.DAQP, compiler)
+        body, composer = compliant_problem(SymbolicDynamics(model), config, tasks)
+        problem = TorqueProblem("compliant torque control", body, composer, SolverName.DAQP, compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
         super().__init__(problem, config.search_speed, torque_rate, posture)

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 
 import casadi as cs
 import numpy as np
@@ -32,11 +33,21 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.tasks import Priority
 from gradiva.whole_body.whole_body_reference import Parameters
 
 UNBOUNDED = 1e30  # both solvers take it for infinity
 _REGULARISATION = 1e-6  # [-] keeps H positive definite
+
+
+class Priority(StrEnum):
+    """How binding a task or a limit is."""
+
+    HARD = "hard"
+    """A constraint: no answer violates it. Relaxed, it is as a soft one."""
+    SOFT = "soft"
+    """Each square of the residual or of the violation costs its weight."""
+    OFF = "off"
+    """Not part of the problem."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,18 +13,30 @@ Constraints
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import casadi as cs
 import numpy as np
-import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, so3, unchecked
-from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import ComposedProblem, QpComposer
+from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, Side, so3, unchecked
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
+from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import Priority, Task, angular_momentum_task, com_task, posture_task, se3_task, so3_task
-from gradiva.whole_body.whole_body_reference import Parameters, WholeBodyReference
+from gradiva.whole_body.tasks import (
+    AngularMomentumTask,
+    Body,
+    ComTask,
+    FootTask,
+    Gain,
+    OrientationTask,
+    PoseGains,
+    PostureTask,
+    SoftTaskConfig,
+    Task,
+    distinct,
+)
+from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 _HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
 
@@ -77,88 +89,22 @@ class InverseKinematicsConfig:
 _RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
-class KinematicsDraft:
-    """Robot, references, and what has been asked of its velocity.
-
-    Attributes:
-        composer: Collects costs and constraints; joints come first among the variables, for they have bounds.
-        parameters: All inputs.
-        errors: What is missing to the poses of both feet and to the CoM: their targets over their gains, (15, 1).
-    """
-
-    def __init__(self, dynamics: SymbolicDynamics, config: InverseKinematicsConfig) -> None:
-        """Put tasks together; `limits` are added to them.
-
-        Raises:
-            ConfigError: A posture weight is missing or belongs to no joint group.
-        """
-        joints, base = cs.SX.sym("joint_velocities", dynamics.joints), cs.SX.sym("base_velocity", 6)
-        self._dynamics = dynamics
-        self._velocity = cs.vertcat(base, joints)
-        self.composer = QpComposer(cs.vertcat(joints, base), dynamics.joints)
-        self.parameters = Parameters()
-        self.parameters.add(
-            base_position=dynamics.base_position,
-            base_rotation=dynamics.base_rotation,
-            joint_positions=dynamics.joint_positions,
-        )
-        self.errors = self._feet_and_com(config)
-        self._trunk(config)
-        self._joints(config)
-
-    def limits(self, lower: NDArray, upper: NDArray, speed: NDArray) -> None:
-        """Keep joint positions, [rad], and velocities, [rad/s], for the input ``period``, [s], for which they are held.
-
-        A joint beyond its limit is brought back, at most at its velocity limit.
-        """
-        constant, period = self.parameters.constant, self.parameters.symbol("period")
-        limit = constant("velocity_limits", speed)
-        slowest, fastest = (
-            cs.fmin(cs.fmax((constant(name, bound) - self._dynamics.joint_positions) / period, -limit), limit)
-            for name, bound in (("lower_limits", lower), ("upper_limits", upper))
-        )
-        self.composer.bound("joint limits", 0, slowest, fastest, Priority.HARD, 0.0, is_law=True)
-
-    def _feet_and_com(self, config: InverseKinematicsConfig) -> cs.SX:
-        """Ask for them in every case but a relaxed one, and return what is missing to them."""
-        dynamics, description = self._dynamics, self._dynamics.model.description
-        linear = self.parameters.constant("foot_linear_gain", config.foot_linear_gain)
-        angular = self.parameters.constant("foot_angular_gain", config.foot_angular_gain)
-        com_gain = self.parameters.constant("com_gain", config.com_gain)
-        left = se3_task(dynamics, description.left_foot_frame, "left_foot", linear, angular)
-        right = se3_task(dynamics, description.right_foot_frame, "right_foot", linear, angular)
-        com = com_task(dynamics, com_gain)
-        for name, task in (("left foot", left), ("right foot", right), ("centre of mass", com)):
-            self.composer.task(name, self._missing(task), Priority.HARD, cs.SX(1.0), _RELAXED_SLACK_WEIGHT)
-        feet = [share for foot in (left, right) for share in (foot.target[:3] / linear, foot.target[3:] / angular)]
-        return cs.vertcat(*feet, com.target / com_gain)
-
-    def _trunk(self, config: InverseKinematicsConfig) -> None:
-        """Torso and pelvis share their reference's angular velocity and a gain."""
-        dynamics, description = self._dynamics, self._dynamics.model.description
-        gain = self.parameters.constant("torso_gain", config.torso_gain)
-        velocity = self.parameters.symbol("trunk_angular_velocity", 3)
-        torso = so3_task(dynamics, description.torso_frame, "torso", velocity, gain)
-        pelvis = so3_task(dynamics, description.base_link, "pelvis", velocity, gain)
-        self.composer.cost("torso", self._missing(torso), self.parameters.constant("torso_weight", config.torso_weight))
-        self.composer.cost(
-            "pelvis", self._missing(pelvis), self.parameters.constant("pelvis_weight", config.pelvis_weight)
-        )
-
-    def _joints(self, config: InverseKinematicsConfig) -> None:
-        """Angular momentum and posture."""
-        dynamics, constant = self._dynamics, self.parameters.constant
-        momentum_weights = constant("angular_momentum_weights", np.array(config.angular_momentum_weights))
-        self.composer.cost("angular momentum", self._missing(angular_momentum_task(dynamics)), momentum_weights)
-        posture = posture_task(dynamics, constant("posture_gain", config.posture_gain))
-        table = "[inverse_kinematics.posture_weights]"
-        weights = dynamics.model.description.spread(config.posture_weights, table)
-        self.composer.cost("posture", self._missing(posture), constant("posture_weights", weights))
-
-    def _missing(self, task: Task) -> cs.SX:
-        """Return what is missing to a task, and take its references in."""
-        self.parameters.add(**task.parameters)
-        return task.jacobian @ self._velocity - task.target
+def kinematic_tasks(config: InverseKinematicsConfig, description: RobotDescription) -> list[Task]:
+    """Return the tasks of walking, the hard ones first."""
+    feet = PoseGains(Priority.HARD, _RELAXED_SLACK_WEIGHT, config.foot_linear_gain, config.foot_angular_gain)
+    com = Gain(Priority.HARD, _RELAXED_SLACK_WEIGHT, config.com_gain)
+    torso = Gain(Priority.SOFT, config.torso_weight, config.torso_gain)
+    pelvis = Gain(Priority.SOFT, config.pelvis_weight, config.torso_gain)
+    posture = Gain(Priority.SOFT, 1.0, config.posture_gain)
+    return [
+        FootTask("left foot", Side.LEFT, feet),
+        FootTask("right foot", Side.RIGHT, feet),
+        ComTask("centre of mass", com),
+        OrientationTask("torso", description.torso_frame, "torso_rotation", torso),
+        OrientationTask("pelvis", description.base_link, "pelvis_rotation", pelvis),
+        AngularMomentumTask("angular momentum", SoftTaskConfig(np.array(config.angular_momentum_weights))),
+        PostureTask(posture, config.posture_weights, "[inverse_kinematics.posture_weights]"),
+    ]
 
 
 class InverseKinematics:
@@ -175,26 +121,50 @@ class InverseKinematics:
         model: IdynTreeModel,
         config: InverseKinematicsConfig,
         compiler: Compiler = interpreted,
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Build the problem.
 
+        Args:
+            model: The robot.
+            config: Gains and weights of the tasks of walking.
+            compiler: How the problem's function becomes fast.
+            tasks: From outside of the package, beside those of walking.
+
         Raises:
-            ConfigError: A posture weight is missing or belongs to no joint group.
+            ConfigError: A posture weight is missing or belongs to no joint group, or a task states no velocity.
         """
         lower, upper = model.joint_limits()
         self.lower_limits = lower + config.position_margin
         self.upper_limits = upper - config.position_margin
         self._joints = len(lower)
-        draft = KinematicsDraft(SymbolicDynamics(model), config)
-        draft.limits(self.lower_limits, self.upper_limits, model.velocity_limits())
+        dynamics = SymbolicDynamics(model)
+        body, joints, base = (
+            Body(dynamics),
+            cs.SX.sym("joint_velocities", dynamics.joints),
+            cs.SX.sym("base_velocity", 6),
+        )
+        body.parameters.add(
+            base_position=dynamics.base_position,
+            base_rotation=dynamics.base_rotation,
+            joint_positions=dynamics.joint_positions,
+        )
+        composer, velocity = QpComposer(cs.vertcat(joints, base), dynamics.joints), cs.vertcat(base, joints)
+        walking = kinematic_tasks(config, model.description)
+        for task in distinct([*walking, *tasks]):
+            jacobian, target = task.velocity(body)
+            task.demand(composer, body, jacobian @ velocity - target)
+        errors = [task.error(body) for task in walking if isinstance(task, (FootTask, ComTask))]
+        _bound_velocities(composer, body, self.lower_limits, self.upper_limits, model.velocity_limits())
+        self._reference = body.reference
         self.problem = ComposedProblem(
             "inverse kinematics",
             model.description.name,
-            draft.composer,
-            draft.parameters,
+            composer,
+            body.parameters,
             config.solver,
             compiler,
-            outputs={"errors": draft.errors},
+            outputs={"errors": cs.vertcat(*errors)},
         )
 
     def solve(
@@ -203,7 +173,7 @@ class InverseKinematics:
         """Return ν = (ṗ_B, ω_B, ṡ), world, mixed, shape (6 + n,).
 
         Args:
-            state: Where the robot is (measured) or was told to be (position control).
+            state: Where the robot is (measured) or was commanded to be (position control).
             reference: What it should do.
             period: For which the velocity will be held, [s].
             relaxed: Come as near to feet and CoM as the joint limits allow.
@@ -211,37 +181,41 @@ class InverseKinematics:
         Raises:
             NoSolutionFound: Feet, CoM and limits contradict each other; it names what was the hardest to meet.
         """
-        solution = self.problem.solve(_values(state, reference) | {"period": period}, relaxed)
+        solution = self.problem.solve(self._values(state, reference) | {"period": period}, relaxed)
         return np.concatenate((solution[self._joints :], solution[: self._joints]))
 
     def task_error(self, state: RobotPosture, reference: WholeBodyReference) -> NDArray:
-        """Return what is missing to the poses of both feet [m, rad] and to the CoM [m], shape (15,).
+        """Return the errors of the poses of both feet [m, rad] and of the CoM [m], shape (15,).
 
-        What the reference moves by in the time constants of the tasks counts as missing.
+        The motion of the reference in the time constants of the tasks is part of them.
         """
-        self.problem.evaluate(_values(state, reference))
+        self.problem.evaluate(self._values(state, reference))
         return self.problem.outputs["errors"].copy()
 
+    def _values(self, state: RobotPosture, reference: WholeBodyReference) -> Values:
+        values = self._reference.values(reference)
+        values.update(self._reference.feet[Side.LEFT].planned(reference.left_foot))
+        values.update(self._reference.feet[Side.RIGHT].planned(reference.right_foot))
+        values["base_position"] = state.base_position
+        values["base_rotation"] = state.base_rotation
+        values["joint_positions"] = state.joint_positions
+        return values
 
-def _values(state: RobotPosture, reference: WholeBodyReference) -> dict[str, npt.ArrayLike]:
-    left, right = reference.left_foot, reference.right_foot
-    return {
-        "base_position": state.base_position,
-        "base_rotation": state.base_rotation,
-        "joint_positions": state.joint_positions,
-        "left_foot_position": left.position,
-        "left_foot_rotation": left.rotation,
-        "left_foot_twist": left.twist,
-        "right_foot_position": right.position,
-        "right_foot_rotation": right.rotation,
-        "right_foot_twist": right.twist,
-        "com_position": reference.com_position,
-        "com_velocity": reference.com_velocity,
-        "torso_rotation": reference.torso_rotation,
-        "pelvis_rotation": reference.pelvis_rotation,
-        "trunk_angular_velocity": reference.trunk_angular_velocity,
-        "posture": reference.posture,
-    }
+
+def _bound_velocities(composer: QpComposer, body: Body, lower: NDArray, upper: NDArray, speed: NDArray) -> None:
+    """Keep joint positions, [rad], and velocities, [rad/s], for the input ``period``, [s], for which they are held.
+
+    A joint beyond its limit returns, at most at its velocity limit; a passive joint stays: kinematics do not move it.
+    """
+    constant, period = body.parameters.constant, body.parameters.symbol("period")
+    limit = constant("velocity_limits", speed)
+    slowest, fastest = (
+        cs.fmin(cs.fmax((constant(name, bound) - body.dynamics.joint_positions) / period, -limit), limit)
+        for name, bound in (("lower_limits", lower), ("upper_limits", upper))
+    )
+    composer.bound("joint limits", 0, slowest, fastest, Priority.HARD, 0.0, is_law=True)
+    for joint in body.dynamics.model.description.passive:
+        composer.fix("passive joint", joint, 1, cs.SX(1.0))
 
 
 def integrate(state: RobotPosture | RobotState, velocity: NDArray, period: float) -> RobotPosture:

@@ -22,7 +22,8 @@ import numpy as np
 
 from gradiva.common import ConfigError, NDArray, Side, SoleRectangle, nearest_name
 from gradiva.robot_model import IdynTreeModel, SymbolicDynamics
-from gradiva.whole_body.tasks import Priority
+from gradiva.whole_body.composed_problem import UNBOUNDED, Priority, QpComposer
+from gradiva.whole_body.tasks import Body
 from gradiva.whole_body.whole_body_reference import Parameters
 
 
@@ -101,9 +102,10 @@ def narrowed_limits(config: JointLimitConfig, model: IdynTreeModel) -> tuple[NDA
 
 
 def torque_bounds(dynamics: SymbolicDynamics, parameters: Parameters) -> tuple[cs.SX, cs.SX]:
-    """Return the lower and upper bound of each torque, [N·m], (n, 1) each: what is left of the limits in one period."""
-    limit = parameters.constant("torque_limits", dynamics.model.torque_limits())
-    last, step = parameters.symbol("last_torques", dynamics.joints), parameters.symbol("torque_step")
+    """Return the bounds of each actuated joint's torque in one period, [N·m], (a, 1) each."""
+    actuated = list(dynamics.model.description.actuated)
+    limit = parameters.constant("torque_limits", dynamics.model.torque_limits()[actuated])
+    last, step = parameters.symbol("last_torques", len(actuated)), parameters.symbol("torque_step")
     lower = cs.fmin(cs.fmax(last - step, -limit), limit)
     return lower, cs.fmin(cs.fmax(last + step, -limit), limit)
 
@@ -170,3 +172,27 @@ def cone_rows(wrench: cs.SX, numbers: cs.SX) -> cs.SX:
 def in_axes_of(rotation: cs.SX, wrench: cs.SX) -> cs.SX:
     """Return a wrench in the axes of a frame, about the same point, (6, 1)."""
     return cs.vertcat(rotation.T @ wrench[:3], rotation.T @ wrench[3:])
+
+
+def limit_joint_positions(composer: QpComposer, body: Body, config: JointLimitConfig) -> None:
+    """Keep the actuated joints within their positions."""
+    lower, upper = acceleration_bounds(config, body.dynamics, body.parameters)
+    for joint in body.dynamics.model.description.passive:
+        lower[joint], upper[joint] = -UNBOUNDED, UNBOUNDED
+    composer.bound("joint positions", 0, lower, upper, config.priority, config.weight)
+
+
+def limit_torques(composer: QpComposer, body: Body, config: TorqueLimitConfig) -> None:
+    """Keep the torques within their limits, and within ``torque_step`` of the ``last_torques``, inputs."""
+    lower, upper = torque_bounds(body.dynamics, body.parameters)
+    composer.limit("joint torques", body.torques, lower, upper, config.priority, config.weight)
+
+
+def limit_wrench(composer: QpComposer, body: Body, side: Side, wrench: cs.SX, config: WrenchConeConfig) -> None:
+    """Keep the wrench of one foot in its cone, while the foot is loaded."""
+    name = f"{side} foot's wrench"
+    numbers = cone_numbers(config, body.dynamics.model.description.sole, side)
+    value = cone_rows(in_axes_of(body.feet[side].rotation, wrench), body.parameters.constant(f"{name}.cone", numbers))
+    endless = UNBOUNDED * cs.SX.ones(value.numel())
+    upper = (1.0 - body.reference.feet[side].is_loaded) * endless
+    composer.limit(name, value, -endless, upper, config.priority, config.weight)

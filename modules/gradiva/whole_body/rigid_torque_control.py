@@ -15,24 +15,48 @@ which one counts, and the wrench of a foot without load is bounded to zero.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gradiva.common import RobotPosture, Side
-from gradiva.robot_model import Compiler, IdynTreeModel, SymbolicDynamics, interpreted
-from gradiva.whole_body import tasks
-from gradiva.whole_body.limits import JointLimitConfig, TorqueLimitConfig, WrenchConeConfig
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
+from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.limits import (
+    JointLimitConfig,
+    TorqueLimitConfig,
+    WrenchConeConfig,
+    limit_joint_positions,
+    limit_torques,
+    limit_wrench,
+)
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
+    AngularMomentumTask,
     AngularMomentumTaskConfig,
+    ComTask,
     ComTaskConfig,
+    FootTask,
+    GlobalZmpTask,
+    LocalZmpTask,
     OrientationTaskConfig,
     PoseTaskConfig,
+    PostureTask,
     PostureTaskConfig,
+    Task,
+    TorqueTask,
+    WrenchTask,
     ZmpTaskConfig,
     refuse_negative,
 )
-from gradiva.whole_body.torque_control import Form, ProblemDraft, TorqueController, TorqueProblem, rigid_unknowns
-from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
+from gradiva.whole_body.torque_control import (
+    Form,
+    RigidGroundBody,
+    TorqueBody,
+    TorqueController,
+    TorqueProblem,
+    compose,
+    trunk_tasks,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,68 +105,35 @@ class RigidTorqueControlConfig:
         refuse_negative(self)
 
 
-class RigidProblem(ProblemDraft):
-    """The draft of TSID-Rigid."""
+def rigid_tasks(config: RigidTorqueControlConfig, description: RobotDescription) -> list[Task]:
+    """Return the tasks of walking on rigid ground."""
+    tasks: list[Task] = []
+    for side in Side:
+        tasks.append(FootTask(f"{side} standing foot", side, config.stance_foot, when_loaded=True))
+        tasks.append(FootTask(f"{side} swinging foot", side, config.swing_foot, when_loaded=False))
+    tasks.append(ComTask("centre of mass", config.com))
+    tasks.append(AngularMomentumTask("angular momentum", config.angular_momentum))
+    tasks.append(GlobalZmpTask("global zmp", config.global_zmp))
+    tasks += [LocalZmpTask(f"{side} zmp", side, config.local_zmp) for side in Side]
+    tasks += trunk_tasks(description, config.torso, config.pelvis)
+    tasks.append(PostureTask(config.posture, config.posture.weights, "[posture.weights]"))
+    tasks += [WrenchTask(f"{side} wrench", side, config.wrench_weight) for side in Side]
+    return tasks + ([TorqueTask(config.torque_weight)] if config.torque_weight > 0.0 else [])
 
-    def __init__(self, dynamics: SymbolicDynamics, config: RigidTorqueControlConfig) -> None:
-        """Put the problem together."""
-        parameters = Parameters()
-        references = ReferenceSymbols(dynamics.joints, parameters)
-        feet = {side: dynamics.frame(dynamics.model.description.foot_frame(side)) for side in Side}
-        super().__init__(dynamics, feet, parameters, references, rigid_unknowns(config.form, dynamics, feet))
-        for side, foot in references.feet.items():
-            self.foot("standing", side, config.stance_foot, foot.is_loaded)
-            self.foot("swinging", side, config.swing_foot, 1.0 - foot.is_loaded)
-        self._com(config.com)
-        self._angular_momentum(config.angular_momentum)
-        self._zmp(config)
-        self.trunk(config.torso, config.pelvis)
-        self.posture(config.posture)
-        self._regularisation(config)
-        self.joint_limits(config.joint_limits)
-        self.torque_limits(config.torque_limits)
-        for side in Side:
-            self.cone(side, self.unknowns.wrenches[side], config.wrench_cone)
-            self._ground(side)
 
-    def _com(self, config: ComTaskConfig) -> None:
-        """Σ f + m g = m ẍ*, with ẍ* = ẍ_r + k_d (ẋ_r - ẋ) + k_p (x_r - x)."""
-        dynamics, references = self.dynamics, self.references
-        stiffness, damping = self.gains("com", config.stiffness, config.damping)
-        wanted = references.com_acceleration + damping * (references.com_velocity - dynamics.com_velocity)
-        wanted += stiffness * (references.com_position - dynamics.com_position)
-        reached = tasks.linear_momentum_rate(dynamics, self.unknowns.wrenches) / dynamics.mass
-        self.task("centre of mass", reached - wanted, config.priority, config.weight)
-
-    def _angular_momentum(self, config: AngularMomentumTaskConfig) -> None:
-        """Σ S(p - x) f + μ = -k_d L."""
-        damping = self.parameters.constant("angular_momentum.damping", config.damping)
-        rate = tasks.angular_momentum_rate(self.dynamics, self.feet, self.unknowns.wrenches)
-        missing = rate + damping * tasks.angular_momentum(self.dynamics)
-        self.task("angular momentum", missing, config.priority, config.weight)
-
-    def _zmp(self, config: RigidTorqueControlConfig) -> None:
-        """No horizontal moment about the ZMP: of both feet together, and of each where its expected wrench has it."""
-        wrenches = self.unknowns.wrenches
-        moment = tasks.global_zmp_moment(self.feet, wrenches, self.references.zmp)
-        self.task("global zmp", moment, config.global_zmp.priority, config.global_zmp.weight)
-        for side, foot in self.references.feet.items():
-            moment = tasks.local_zmp_moment(wrenches[side], tasks.expected_zmp(self.feet[side], foot))
-            self.task(f"{side} zmp", moment, config.local_zmp.priority, config.local_zmp.weight, foot.is_loaded)
-
-    def _regularisation(self, config: RigidTorqueControlConfig) -> None:
-        weight = self.parameters.constant("wrench_weight", config.wrench_weight)
-        for side, foot in self.references.feet.items():
-            expected = foot.is_loaded * tasks.expected_wrench(self.feet[side], foot)
-            self.composer.cost(f"{side} wrench", self.unknowns.wrenches[side] - expected, weight)
-        if config.torque_weight > 0.0:
-            weight = self.parameters.constant("torque_weight", config.torque_weight)
-            self.composer.cost("torques", self.unknowns.torques, weight)
-
-    def _ground(self, side: Side) -> None:
-        """Nothing pushes a foot without load."""
-        in_the_air = 1.0 - self.references.feet[side].is_loaded
-        self.composer.fix(f"{side} foot in the air", self.unknowns.first_wrench[side], 6, in_the_air)
+def rigid_problem(
+    dynamics: SymbolicDynamics, config: RigidTorqueControlConfig, tasks: Iterable[Task] = ()
+) -> tuple[TorqueBody, QpComposer]:
+    """Compose the problem: dynamics, tasks of walking, ``tasks`` from outside, limits."""
+    body = RigidGroundBody(dynamics, config.form)
+    composer = compose(body, [*rigid_tasks(config, dynamics.model.description), *tasks])
+    limit_joint_positions(composer, body, config.joint_limits)
+    limit_torques(composer, body, config.torque_limits)
+    for side in Side:
+        limit_wrench(composer, body, side, body.wrenches[side], config.wrench_cone)
+        in_the_air = 1.0 - body.reference.feet[side].is_loaded  # nothing pushes a foot without load
+        composer.fix(f"{side} foot in the air", body.first_wrench[side], 6, in_the_air)
+    return body, composer
 
 
 class RigidTorqueController(TorqueController):
@@ -155,6 +146,7 @@ class RigidTorqueController(TorqueController):
         torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
+        tasks: Iterable[Task] = (),
     ) -> None:
         """Build the problem.
 
@@ -164,10 +156,11 @@ class RigidTorqueController(TorqueController):
             torque_rate: By which a torque may change, [N·m/s].
             posture: Where the robot begins.
             compiler: How the problem's function becomes fast.
+            tasks: From outside of the package, beside those of walking.
 
         Raises:
-            ConfigError: A joint group of the posture is missing or unknown.
+            ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
-        draft = RigidProblem(SymbolicDynamics(model), config)
-        problem = TorqueProblem("rigid torque control", draft, config.solver, compiler)
+        body, composer = rigid_problem(SymbolicDynamics(model), config, tasks)
+        problem = TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
         super().__init__(problem, config.search_speed, torque_rate, posture)

@@ -85,6 +85,7 @@ def standing_reference(
     half_width = 0.5 * model.description.step_width
     com_position = _com_position(model, posture) if com_position is None else com_position
     return WholeBodyReference(
+        time=0.0,
         left_foot=_level_sole(half_width),
         right_foot=_level_sole(-half_width),
         com_position=com_position,

@@ -1,41 +1,180 @@
-r"""State the tasks of the whole body: gains, weights, priorities, and rows in the symbols of a problem.
+r"""State the tasks of the whole body: one class a task, with its configuration, its references and its rows.
 
 By kinematics a task has rows :math:`J` and a velocity :math:`v^*`: it is the constraint :math:`J \nu = v^*` when hard,
 the cost :math:`\| J \nu - v^* \|^2_\Lambda` when soft (thesis section 7.1.1). By torque it is a residual that is affine
 in :math:`\dot\nu` or in the foot wrenches :math:`f_k`; poses follow :math:`\ddot e = -k_d \dot e - k_p e` (thesis
 sections 7.2.1 and 7.2.2).
+
+A task from outside of the package is a subclass of `Task` that states ``velocity`` (position and velocity control),
+``acceleration`` (torque control) or both. A table ``[tasks.NAME]`` of the configuration names it, as an entry point of
+the group ``gradiva.tasks`` or by ``class = "package.module:Class"``; or it is given as an object:
+``SimulatedWalk(setup, tasks=[...])``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from enum import StrEnum
-from typing import Protocol
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol
 
 import casadi as cs
+import numpy as np
+import numpy.typing as npt
 
-from gradiva.common import ConfigError, Side
+from gradiva.common import ConfigError, NDArray, Side, from_table, load_plugin
 from gradiva.robot_model import SymbolicDynamics, SymbolicFrame, symbolic_log
-from gradiva.whole_body.whole_body_reference import FootSymbols
+from gradiva.whole_body.composed_problem import Priority, QpComposer
+from gradiva.whole_body.whole_body_reference import (
+    FootSymbols,
+    Parameters,
+    ReferenceSymbols,
+    WholeBodyReference,
+)
+
+Gains = tuple[cs.SX, cs.SX]
+"""k_p [1/s²] and k_d [1/s]."""
+Wrenches = dict[Side, cs.SX]
+Frames = dict[Side, SymbolicFrame]
+TASKS = "gradiva.tasks"
+"""Group of entry points of tasks."""
 
 
-class Priority(StrEnum):
-    """How binding a task or a limit is."""
+class TaskConfig(Protocol):
+    """What every task's configuration has."""
 
-    HARD = "hard"
-    """A constraint: without an answer that meets it there is none. Relaxed, it is as a soft one."""
-    SOFT = "soft"
-    """Each square of what is missing costs its weight."""
-    OFF = "off"
-    """Not asked for."""
-
-
-class _Task(Protocol):
     @property
-    def priority(self) -> Priority: ...
+    def priority(self) -> Priority:
+        """How binding the task is."""
+        ...
 
     @property
-    def weight(self) -> float: ...
+    def weight(self) -> float | NDArray:
+        """Of each square of the residual, when soft; what a relaxed hard task costs, [-]."""
+        ...
+
+
+class Body:
+    """Everything in which a task may state its rows: the robot, its references and its parameters.
+
+    Attributes:
+        dynamics: Expressions of the robot.
+        feet: Sole frames.
+        parameters: All inputs of the problem.
+        reference: Symbols of the references, by the names of `WholeBodyReference`.
+        acceleration: ν̇, (6 + n, 1); torque control only, as the following.
+        wrenches: Ground on foot, about the sole origin, world axes, by side, (6, 1) each.
+        torques: Of the actuated joints, [N·m], (a, 1).
+    """
+
+    def __init__(self, dynamics: SymbolicDynamics) -> None:
+        description = dynamics.model.description
+        self.dynamics = dynamics
+        self.feet: Frames = {side: dynamics.frame(description.foot_frame(side)) for side in Side}
+        self.parameters = Parameters()
+        self.reference = ReferenceSymbols(dynamics.joints, self.parameters)
+        self.acceleration: cs.SX
+        self.wrenches: Wrenches
+        self.torques: cs.SX
+
+
+class Task:
+    """One thing that the whole body should do; subclass it to add one.
+
+    Attributes:
+        CONFIG: Type of the task's table in the configuration.
+        name: In errors, in ``violations()`` and in front of its parameters.
+        priority: Hard, soft or off.
+        weight: Of each square of the residual, when soft; what a relaxed hard one costs.
+    """
+
+    CONFIG: ClassVar[type[Any]]
+
+    def __init__(self, name: str, config: TaskConfig) -> None:
+        """Take the configuration: of type ``CONFIG``, with a priority and a weight at least."""
+        self.name = name
+        self.config: Any = config
+        self.priority = config.priority
+        self.weight: Any = config.weight
+
+    def velocity(self, body: Any) -> tuple[cs.SX, cs.SX]:
+        """Return J, (m, 6 + n), and v*, (m, 1), of kinematics, in the symbols of a `Body`."""
+        raise ConfigError(f"task '{self.name}' states no velocity, which control by kinematics needs")
+
+    def acceleration(self, body: Any) -> cs.SX:
+        """Return the residual of torque control, affine in ``acceleration``, ``wrenches`` and ``torques``, (m, 1)."""
+        raise ConfigError(f"task '{self.name}' states no acceleration, which torque control needs")
+
+    def activity(self, body: Any) -> cs.SX | float:
+        """Return 1 while the task is active, else 0: a number, or an expression in what is set in each tick."""
+        return 1.0
+
+    def weights(self, body: Any) -> cs.SX:
+        """Return the weight, a number or one for each row of the residual."""
+        return self.constant(body, "weight", self.weight)
+
+    def reference(self, body: WholeBodyReference) -> Mapping[str, npt.ArrayLike]:
+        """Return values of quantities of its own in this tick, by name; by default ``body.own`` alone has them."""
+        return {}
+
+    def demand(self, composer: QpComposer, body: Body, residual: cs.SX) -> None:
+        """Add the task to a problem, by its residual."""
+        if self.priority is Priority.OFF:
+            return
+        weights = self.weights(body) if self.priority is Priority.SOFT else cs.SX(1.0)
+        composer.task(self.name, residual, self.priority, weights, self.weight, self.activity(body))
+        if type(self).reference is not Task.reference:
+            body.reference.read_from(self.reference)
+
+    def constant(self, body: Body, name: str, value: float | NDArray) -> cs.SX:
+        """Return the symbol of a number of the configuration; changed, it needs no new compilation."""
+        name = f"{self.name}.{name}"
+        known = body.parameters.symbols
+        return known[name] if name in known else body.parameters.constant(name, value)
+
+    def gains(self, body: Body, prefix: str, stiffness: float, damping: float) -> Gains:
+        """Return the symbols of k_p and k_d."""
+        return self.constant(body, f"{prefix}stiffness", stiffness), self.constant(body, f"{prefix}damping", damping)
+
+    @property
+    def states_velocity(self) -> bool:
+        """Whether the task can be part of kinematics."""
+        return type(self).velocity is not Task.velocity
+
+    @property
+    def states_acceleration(self) -> bool:
+        """Whether the task can be part of torque control."""
+        return type(self).acceleration is not Task.acceleration
+
+
+def distinct(tasks: Iterable[Task]) -> list[Task]:
+    """Return the tasks of a problem.
+
+    Raises:
+        ConfigError: Two have one name.
+    """
+    by_name: dict[str, Task] = {}
+    for task in tasks:
+        if task.name in by_name:
+            raise ConfigError(f"two tasks of the whole body are called '{task.name}': give one another name")
+        by_name[task.name] = task
+    return list(by_name.values())
+
+
+def own_tasks(tables: Mapping[str, Mapping[str, Any]]) -> list[Task]:
+    """Return the tasks of the tables ``[tasks.NAME]``.
+
+    Raises:
+        ConfigError: A name is no entry point, a class cannot be imported, or a table does not fit its ``CONFIG``.
+    """
+    tasks = []
+    for name, table in tables.items():
+        where, table = f"[tasks.{name}]", dict(table)
+        kind: type[Task] = load_plugin(TASKS, str(table.pop("class", name)))
+        tasks.append(kind(name, from_table(kind.CONFIG, table, where)))
+    return tasks
+
+
+# -- configuration -----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +287,16 @@ class PostureTaskConfig:
     stiffness: dict[str, float]
     weights: dict[str, float]
 
+    @property
+    def priority(self) -> Priority:
+        """Always soft."""
+        return Priority.SOFT
+
+    @property
+    def weight(self) -> float:
+        """Replaced by those of the joint groups."""
+        return 1.0
+
     def __post_init__(self) -> None:
         for name, table in (("stiffness", self.stiffness), ("weights", self.weights)):
             for group, value in table.items():
@@ -155,7 +304,7 @@ class PostureTaskConfig:
                     raise ConfigError(f"{name}.{group}={value}, must be positive")
 
 
-def check_task(config: _Task) -> None:
+def check_task(config: TaskConfig) -> None:
     """Pass when a task can be asked for as its configuration says.
 
     Raises:
@@ -178,73 +327,269 @@ def refuse_negative(config: object) -> None:
             raise ConfigError(f"{entry.name}={value}, must not be negative")
 
 
-@dataclass
-class Task:
-    """Rows, what they ask for, and the symbols that are set from outside.
+@dataclass(frozen=True, slots=True)
+class SoftTaskConfig:
+    """Weight of a task that is always soft.
 
     Attributes:
-        jacobian: J, (m, 6 + n).
-        target: v*, (m, 1).
-        parameters: Name to symbol: references and gains.
+        weight: Of each square of the residual, [-].
+        priority: Soft.
     """
 
-    jacobian: cs.SX
-    target: cs.SX
-    parameters: dict[str, cs.SX] = field(default_factory=dict)
+    weight: float | NDArray
+    priority: Priority = Priority.SOFT
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Gain of a task of kinematics.
+
+    Attributes:
+        priority: Hard or soft.
+        weight: Of each square of the velocity's residual, [-].
+        gain: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    gain: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoseGains:
+    """Gains of a pose task of kinematics.
+
+    Attributes:
+        priority: Hard or soft.
+        weight: Of each square of the velocity's residual, [-].
+        linear_gain: [1/s].
+        angular_gain: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    linear_gain: float
+    angular_gain: float
+
+
+# -- the tasks of the thesis -------------------------------------------------------------------------------------------
+
+
+class FootTask(Task):
+    """Bring a sole to its reference pose; of a foot with load, of one without, or of both."""
+
+    CONFIG = PoseTaskConfig
+
+    def __init__(
+        self, name: str, side: Side, config: PoseTaskConfig | PoseGains, when_loaded: bool | None = None
+    ) -> None:
+        """Take the foot, and whether the task is active with load, without load, or always (None)."""
+        super().__init__(name, config)
+        self._side = side
+        self._when_loaded = when_loaded
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`\dot p_r + k (p_r - p)`, :math:`\omega_r + k Log(R_r R^T)` (7.1.7, 7.1.8)."""
+        frame, foot = body.feet[self._side], body.reference.feet[self._side]
+        linear, angular = self._gains(body)
+        velocity = foot.twist[:3] + linear * (foot.position - frame.position)
+        turn = foot.twist[3:] + angular * rotation_error(frame, foot.rotation)
+        return frame.jacobian, cs.vertcat(velocity, turn)
+
+    def error(self, body: Body) -> cs.SX:
+        """Return v* over the gains: the pose's error, plus the motion of the reference in a time constant, (6, 1)."""
+        (_, target), (linear, angular) = self.velocity(body), self._gains(body)
+        return cs.vertcat(target[:3] / linear, target[3:] / angular)
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the residual of `pose_law`."""
+        config, frame = self.config, body.feet[self._side]
+        linear = self.gains(body, "linear.", config.linear_stiffness, config.linear_damping)
+        angular = self.gains(body, "angular.", config.angular_stiffness, config.angular_damping)
+        wanted = pose_law(frame, body.reference.feet[self._side], linear, angular)
+        return frame_acceleration(frame, body.acceleration) - wanted
+
+    def activity(self, body: Body) -> cs.SX | float:
+        """Return 1 while the foot is loaded, or unloaded, as configured."""
+        if self._when_loaded is None:
+            return 1.0
+        loaded = body.reference.feet[self._side].is_loaded
+        return loaded if self._when_loaded else 1.0 - loaded
+
+    def _gains(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        return (
+            self.constant(body, "linear_gain", self.config.linear_gain),
+            self.constant(body, "angular_gain", self.config.angular_gain),
+        )
+
+
+class OrientationTask(Task):
+    """Turn a frame of the trunk to its reference rotation."""
+
+    CONFIG = OrientationTaskConfig
+
+    def __init__(self, name: str, frame: str, rotation: str, config: OrientationTaskConfig | Gain) -> None:
+        """Take the frame, and the name of its reference's rotation."""
+        super().__init__(name, config)
+        self._frame = frame
+        self._rotation = rotation
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`\omega_r + k Log(R_r R^T)` (7.1.10)."""
+        frame, gain = body.dynamics.frame(self._frame), self.constant(body, "gain", self.config.gain)
+        error = rotation_error(frame, getattr(body.reference, self._rotation))
+        return frame.jacobian[3:, :], body.reference.trunk_angular_velocity + gain * error
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the residual of `orientation_law`."""
+        frame, reference = body.dynamics.frame(self._frame), body.reference
+        wanted = orientation_law(
+            frame,
+            getattr(reference, self._rotation),
+            reference.trunk_angular_velocity,
+            reference.trunk_angular_acceleration,
+            self.gains(body, "", self.config.stiffness, self.config.damping),
+        )
+        return frame_acceleration(frame, body.acceleration)[3:] - wanted
+
+
+class ComTask(Task):
+    """Bring the centre of mass to its reference, by torque through the wrenches."""
+
+    CONFIG = ComTaskConfig
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`\dot x_r + k (x_r - x)`; the linear part of (7.1.4)."""
+        dynamics, reference = body.dynamics, body.reference
+        gain = self.constant(body, "gain", self.config.gain)
+        target = reference.com_velocity + gain * (reference.com_position - dynamics.com_position)
+        return dynamics.com_jacobian, target
+
+    def error(self, body: Body) -> cs.SX:
+        """Return v* over the gain, as `FootTask.error`, (3, 1)."""
+        return self.velocity(body)[1] / self.constant(body, "gain", self.config.gain)
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return Σ f / m + g - ẍ*, with ẍ* = ẍ_r + k_d (ẋ_r - ẋ) + k_p (x_r - x)."""
+        dynamics, reference = body.dynamics, body.reference
+        stiffness, damping = self.gains(body, "", self.config.stiffness, self.config.damping)
+        wanted = reference.com_acceleration + damping * (reference.com_velocity - dynamics.com_velocity)
+        wanted += stiffness * (reference.com_position - dynamics.com_position)
+        return linear_momentum_rate(dynamics, body.wrenches) / dynamics.mass - wanted
+
+
+class AngularMomentumTask(Task):
+    """Keep the centroidal angular momentum at zero: arms swing against the legs."""
+
+    CONFIG = AngularMomentumTaskConfig
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        """Return the angular rows of the centroidal momentum matrix, and zero."""
+        return body.dynamics.centroidal_momentum_matrix[3:, :], cs.SX(3, 1)
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return Σ S(p - x) f + μ + k_d L."""
+        damping = self.constant(body, "damping", self.config.damping)
+        rate = angular_momentum_rate(body.dynamics, body.feet, body.wrenches)
+        return rate + damping * angular_momentum(body.dynamics)
+
+
+class PostureTask(Task):
+    """Bring the actuated joints to their reference positions, each with a weight of its own."""
+
+    CONFIG = PostureTaskConfig
+
+    def __init__(self, config: PostureTaskConfig | Gain, weights: Mapping[str, float], where: str) -> None:
+        """Take the gains, the weights by joint group, and in which table those stand."""
+        super().__init__("posture", config)
+        self._weights = weights
+        self._where = where
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`k (s_r - s)` (7.1.11, 7.1.12)."""
+        joints, gain, rows = body.dynamics.joints, self.constant(body, "gain", self.config.gain), _actuated(body)
+        target = gain * (body.reference.posture - body.dynamics.joint_positions)
+        return cs.horzcat(cs.SX(joints, 6), cs.SX.eye(joints))[rows, :], target[rows]
+
+    def acceleration(self, body: Body) -> cs.SX:
+        r"""Return :math:`\ddot s - k_p (s_r - s) + k_d \dot s`, critically damped."""
+        stiffness = body.dynamics.model.description.spread(self.config.stiffness, "[posture.stiffness]")
+        spring = self.constant(body, "stiffness", stiffness)
+        damper = self.constant(body, "damping", 2.0 * np.sqrt(stiffness))
+        error = body.reference.posture - body.dynamics.joint_positions
+        wanted = spring * error - damper * body.dynamics.joint_velocities
+        return (body.acceleration[6:] - wanted)[_actuated(body)]
+
+    def weights(self, body: Body) -> cs.SX:
+        """Return those of the joint groups, one a joint."""
+        weights = body.dynamics.model.description.spread(dict(self._weights), self._where)
+        return self.constant(body, "weights", weights)[_actuated(body)]
+
+
+class GlobalZmpTask(Task):
+    """Keep the ZMP of both feet together at its reference."""
+
+    CONFIG = ZmpTaskConfig
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the horizontal moment about it, see `global_zmp_moment`."""
+        return global_zmp_moment(body.feet, body.wrenches, body.reference.zmp)
+
+
+class LocalZmpTask(Task):
+    """Keep the ZMP of one loaded foot where its expected wrench has it."""
+
+    CONFIG = ZmpTaskConfig
+
+    def __init__(self, name: str, side: Side, config: ZmpTaskConfig) -> None:
+        super().__init__(name, config)
+        self._side = side
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the horizontal moment about it, see `local_zmp_moment`."""
+        zmp = expected_zmp(body.feet[self._side], body.reference.feet[self._side])
+        return local_zmp_moment(body.wrenches[self._side], zmp)
+
+    def activity(self, body: Body) -> cs.SX:
+        """Return 1 while the foot is loaded."""
+        return body.reference.feet[self._side].is_loaded
+
+
+class WrenchTask(Task):
+    """Keep the wrench of one foot near the expected one, or near zero without load."""
+
+    def __init__(self, name: str, side: Side, weight: float) -> None:
+        super().__init__(name, SoftTaskConfig(weight))
+        self._side = side
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return f - f_r."""
+        foot = body.reference.feet[self._side]
+        expected = foot.is_loaded * expected_wrench(body.feet[self._side], foot)
+        return body.wrenches[self._side] - expected
+
+
+class TorqueTask(Task):
+    """Keep the torques low."""
+
+    def __init__(self, weight: float) -> None:
+        super().__init__("torques", SoftTaskConfig(weight))
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return τ."""
+        return body.torques
+
+
+def _actuated(body: Body) -> list[int]:
+    return list(body.dynamics.model.description.actuated)
+
+
+# -- equations ---------------------------------------------------------------------------------------------------------
 
 
 def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:
     r"""Return the rotation that is missing to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
     return symbolic_log(rotation @ body.rotation.T)
-
-
-def se3_task(dynamics: SymbolicDynamics, frame: str, name: str, linear_gain: cs.SX, angular_gain: cs.SX) -> Task:
-    r"""Pose of a frame: :math:`\dot p^* = \dot p_r + k (p_r - p)`, :math:`\omega^* = \omega_r + k Log(R_r R^T)`.
-
-    Thesis equations (7.1.7) and (7.1.8).
-    """
-    body = dynamics.frame(frame)
-    position = cs.SX.sym(f"{name}_position", 3)
-    rotation = cs.SX.sym(f"{name}_rotation", 3, 3)
-    twist = cs.SX.sym(f"{name}_twist", 6)
-    linear = twist[:3] + linear_gain * (position - body.position)
-    angular = twist[3:] + angular_gain * rotation_error(body, rotation)
-    parameters = {f"{name}_position": position, f"{name}_rotation": rotation, f"{name}_twist": twist}
-    return Task(body.jacobian, cs.vertcat(linear, angular), parameters)
-
-
-def so3_task(dynamics: SymbolicDynamics, frame: str, name: str, angular_velocity: cs.SX, gain: cs.SX) -> Task:
-    r"""Orientation of a frame: :math:`\omega^* = \omega_r + k Log(R_r R^T)`, thesis equation (7.1.10)."""
-    body = dynamics.frame(frame)
-    rotation = cs.SX.sym(f"{name}_rotation", 3, 3)
-    target = angular_velocity + gain * rotation_error(body, rotation)
-    return Task(body.jacobian[3:, :], target, {f"{name}_rotation": rotation})
-
-
-def com_task(dynamics: SymbolicDynamics, gain: cs.SX) -> Task:
-    r"""Centre of mass: :math:`\dot x^* = \dot x_r + k (x_r - x)`; the linear part of thesis equation (7.1.4)."""
-    position = cs.SX.sym("com_position", 3)
-    velocity = cs.SX.sym("com_velocity", 3)
-    target = velocity + gain * (position - dynamics.com_position)
-    return Task(dynamics.com_jacobian, target, {"com_position": position, "com_velocity": velocity})
-
-
-def angular_momentum_task(dynamics: SymbolicDynamics) -> Task:
-    """Centroidal angular momentum, asked to be zero: what the legs swing, the arms swing back."""
-    return Task(dynamics.centroidal_momentum_matrix[3:, :], cs.SX(3, 1))
-
-
-def posture_task(dynamics: SymbolicDynamics, gain: cs.SX) -> Task:
-    r"""Joints: :math:`\dot s^* = k (s_r - s)`, thesis equations (7.1.11) and (7.1.12)."""
-    posture = cs.SX.sym("posture", dynamics.joints)
-    jacobian = cs.horzcat(cs.SX(dynamics.joints, 6), cs.SX.eye(dynamics.joints))
-    return Task(jacobian, gain * (posture - dynamics.joint_positions), {"posture": posture})
-
-
-Gains = tuple[cs.SX, cs.SX]
-"""k_p [1/s²] and k_d [1/s]."""
-Wrenches = dict[Side, cs.SX]
-Frames = dict[Side, SymbolicFrame]
 
 
 def frame_acceleration(frame: SymbolicFrame, acceleration: cs.SX) -> cs.SX:

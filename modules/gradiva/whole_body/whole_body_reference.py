@@ -1,25 +1,126 @@
-"""Declare what the body should do in one tick, as values and as the symbols of a problem."""
+"""Declare what the body should do in one tick: each quantity once, and from that its value, symbol and checks.
 
+A quantity is one field of `WholeBodyReference`, or a `Quantity` of a task from outside of the package. A problem has an
+input for every quantity that one of its tasks uses, and no other; one that is used and has neither a value nor a
+default is a `ConfigError` in the first tick, which names the quantity and the tasks.
+"""
+
+# ruff: noqa: RUF009, `_quantity` declares a field as `dataclasses.field` does
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from operator import attrgetter
+from typing import Any, ClassVar
 
 import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import FootReference, NDArray, RobotState, Side, freeze_arrays
+from gradiva.common import (
+    ConfigError,
+    FootReference,
+    NDArray,
+    RobotState,
+    Side,
+    freeze_arrays,
+    nearest_name,
+    readonly,
+    sealed,
+)
+
+Values = dict[str, npt.ArrayLike]
+Shape = tuple[int | None, ...]
+JOINTS = None
+"""In a shape: the number of joints."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """Declare one quantity of a reference.
+
+    Attributes:
+        name: Of its field, its symbol and its value.
+        shape: (m,) or (m, k); ``JOINTS`` stands for the number of joints.
+        unit: In SI.
+        meaning: In words, with the frame where it is not the world's.
+        default: Value of each entry where none is set; None: a task that uses it needs a value.
+    """
+
+    name: str
+    shape: Shape
+    unit: str
+    meaning: str
+    default: float | None = None
+
+    def default_value(self, joints: int) -> NDArray | None:
+        """Return the default as an array, or None where there is none."""
+        return None if self.default is None else sealed(np.full(self.sizes(joints), self.default))
+
+    def sizes(self, joints: int) -> tuple[int, ...]:
+        """Return the shape for a robot of ``joints``."""
+        return tuple(joints if size is None else size for size in self.shape)
+
+
+def _quantity(shape: Shape, unit: str, meaning: str, default: float | None = None) -> Any:
+    """Declare a field of `WholeBodyReference` in one line; see `Quantity`."""
+    return field(default=None, metadata={"quantity": (shape, unit, meaning, default)})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WholeBodyReference:
+    """References of the whole-body layer (world, mixed representation); each field says its shape, unit and meaning.
+
+    Kinematics use positions and velocities, torque control also accelerations, and on soft ground the jerk. A field
+    that is None has no value, which is an error where a task uses it.
+
+    Attributes:
+        time: Of the plan, [s].
+        left_foot: Left sole.
+        right_foot: Right sole.
+        own: Values of quantities that tasks from outside of the package declare, by name.
+    """
+
+    time: float
+    left_foot: FootReference
+    right_foot: FootReference
+    com_position: NDArray = _quantity((3,), "m", "position of the centre of mass")
+    com_velocity: NDArray = _quantity((3,), "m/s", "its velocity")
+    com_acceleration: NDArray = _quantity((3,), "m/s²", "its acceleration")
+    com_jerk: NDArray = _quantity((3,), "m/s³", "its jerk")
+    angular_momentum: NDArray = _quantity((3,), "N·m·s", "of the legs as planned, about the centre of mass")
+    angular_momentum_rate: NDArray = _quantity((3,), "N·m", "its derivative")
+    zmp: NDArray = _quantity((2,), "m", "desired zero moment point, on the plane of the soles")
+    torso_rotation: NDArray = _quantity((3, 3), "-", "rotation of the torso frame")
+    pelvis_rotation: NDArray = _quantity((3, 3), "-", "rotation of the base link")
+    trunk_angular_velocity: NDArray = _quantity((3,), "rad/s", "of torso and pelvis")
+    trunk_angular_acceleration: NDArray = _quantity((3,), "rad/s²", "of torso and pelvis")
+    posture: NDArray = _quantity((JOINTS,), "rad", "joint positions")
+    left_foot_wrench: NDArray = _quantity((6,), "N, N·m", "expected, ground on foot, about the planned sole origin")
+    right_foot_wrench: NDArray = _quantity((6,), "N, N·m", "expected, ground on foot, about the planned sole origin")
+    own: Mapping[str, NDArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        shapes = {name: quantity.shape for name, quantity in QUANTITIES.items() if getattr(self, name) is not None}
+        freeze_arrays(self, **shapes)
+        object.__setattr__(self, "own", {name: readonly(value) for name, value in self.own.items()})
+
+
+QUANTITIES = {
+    entry.name: Quantity(entry.name, *entry.metadata["quantity"])
+    for entry in fields(WholeBodyReference)
+    if "quantity" in entry.metadata
+}
+"""Name to quantity of `WholeBodyReference`."""
 
 
 class Parameters:
-    """Symbols by name; those of the configuration with their values.
+    """Hold the inputs of a problem: symbols by name, and the values of those that come from the configuration.
 
     Configured numbers are inputs too, so that a function that is compiled once serves every tuning.
 
     Attributes:
-        symbols: Name to symbol, in the order in which they were asked for.
+        symbols: Name to symbol, in the order in which they were made.
         constants: Name to value of those that never change.
     """
 
@@ -32,164 +133,175 @@ class Parameters:
         self.symbols |= symbols
 
     def symbol(self, name: str, rows: int = 1, columns: int = 1) -> cs.SX:
-        """Return a new symbol that is set in every tick."""
-        assert name not in self.symbols, f"two parameters are called {name}"
+        """Return a new symbol that is set in every tick.
+
+        Raises:
+            ConfigError: There is a symbol of that name.
+        """
+        if name in self.symbols:
+            raise ConfigError(f"two parameters of a problem are called '{name}': give one of two tasks another name")
         self.symbols[name] = cs.SX.sym(name, rows, columns)
         return self.symbols[name]
 
     def constant(self, name: str, value: float | NDArray) -> cs.SX:
         """Return a new symbol, a number or a column, that keeps its value."""
         array = np.atleast_1d(np.asarray(value, dtype=np.float64))
+        symbol = self.symbol(name, len(array))
         self.constants[name] = array
-        return self.symbol(name, len(array))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class WholeBodyReference:
-    """References of the whole-body layer (world, mixed representation).
-
-    The kinematics-based controllers need positions and velocities only; those that command torques also need the
-    accelerations, and on soft ground the jerk.
-
-    Attributes:
-        left_foot: Left sole.
-        right_foot: Right sole.
-        com_position: [m], shape (3,).
-        com_velocity: [m/s], shape (3,).
-        com_acceleration: [m/s²], shape (3,).
-        com_jerk: [m/s³], shape (3,).
-        angular_momentum: Of the legs as planned, about the centre of mass, [N·m·s], shape (3,).
-        angular_momentum_rate: Its derivative, [N·m], shape (3,).
-        zmp: Where the ground's force is meant to act, on the plane of the soles, [m], shape (2,).
-        torso_rotation: Shape (3, 3).
-        pelvis_rotation: Of the base link, shape (3, 3).
-        trunk_angular_velocity: Of torso and pelvis, [rad/s], shape (3,).
-        trunk_angular_acceleration: Of torso and pelvis, [rad/s²], shape (3,).
-        posture: [rad], shape (n,).
-        left_foot_wrench: Ground on foot, about the planned sole origin, [N, N·m], shape (6,).
-        right_foot_wrench: The same of the right foot.
-    """
-
-    left_foot: FootReference
-    right_foot: FootReference
-    com_position: NDArray
-    com_velocity: NDArray
-    com_acceleration: NDArray
-    com_jerk: NDArray
-    angular_momentum: NDArray
-    angular_momentum_rate: NDArray
-    zmp: NDArray
-    torso_rotation: NDArray
-    pelvis_rotation: NDArray
-    trunk_angular_velocity: NDArray
-    trunk_angular_acceleration: NDArray
-    posture: NDArray
-    left_foot_wrench: NDArray
-    right_foot_wrench: NDArray
-
-    def __post_init__(self) -> None:
-        freeze_arrays(
-            self,
-            com_position=(3,),
-            com_velocity=(3,),
-            com_acceleration=(3,),
-            com_jerk=(3,),
-            angular_momentum=(3,),
-            angular_momentum_rate=(3,),
-            zmp=(2,),
-            torso_rotation=(3, 3),
-            pelvis_rotation=(3, 3),
-            trunk_angular_velocity=(3,),
-            trunk_angular_acceleration=(3,),
-            posture=(None,),
-            left_foot_wrench=(6,),
-            right_foot_wrench=(6,),
-        )
-
-
-@dataclass
-class FootSymbols:
-    """What one foot should do; see ``FootReference``.
-
-    Attributes:
-        position: (3, 1).
-        rotation: (3, 3).
-        twist: (6, 1).
-        acceleration: (6, 1).
-        wrench: Expected, about the planned sole origin, (6, 1).
-        is_loaded: 1 when the foot carries load, else 0.
-    """
-
-    position: cs.SX
-    rotation: cs.SX
-    twist: cs.SX
-    acceleration: cs.SX
-    wrench: cs.SX
-    is_loaded: cs.SX
-
-    @classmethod
-    def of(cls, side: Side, parameters: Parameters) -> FootSymbols:
-        """Make the symbols of one foot."""
-        return cls(
-            position=parameters.symbol(f"{side}_foot_position", 3),
-            rotation=parameters.symbol(f"{side}_foot_rotation", 3, 3),
-            twist=parameters.symbol(f"{side}_foot_twist", 6),
-            acceleration=parameters.symbol(f"{side}_foot_acceleration", 6),
-            wrench=parameters.symbol(f"{side}_foot_wrench", 6),
-            is_loaded=parameters.symbol(f"{side}_foot_is_loaded"),
-        )
+        return symbol
 
 
 class ReferenceSymbols:
-    """Symbols of a ``WholeBodyReference``, called as its fields; ``feet`` by side."""
+    """Make the symbols of a reference as tasks ask for them, by the names of its fields, and read their values.
+
+    Attributes:
+        feet: Symbols of the soles' references, by side.
+    """
 
     def __init__(self, joints: int, parameters: Parameters) -> None:
-        self.feet = {side: FootSymbols.of(side, parameters) for side in Side}
-        self.com_position = parameters.symbol("com_position", 3)
-        self.com_velocity = parameters.symbol("com_velocity", 3)
-        self.com_acceleration = parameters.symbol("com_acceleration", 3)
-        self.com_jerk = parameters.symbol("com_jerk", 3)
-        self.angular_momentum = parameters.symbol("angular_momentum", 3)
-        self.angular_momentum_rate = parameters.symbol("angular_momentum_rate", 3)
-        self.zmp = parameters.symbol("zmp", 2)
-        self.torso_rotation = parameters.symbol("torso_rotation", 3, 3)
-        self.pelvis_rotation = parameters.symbol("pelvis_rotation", 3, 3)
-        self.trunk_angular_velocity = parameters.symbol("trunk_angular_velocity", 3)
-        self.trunk_angular_acceleration = parameters.symbol("trunk_angular_acceleration", 3)
-        self.posture = parameters.symbol("posture", joints)
+        self._joints = joints
+        self._parameters = parameters
+        self._symbols: dict[str, cs.SX] = {}
+        self._own: dict[str, tuple[int, ...]] = {}
+        self._own_defaults: Values = {}
+        self._sources: list[Callable[[WholeBodyReference], Mapping[str, npt.ArrayLike]]] = []
+        self._names: list[str] = []
+        self._read: Callable[[WholeBodyReference], Any] | None = None
+        self._is_complete = False
+        self.feet = {side: FootSymbols(side, self, parameters) for side in Side}
+
+    def __getattr__(self, name: str) -> cs.SX:
+        """Return the symbol of a field of `WholeBodyReference`.
+
+        Raises:
+            AttributeError: It has no such quantity.
+        """
+        if name.startswith("_") or name not in QUANTITIES:
+            raise AttributeError(f"no reference quantity '{name}'{nearest_name(name, QUANTITIES)}")
+        return self._symbols[name] if name in self._symbols else self._made(QUANTITIES[name])
+
+    def own(self, quantity: Quantity) -> cs.SX:
+        """Return the symbol of a quantity that a task declares, the same one whenever it is asked for."""
+        if quantity.name in QUANTITIES:
+            raise ConfigError(
+                f"'{quantity.name}' is a quantity of WholeBodyReference: a task needs another name for its own"
+            )
+        if quantity.name not in self._symbols:
+            self._own[quantity.name] = quantity.sizes(self._joints)
+            if (default := quantity.default_value(self._joints)) is not None:
+                self._own_defaults[quantity.name] = default
+            self._made(quantity)
+        return self._symbols[quantity.name]
+
+    def read_from(self, source: Callable[[WholeBodyReference], Mapping[str, npt.ArrayLike]]) -> None:
+        """Ask ``source`` in each tick for values of own quantities; ``WholeBodyReference.own`` goes before it."""
+        self._sources.append(source)
+
+    def values(self, reference: WholeBodyReference) -> Values:
+        """Return the values of a tick by name, without those of the feet.
+
+        Raises:
+            ConfigError: A quantity that had a value before has none, or one has another shape than declared.
+        """
+        if self._read is None:
+            self._names = names = [name for name in self._symbols if name in QUANTITIES]
+            self._read = attrgetter(*names) if len(names) > 1 else lambda body: [getattr(body, name) for name in names]
+        values: Values = dict(zip(self._names, self._read(reference), strict=True))
+        if self._own:
+            values |= self._own_values(reference)
+        for value in values.values():
+            if value is None:
+                return self._without_unset(values)
+        self._is_complete = True
+        return values
+
+    def _without_unset(self, values: Values) -> Values:
+        """Return the values without the unset ones, of which the problem's first tick names the tasks."""
+        defaults = {name: QUANTITIES[name].default_value(self._joints) for name in values if name in QUANTITIES}
+        values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
+        unset = [name for name, value in values.items() if value is None]
+        if unset and self._is_complete:
+            raise ConfigError(f"the reference sets no value of {', '.join(unset)}, which had one in the tick before")
+        return {name: value for name, value in values.items() if value is not None}
+
+    def _own_values(self, reference: WholeBodyReference) -> Values:
+        found = dict(self._own_defaults)
+        for source in self._sources:
+            found.update(source(reference))
+        found.update(reference.own)
+        values: Values = {}
+        for name, shape in self._own.items():
+            value = found.get(name)
+            values[name] = value  # type: ignore[assignment]
+            if value is not None and np.shape(value) != shape:
+                raise ConfigError(f"the reference '{name}' has shape {np.shape(value)}, its task declares {shape}")
+        return values
+
+    def _made(self, quantity: Quantity) -> cs.SX:
+        self._symbols[quantity.name] = self._parameters.symbol(quantity.name, *quantity.sizes(self._joints))
+        return self._symbols[quantity.name]
 
 
-Values = dict[str, npt.ArrayLike]
+class FootSymbols:
+    """Symbols of what one foot should do, made when a task asks for them; see `FootReference`.
+
+    Attributes, besides those of ``PARTS``:
+        wrench: Expected, ground on foot, about the planned sole origin, [N, N·m], (6, 1).
+    """
+
+    PARTS: ClassVar[dict[str, tuple[int, ...]]] = {
+        "position": (3,),
+        "rotation": (3, 3),
+        "twist": (6,),
+        "acceleration": (6,),
+        "is_loaded": (1,),
+    }
+    """Name to shape: pose, twist and acceleration of the sole, world, mixed; 1 when the foot carries load, else 0."""
+
+    def __init__(self, side: Side, references: ReferenceSymbols, parameters: Parameters) -> None:
+        self._side = side
+        self._references = references
+        self._parameters = parameters
+        self._symbols: dict[str, cs.SX] = {}
+
+    def __getattr__(self, name: str) -> cs.SX:
+        """Return the symbol of a part.
+
+        Raises:
+            AttributeError: A foot has no such part.
+        """
+        if name == "wrench":
+            return getattr(self._references, f"{self._side}_foot_wrench")
+        if name not in self.PARTS:
+            raise AttributeError(f"no part '{name}' of a foot's reference{nearest_name(name, self.PARTS)}")
+        if name not in self._symbols:
+            self._symbols[name] = self._parameters.symbol(f"{self._side}_foot_{name}", *self.PARTS[name])
+        return self._symbols[name]
+
+    def declare(self) -> None:
+        """Make the symbols of all parts, as `foot_values` sets them."""
+        for name in self.PARTS:
+            getattr(self, name)
+
+    def planned(self, foot: FootReference) -> Iterable[tuple[str, npt.ArrayLike]]:
+        """Yield the values of the parts that tasks use, as planned."""
+        for name in self._symbols:
+            value = float(foot.in_contact) if name == "is_loaded" else getattr(foot, name)
+            yield f"{self._side}_foot_{name}", value
+
 
 _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")
-_BODY = (
-    "com_position",
-    "com_velocity",
-    "com_acceleration",
-    "com_jerk",
-    "angular_momentum",
-    "angular_momentum_rate",
-    "zmp",
-    "torso_rotation",
-    "pelvis_rotation",
-    "trunk_angular_velocity",
-    "trunk_angular_acceleration",
-    "posture",
-    "left_foot_wrench",
-    "right_foot_wrench",
-)
-_FOOT = {
-    side: tuple(f"{side}_foot_{name}" for name in ("position", "rotation", "twist", "acceleration", "is_loaded"))
-    for side in Side
-}
-_of_state, _of_body = attrgetter(*_STATE), attrgetter(*_BODY)
+_of_state = attrgetter(*_STATE)
+_FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
 _REST = np.zeros(6)
 
 
-def tick_values(state: RobotState, reference: WholeBodyReference, search_speed: float) -> Values:
-    """Return the values of the robot's state and of ``ReferenceSymbols``; see ``foot_values``."""
-    values: Values = dict(zip(_STATE, _of_state(state), strict=True))
-    values.update(zip(_BODY, _of_body(reference), strict=True))
+def tick_values(
+    references: ReferenceSymbols, state: RobotState, reference: WholeBodyReference, search_speed: float
+) -> Values:
+    """Return the values of the robot's state and of the references of torque control; see `foot_values`."""
+    values = references.values(reference)
+    values.update(zip(_STATE, _of_state(state), strict=True))
     values.update(foot_values(Side.LEFT, state, reference.left_foot, search_speed))
     values.update(foot_values(Side.RIGHT, state, reference.right_foot, search_speed))
     return values
@@ -200,7 +312,7 @@ def foot_values(
 ) -> Iterable[tuple[str, npt.ArrayLike]]:
     """Return the values of one foot by name.
 
-    A foot that carries load rests, whatever the plan says. One that should and does not looks for the ground: it sinks
+    A foot that carries load rests, whatever the plan says. One that should and does not searches the ground: it sinks
     at ``search_speed`` [m/s].
     """
     loaded = is_loaded(side, state, foot)
@@ -209,15 +321,11 @@ def foot_values(
         twist = acceleration = _REST
     elif foot.in_contact:
         position = np.array([position[0], position[1], state.foot_position(side)[2]])
-        twist, acceleration = _sinking(search_speed), _REST
+        twist, acceleration = np.array([0.0, 0.0, -search_speed, 0.0, 0.0, 0.0]), _REST
     return zip(_FOOT[side], (position, foot.rotation, twist, acceleration, float(loaded)), strict=True)
 
 
 def is_loaded(side: Side, state: RobotState, foot: FootReference) -> bool:
-    """Return whether a foot carries load: as estimated, or as planned where nobody estimates contacts."""
+    """Return whether a foot carries load: as estimated, or as planned where contacts are not estimated."""
     contact = state.foot_contact(side)
     return foot.in_contact if contact is None else contact.is_active
-
-
-def _sinking(speed: float) -> NDArray:
-    return np.array([0.0, 0.0, -speed, 0.0, 0.0, 0.0])

@@ -201,7 +201,7 @@ class RemotePlanner:
     def _question_for(self, request: PlanRequest) -> PlanQuestion:
         header = self._numbering.next(request.time)
         if not request.is_moving:
-            start = standing_at(request.plan.at(request.time))
+            start = standing_at(request.plan, request.time)
             return PlanQuestion(header, self._configuration, request.command, start, 0, None)
         known = [number for number, plan in self._plans if plan is request.plan]
         if known:

@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import Element, from_text, to_text
 
 ContextFinder = Callable[[str, str], Path | None]  # context and file name
 
@@ -273,7 +272,7 @@ class IniDocument:
             self._entries[name] = [name]  # a group takes the place of a key of that name
 
     def put(self, entry: Entry) -> None:
-        """Enter ``(key v1 v2 ...)`` where the last header says."""
+        """Put ``(key v1 v2 ...)`` into the group of the last header."""
         key = entry_name(entry[0])
         if self._group:
             self._groups[self._group][key] = entry

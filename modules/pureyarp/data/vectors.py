@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from pureyarp.data.conversions import checked_bool, checked_float, checked_integer
 from pureyarp.data.streams import Portable
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.binary import decode_list
-from pureyarp.wire.elements import LIST_TAG, WireFamily
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import LIST_TAG, WireFamily, decode_list, from_text, to_text
 
 Number = TypeVar("Number")
 
@@ -93,7 +91,7 @@ class StandardVector(ABC, Generic[Number]):
         self._numbers.clear()
 
     def reserve(self, n: int) -> None:
-        """Promise that many numbers; nothing to prepare for."""
+        """Do nothing: no room has to be prepared."""
 
     def resize(self, new_size: int, x: Number | None = None) -> None:
         """Keep the first ``new_size`` numbers, or append ``x`` up to that size."""
@@ -269,7 +267,7 @@ class Vector(Portable):
         self.array = grown
 
     def reserve(self, size: int) -> None:
-        """Promise that many numbers; nothing to prepare for."""
+        """Do nothing: no room has to be prepared."""
 
     def push_back(self, elem: float) -> None:
         """Append a number."""

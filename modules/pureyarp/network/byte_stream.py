@@ -12,25 +12,23 @@ from collections.abc import Callable
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.binary import (
+from pureyarp.wire import (
     ACKNOWLEDGEMENT,
-    FAREWELL,
+    NONCE_SIZE,
     NUMBER_SIZE,
+    QUIT,
+    SIGNED_NONCE_SIZE,
     TEXT_ACKNOWLEDGEMENT,
+    Carrier,
+    WireFamily,
     encode_command,
     encode_message,
     encoded_size,
     expected_number,
     is_acknowledgement,
-)
-from pureyarp.wire.carriers import (
-    NONCE_SIZE,
-    SIGNED_NONCE_SIZE,
-    Carrier,
     signed_nonce,
     verified_nonce,
 )
-from pureyarp.wire.elements import WireFamily
 
 _USUAL_CAPACITY = 16 * 1024
 _LARGE_CAPACITY = 1024 * 1024
@@ -47,7 +45,7 @@ class PeerStalled(NetworkError):  # noqa: N818
 
 
 class ByteStream:
-    """Buffered receiving. The buffer grows with what has arrived, never with what a peer announces.
+    """Receives into a buffer, which grows with what has arrived, never with what a peer announces.
 
     The socket blocks, at most for the timeout that the kernel keeps, so that a usual message costs one system call.
     `PeerStalled` leaves what has arrived in place: reading can be tried again.
@@ -148,8 +146,10 @@ class ByteStream:
         return size
 
     def _receive_soon(self) -> int | None:
-        """Receive what comes within a moment; None if nothing does."""
+        """Receive what comes within a moment; None if nothing does, or if the deadline is over."""
         end = time.monotonic() + _EAGERNESS
+        if self._deadline is not None:
+            end = min(end, self._deadline)
         while time.monotonic() < end:
             try:
                 return self._receive_now()
@@ -176,7 +176,7 @@ class ByteStream:
             self._resize(len(self._buffer) * (1 if is_half_taken else 2))
 
     def _resize(self, capacity: int) -> None:
-        """Move what waits to the start of a new buffer."""
+        """Move the received bytes to the start of a new buffer."""
         rest = bytes(self.view())
         self._view.release()
         self._buffer = bytearray(capacity)
@@ -293,7 +293,7 @@ def _refuse_connection_to_itself(sock: socket.socket) -> None:
 
 
 class _AuthenticationFailures:
-    """Turns what can go wrong in the exchange into `PeerUnreachable` that names the peer."""
+    """Turns failures of the exchange into `PeerUnreachable` that names the peer."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
@@ -322,7 +322,7 @@ LONGEST_LINE = 64 * 1024
 
 
 class LineConnection:
-    """Lines in, bytes out; the connection is closed when its handler returns.
+    """Reads lines and sends bytes; the connection is closed when its handler returns.
 
     The first line has what is left of the handshake's time, each further one has ``line_timeout`` as a whole: a line
     that drips in byte by byte would keep others out.
@@ -523,10 +523,10 @@ class StreamExchange:
             self._stream.set_deadline(deadline)
             self._take_acknowledgements()
 
-    def say_farewell(self, family: WireFamily, timeout: float) -> None:
-        """Tell the peer that this is the end and wait until it knows."""
+    def send_quit(self, family: WireFamily, timeout: float) -> None:
+        """Announce the end of the connection and wait until the peer has read it."""
         deadline = time.monotonic() + timeout
-        command = b"q\r\n" if self._carrier.is_text else encode_message([encode_command(FAREWELL)])
+        command = b"q\r\n" if self._carrier.is_text else encode_message([encode_command(QUIT)])
         with contextlib.suppress(PeerGone, PeerStalled, OSError):
             self.settle(family, deadline)
             self.send(command, deadline)

@@ -10,29 +10,34 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Vector
 from pureyarp.errors import MalformedMessage, PeerUnreachable
 from pureyarp.network.byte_stream import ByteStream, PeerGone, PeerStalled, StreamExchange, open_socket
 from pureyarp.network.settings import Contact, NetworkSettings, log
-from pureyarp.wire.binary import (
+from pureyarp.wire import (
+    LONGEST_NAME,
     NUMBER_SIZE,
+    UDP,
+    Carrier,
     PortCommand,
     Sent,
+    WireFamily,
     data_command,
+    datagrams_of,
     encode_command,
     encode_message,
+    encode_name,
     encoded,
     encoded_text,
     expected_number,
+    pieces_of,
 )
-from pureyarp.wire.carriers import LONGEST_NAME, UDP, Carrier, datagrams_of, encode_name, pieces_of
-from pureyarp.wire.elements import WireFamily
 
 _LIST_HEAD_SIZE = 8  # tag and count
 
 
 class Frame(NamedTuple):
-    """A message as one kind of connection carries it.
+    """A message in the form of one kind of connection.
 
     Attributes:
         data: All bytes.
@@ -130,10 +135,10 @@ class OutputConnection(Protocol):
         """Return the IP type of service."""
 
     def close(self) -> None:
-        """Say farewell, briefly, and end the connection from any thread."""
+        """Announce the end, briefly, and close the connection from any thread."""
 
 
-_FAREWELL_TIMEOUT = 0.5  # [s] for the peer to acknowledge the farewell
+_CLOSE_TIMEOUT = 0.5  # [s] for the peer to acknowledge the end
 
 
 class StreamOutput:
@@ -215,13 +220,13 @@ class StreamOutput:
         return self._socket.getsockopt(socket.IPPROTO_IP, socket.IP_TOS)
 
     def close(self) -> None:
-        """Say farewell, briefly, and end the connection from any thread."""
+        """Announce the end, briefly, and close the connection from any thread."""
         self._closed = True
         with self._changed:
             self._changed.notify_all()
-        with contextlib.suppress(PeerGone, PeerStalled), self._using(time.monotonic() + _FAREWELL_TIMEOUT):
-            self._send_pending(time.monotonic() + _FAREWELL_TIMEOUT)
-            self._exchange.say_farewell(self.family, _FAREWELL_TIMEOUT)
+        with contextlib.suppress(PeerGone, PeerStalled), self._using(time.monotonic() + _CLOSE_TIMEOUT):
+            self._send_pending(time.monotonic() + _CLOSE_TIMEOUT)
+            self._exchange.send_quit(self.family, _CLOSE_TIMEOUT)
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         with self._use:  # a thread that was blocked on the socket has been woken
@@ -321,7 +326,7 @@ class _Use:
 
 
 _SEND_BUFFER = 1 << 20  # bytes
-_MOST_FAREWELL_BYTES = 4096
+_MOST_QUIT_BYTES = 4096
 
 
 class DatagramOutput:
@@ -360,7 +365,7 @@ class DatagramOutput:
         return None
 
     def is_busy(self) -> bool:
-        """Tell that nothing is ever waited for."""
+        """Return False: no datagram is waited for."""
         return False
 
     def is_alive(self) -> bool:
@@ -380,17 +385,17 @@ class DatagramOutput:
         return self._socket.getsockopt(socket.IPPROTO_IP, socket.IP_TOS)
 
     def close(self) -> None:
-        """Tell the receiver that no more will come."""
+        """Announce the end to the receiver and close the socket."""
         self._socket.close()
         if self._is_refused:
             return
         host, port = self._receiver.getHost(), self._receiver.getPort()
         with (
             contextlib.suppress(OSError, PeerUnreachable),
-            open_socket(host, port, self._settings, _FAREWELL_TIMEOUT) as sock,
+            open_socket(host, port, self._settings, _CLOSE_TIMEOUT) as sock,
         ):
             sock.sendall(b"CONNECT admin\r\n" + f"~{self._sender}\r\nq\r\n".encode("utf-8", "surrogateescape"))
-            sock.settimeout(_FAREWELL_TIMEOUT)
+            sock.settimeout(_CLOSE_TIMEOUT)
             _read_to_end(sock)
 
     def _send(self, message: OutgoingMessage, flags: int) -> None:
@@ -432,8 +437,8 @@ def _connected_socket(local: tuple[str, int], receiver: tuple[str, int]) -> sock
 
 def _read_to_end(sock: socket.socket) -> None:
     received = 0
-    while received < _MOST_FAREWELL_BYTES:
-        piece = sock.recv(_MOST_FAREWELL_BYTES)
+    while received < _MOST_QUIT_BYTES:
+        piece = sock.recv(_MOST_QUIT_BYTES)
         if not piece:
             return
         received += len(piece)

@@ -1,4 +1,4 @@
-"""Ask others, one connection a request: the name server, any port, a port to connect itself to another one."""
+"""Send single requests: to the name server, to any port, to a port that shall connect itself to another one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ from pureyarp.errors import FrameTooLarge, NameServerUnreachable, NetworkError, 
 from pureyarp.network.byte_stream import PeerGone, PeerStalled, open_socket
 from pureyarp.network.outputs import OutgoingMessage, open_output
 from pureyarp.network.settings import Contact, NetworkSettings, current_settings, log, registered_host
-from pureyarp.wire.binary import ADMINISTRATION, CALL, DATA, decode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, WireFamily, encode_vocab
-from pureyarp.wire.text import from_text, items_of_reply, to_text
+from pureyarp.wire import (
+    ADMINISTRATION,
+    CALL,
+    CARRIERS,
+    DATA,
+    Element,
+    WireFamily,
+    decode_list,
+    encode_vocab,
+    from_text,
+    items_of_reply,
+    to_text,
+)
 
 END_OF_REPLY = "*** end of message"
 CHOOSE = "..."  # stands for what the name server is to choose
@@ -44,7 +53,7 @@ _SHORTEST_WAIT = 1e-3  # [s], since 0 would not wait at all
 
 
 class NameClient:
-    """Speaks to the name server that the settings name, one connection a question.
+    """Speaks to the name server that the settings name, with one connection a request.
 
     Every method raises `NameServerUnreachable` if there is no whole answer within ``timeout`` ([s]).
     """

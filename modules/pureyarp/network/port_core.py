@@ -26,10 +26,20 @@ from pureyarp.network.peers import NameClient, request
 from pureyarp.network.registrations import NameInUse, PortRegistration, checked_name
 from pureyarp.network.settings import Contact, NetworkSettings, current_settings, log
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import PortCommand, Sent, data_command, decode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Dictionary, Element, Vocab32, WireFamily, decode_vocab, encode_vocab
-from pureyarp.wire.text import from_text
+from pureyarp.wire import (
+    CARRIERS,
+    Dictionary,
+    Element,
+    PortCommand,
+    Sent,
+    Vocab32,
+    WireFamily,
+    data_command,
+    decode_list,
+    decode_vocab,
+    encode_vocab,
+    from_text,
+)
 
 _JOIN_TIMEOUT = 1.0  # [s] for a thread to end
 
@@ -339,12 +349,12 @@ open_ports = OpenPorts()
 atexit.register(open_ports.close_all)
 
 
-_FAREWELL_TIMEOUT = 0.5  # [s] for a sender to obey
+_CLOSE_TIMEOUT = 0.5  # [s] for a sender to obey
 
 
 def ask_senders_to_disconnect(port: PortCore) -> None:
     """Have every port that sends to this one remove its output; those that do not answer are left alone."""
-    names = NameClient(port.settings, timeout=_FAREWELL_TIMEOUT)
+    names = NameClient(port.settings, timeout=_CLOSE_TIMEOUT)
     senders = {connection.sender for connection in port.inputs.all() if connection.is_rooted}
     for sender in sorted(senders - {port.name}):
         with contextlib.suppress(NetworkError):
@@ -354,10 +364,8 @@ def ask_senders_to_disconnect(port: PortCore) -> None:
 
 
 def _ask_to_disconnect(sender: Contact, port: PortCore) -> None:
-    farewell: list[Element] = [encode_vocab("del"), port.name]
-    request(
-        sender, farewell, administrative=True, carrier="text_ack", timeout=_FAREWELL_TIMEOUT, settings=port.settings
-    )
+    deletion: list[Element] = [encode_vocab("del"), port.name]
+    request(sender, deletion, administrative=True, carrier="text_ack", timeout=_CLOSE_TIMEOUT, settings=port.settings)
 
 
 _LINE_HELP = (

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from typing import Protocol
 
-from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, line_of
+from pureyarp.data import ConnectionReader, ConnectionWriter, Portable, line_of
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.channels import IncomingMessage
@@ -15,9 +15,7 @@ from pureyarp.network.outputs import OutputConnection, Reply
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import has_begun
 from pureyarp.network.settings import Contact, log
-from pureyarp.wire.binary import Sent, encoded, encoded_text
-from pureyarp.wire.elements import WireFamily
-from pureyarp.wire.text import items_of_reply, to_text
+from pureyarp.wire import Sent, WireFamily, encoded, encoded_text, items_of_reply, to_text
 
 
 class Reads(Protocol):
@@ -122,7 +120,7 @@ class PortReader:
 
 
 class Contactable:
-    """Opens, connects and closes. What cannot be done is False, with a line in the log that says why."""
+    """Opens, connects and closes a port. A method that fails returns False and logs why."""
 
     def __init__(self) -> None:
         self._core = PortCore(handler=self._handle)
@@ -208,19 +206,19 @@ class Contactable:
         return True
 
     def getEnvelope(self, envelope: Portable) -> bool:
-        """Fill an object with what came beside the last message; False if nothing did."""
+        """Fill an object with the envelope of the last message; False without one."""
         return read_envelope(self._envelope, envelope, self._core.name)
 
     def setInputMode(self, expectInput: bool) -> None:
-        """Say whether data is taken."""
+        """Set whether data is taken."""
         self._core.allows_inputs = expectInput
 
     def setOutputMode(self, expectOutput: bool) -> None:
-        """Say whether there may be connections to other ports."""
+        """Set whether there may be connections to other ports."""
         self._core.allows_outputs = expectOutput
 
     def setRpcMode(self, expectRpc: bool) -> None:
-        """Say whether there may be one connection to another port at most."""
+        """Set whether there may be one connection to another port at most."""
         self._core.is_rpc = expectRpc
 
     def isWriting(self) -> bool:
@@ -251,7 +249,7 @@ class Contactable:
 
 
 def read_envelope(text: str, envelope: Portable, port_name: str) -> bool:
-    """Fill an object with what came beside a message; False if nothing did, or, with a line, if it is malformed."""
+    """Fill an object with an envelope; False for an empty one or, with a line in the log, for a malformed one."""
     if not text:
         return False
     try:
@@ -471,7 +469,7 @@ def as_port(contactable: UnbufferedContactable) -> Port:
 
 
 def _empty(reader: Reads) -> None:
-    """Leave nothing of a former reply in what was to be filled."""
+    """Empty the object that a reply should have filled."""
     if isinstance(reader, Portable):
         with contextlib.suppress(MalformedMessage):
             reader.from_wire_text("")

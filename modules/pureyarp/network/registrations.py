@@ -29,8 +29,7 @@ from pureyarp.network.settings import (
     local_addresses,
     log,
 )
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, encode_vocab
+from pureyarp.wire import CARRIERS, Element, encode_vocab
 
 if TYPE_CHECKING:
     from pureyarp.network.name_server import NameServer
@@ -178,7 +177,7 @@ class RegistrationKeeper:
         return kept.contact if kept is not None and kept.network == _address(settings) else None
 
     def check(self) -> None:
-        """Compare once, now; never raises for what others do."""
+        """Compare once, now; never raises for faults of others."""
         settings = current_settings()
         with self._lock:
             kept = {name: ours for name, ours in self._kept.items() if ours.network == _address(settings)}
@@ -367,7 +366,7 @@ class PortRegistration:
             log.info("%s was not unregistered: %s", kept.getRegName(), error)
 
     def _open_at(self, name: str, port_number: int) -> tuple[socket.socket, Contact]:
-        """Listen first: a name whose port cannot be opened must not lead here."""
+        """Listen, then register: a name must not lead to a port that cannot be opened."""
         listener = self._listen(port_number)
         if listener is None:
             raise self._taken(name, port_number)

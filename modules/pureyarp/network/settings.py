@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from pureyarp.data.ini import YarpFolders, parse_ini, read_ini
+from pureyarp.data import YarpFolders, parse_ini, read_ini
 from pureyarp.errors import SettingsError
-from pureyarp.wire.elements import Element, WireFamily
+from pureyarp.wire import Element, WireFamily
 
 log = logging.getLogger("pureyarp")
 

@@ -462,7 +462,7 @@ class PortCommand:
     """The first bytes of every message: what it wants from the port.
 
     Attributes:
-        character: ``d`` data whose sender waits for a reply, ``D`` data, ``a`` administration, ``q`` farewell,
+        character: ``d`` data whose sender waits for a reply, ``D`` data, ``a`` administration, ``q`` quit,
             ``/`` ``!`` ``~`` connections, ``*`` description, ``?`` help, ``r`` reversal.
         argument: What follows the character: the envelope of data, the rest of a port name.
     """
@@ -485,7 +485,7 @@ class PortCommand:
 DATA = PortCommand("D")
 CALL = PortCommand("d")
 ADMINISTRATION = PortCommand("a")
-FAREWELL = PortCommand("q")
+QUIT = PortCommand("q")
 
 _PLAIN = {_PLAIN_CALL: CALL, _PLAIN_DATA: DATA}  # nearly all messages
 

@@ -86,7 +86,7 @@ Element = int | float | str | bytes | list["Element"] | Dictionary
 
 
 class WireFamily(Enum):
-    """Which tags floating-point numbers carry, and which control-board protocol is spoken."""
+    """The family of YARP releases: tags of floating-point numbers, and protocol of control boards."""
 
     YARP_3 = "3"
     YARP_4 = "4"

@@ -2,13 +2,15 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
+from pureyarp.network import NameClient, NameServer, buffered_ports, inputs, ports
 
 
 @pytest.fixture(autouse=True)
-def undisturbed(isolated_config_home) -> None:
-    """Keep all tests from the user's files and from each other's settings."""
+def undisturbed(isolated_config_home, monkeypatch) -> None:
+    """Keep all tests from the user's files and from each other's settings, and have waiting connections look often."""
+    monkeypatch.setattr(ports, "PEER_CHECK_PERIOD", 0.05)
+    monkeypatch.setattr(buffered_ports, "PEER_CHECK_PERIOD", 0.05)
+    monkeypatch.setattr(inputs, "_LOOK", 0.05)
 
 
 @pytest.fixture

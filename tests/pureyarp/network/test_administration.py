@@ -7,8 +7,7 @@ import pytest
 
 from pureyarp.network.peers import NameClient, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.elements import Dictionary, Element, WireFamily, encode_vocab
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import Dictionary, Element, WireFamily, encode_vocab, from_text, to_text
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.pureyarp.network.local_ports import NOBODY, address_of, open_core, quiet
 from tests.pureyarp.network.raw_sockets import conversation
@@ -56,7 +55,7 @@ def test_a_recorded_administrator_gets_the_recorded_answers(name_server):
 
 
 @pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "text_ack"])
-def test_a_port_tells_its_version_over_any_carrier(ports, carrier):
+def test_a_port_answers_with_its_version_over_any_carrier(ports, carrier):
     assert ask(ports[0], "[ver]", carrier) == [encode_vocab("ver"), 1, 2, 3]
 
 
@@ -124,7 +123,7 @@ def test_there_is_room_for_so_many_properties(ports):
     assert port.properties["key7"] == ["new"]
 
 
-def test_a_port_tells_of_its_process(ports):
+def test_a_port_reports_its_process(ports):
     answer = ask(ports[0], '[prop] [get] "/out"')
     by_key = {entry[0]: entry[1] for entry in answer}
     assert list(by_key) == ["sched", "process", "platform", "port"]

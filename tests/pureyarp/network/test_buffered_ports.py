@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.streams import Stamp
-from pureyarp.data.values import Bottle, Property
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Bottle, Property, Stamp, Vector
+from pureyarp.network import Port, PortReader
 from pureyarp.network.buffered_ports import (
     BufferedPortBottle,
     BufferedPortProperty,
@@ -15,7 +14,6 @@ from pureyarp.network.buffered_ports import (
     Mailbox,
 )
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.ports import Port, PortReader
 from pureyarp.network.settings import ConnectionLimits, use_settings
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet
 from tests.pureyarp.network.number_ports import Collector, connected, numbers, write_number
@@ -169,7 +167,7 @@ def test_many_write_to_many(opened):
 
 
 @pytest.mark.parametrize("wake", ["close", "interrupt"])
-def test_who_waits_for_a_message_is_woken(opened, wake):
+def test_a_waiting_reader_of_a_buffered_port_is_woken(opened, wake):
     port = opened(BufferedPortBottle)
     results: list = []
     thread = threading.Thread(target=lambda: results.append(port.read()), daemon=True)
@@ -287,7 +285,7 @@ def test_an_interrupted_port_calls_back_again_after_it_was_resumed(opened):
     assert collector.texts == ["/in: 2"]
 
 
-def test_who_asks_a_buffered_port_gets_an_empty_answer(opened):
+def test_a_request_to_a_buffered_port_gets_an_empty_answer(opened):
     into, client = opened(BufferedPortBottle, "/in"), opened(Port, "/client")
     client.addOutput("/in")
     answer = Bottle("before")
@@ -343,7 +341,7 @@ def test_nothing_comes_in_time(mailbox):
     assert mailbox.take(0.01) is None
 
 
-def test_who_waits_at_a_full_mailbox_leaves_when_his_peer_has_gone(mailbox):
+def test_waiting_at_a_full_mailbox_ends_when_the_peer_has_gone(mailbox):
     mailbox.is_strict, mailbox.most = True, 1
     mailbox.put(1, alive)
     with pytest.raises(PeerGone):
@@ -361,7 +359,7 @@ def test_a_stopped_mailbox_takes_and_gives_nothing(mailbox):
     assert mailbox.take(0.0) is None
 
 
-def test_who_no_longer_wants_a_message_is_woken(mailbox):
+def test_waiting_for_a_message_ends_when_it_is_no_longer_wanted(mailbox):
     wanted, taken = [True], []
     thread = threading.Thread(target=lambda: taken.append(mailbox.take_while(lambda: wanted[0])), daemon=True)
     thread.start()

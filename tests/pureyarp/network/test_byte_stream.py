@@ -90,7 +90,7 @@ def test_whole_lines_are_found(ends):
     assert stream.find_line(b"<ACK>\r\n") == 11
 
 
-def test_the_end_of_the_connection_is_told(ends):
+def test_the_end_of_the_connection_is_raised(ends):
     sender, stream = ends
     sender.sendall(b"a")
     sender.shutdown(socket.SHUT_WR)
@@ -99,7 +99,7 @@ def test_the_end_of_the_connection_is_told(ends):
         stream.take(1)
 
 
-def test_what_has_arrived_stays_when_patience_ends(ends):
+def test_received_bytes_stay_after_a_timeout(ends):
     sender, stream = ends
     stream.set_stall_timeout(0.01)
     sender.sendall(b"ab")
@@ -192,7 +192,7 @@ def test_an_acceptor_without_the_key_is_left():
             open_socket("127.0.0.1", port, settings(b"secret key 1"))
 
 
-def test_where_nobody_listens_the_address_is_named():
+def test_without_a_listener_the_address_is_named():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(PeerUnreachable, match=f"127.0.0.1:{port} cannot be reached"):
@@ -217,9 +217,9 @@ def test_connections_that_announce_another_protocol_are_handed_on():
         assert hosts == ["127.0.0.1"]
 
 
-def test_who_stops_in_the_middle_of_a_line_is_left():
+def test_a_peer_that_stops_in_the_middle_of_a_line_is_disconnected():
     with ExitStack() as stack:
-        settings = settings_with(handshake_timeout=0.5, stall_timeout=0.5)
+        settings = settings_with(handshake_timeout=0.2, stall_timeout=0.2)
         port = open_core(stack, "/port", None, settings, line_protocols={b"NAME_SER": echo_lines})
         assert conversation(port.port_number, b"NAME_SERVER half a li", b"never") == b""
         assert conversation(port.port_number, b"NAME_SERVER\nhalf a li", b"never") == b"NAME_SERVER\n"

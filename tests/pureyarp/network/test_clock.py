@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pureyarp.network import clock
+from pureyarp.network import Network, clock
 from pureyarp.network.clock import NetworkClock
-from pureyarp.network.network import Network
 from pureyarp.network.peers import is_connected
 from pureyarp.network.port_core import PortCore
 from tests.pureyarp.network.running_threads import is_waiting, threads_named
@@ -31,7 +30,11 @@ class Simulator:
 
 
 @pytest.fixture(autouse=True)
-def system_clock() -> Iterator[None]:
+def system_clock(monkeypatch) -> Iterator[None]:
+    """Begin and end on the machine's clock; a network clock is looked at often."""
+    monkeypatch.setattr(clock, "_FIRST_TIME", 0.01)
+    monkeypatch.setattr(clock, "_CHECK_PERIOD", 0.02)
+    monkeypatch.setattr(clock, "_SILENCE", 0.1)
     clock.useSystemClock()
     yield
     clock.useSystemClock()
@@ -104,7 +107,7 @@ def test_waiting_starts_over_with_the_simulation(simulator):
     assert not thread.is_alive()
 
 
-def test_who_waits_for_a_simulation_is_freed_when_the_clock_is_left(simulator):
+def test_waiting_for_a_simulation_ends_when_the_clock_is_left(simulator):
     clock.useNetworkClock("/clock")
     thread = threading.Thread(target=clock.delay, args=(1000.0,))
     thread.start()

@@ -13,10 +13,8 @@ import pytest
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.binary import ACKNOWLEDGEMENT
+from pureyarp.wire import ACKNOWLEDGEMENT, Element, from_text
 from pureyarp.wire.carriers import encode_datagram
-from pureyarp.wire.elements import Element
-from pureyarp.wire.text import from_text
 from tests.pureyarp.network.local_ports import (
     NOBODY,
     Inbox,
@@ -91,16 +89,16 @@ def test_what_is_no_conversation_is_ended(port, said):
     assert is_closed(port, said)
 
 
-def test_an_unknown_protocol_is_told_so(port):
+def test_an_unknown_protocol_is_answered(port):
     assert conversation(port.port_number, b"HUMANITY", b"never comes").startswith(b"* Error. Protocol not found.\r\n")
 
 
 @pytest.mark.parametrize("said", [b"", b"YA", TCP_HEADER, TCP_HEADER + b"\x0a\0\0\0/go", HELLO + b"Y"])
-def test_who_stops_in_the_middle_is_left_after_a_while(port, said):
+def test_a_peer_that_stops_in_the_middle_is_disconnected(port, said):
     assert is_closed(port, said)
 
 
-def test_who_has_introduced_himself_may_be_silent(port):
+def test_an_introduced_peer_may_be_silent(port):
     with socket.create_connection(("127.0.0.1", port.port_number), TIMEOUT) as sock:
         sock.sendall(HELLO)
         assert len(sock.recv(8)) == 8
@@ -167,7 +165,7 @@ def test_so_many_connections_are_served_and_no_more(port):
         assert echoed(port, [1]) == [1]
 
 
-def test_random_bytes_harm_nobody(port):
+def test_random_bytes_do_no_harm(port):
     rng = random.Random(7)
     starts = [b"", TCP_HEADER, HELLO, FAST_HEADER + b"\3\0\0\0me\0", b"CONNACK me\r\n", HELLO + message(b"")[:18]]
     for _ in range(60):
@@ -177,7 +175,7 @@ def test_random_bytes_harm_nobody(port):
     assert echoed(port, [1]) == [1]
 
 
-def test_random_datagrams_harm_nobody(port):
+def test_random_datagrams_do_no_harm(port):
     rng = random.Random(8)
     with ExitStack() as stack:
         sender = open_core(stack, "/out")
@@ -235,7 +233,7 @@ def test_a_large_message_is_given_back_and_its_memory_with_it(port):
 
 @pytest.mark.parametrize("answer", [b"", b"YA", b"nonsense that is long enough", b"Welcome"])
 @pytest.mark.parametrize("carrier", ["tcp", "udp", "text_ack"])
-def test_who_does_not_shake_hands_is_not_connected_to(answer, carrier):
+def test_a_peer_without_a_handshake_is_not_connected(answer, carrier):
     with ExitStack() as stack:
         listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         sender = open_core(stack, "/out", settings=settings_with(handshake_timeout=0.2))
@@ -350,7 +348,7 @@ def test_a_peer_that_has_gone_is_not_listed(stack, sender):
     assert not sender.has_outputs
 
 
-def test_acknowledgements_that_nobody_has_taken_do_not_hide_that_a_peer_has_gone(stack, sender):
+def test_unread_acknowledgements_do_not_hide_that_a_peer_has_gone(stack, sender):
     peer = mortal_peer(stack, sender)
     sender.offer([1])  # whose acknowledgement is looked at before the next message
     peer.sendall(ACKNOWLEDGEMENT)
@@ -372,7 +370,7 @@ def test_a_client_whose_server_has_gone_may_have_another_one(stack, sender):
     assert sender.call([5], timeout=TIMEOUT)[0]
 
 
-def test_nobody_receiving_datagrams_ends_their_connection(stack, sender):
+def test_datagrams_without_a_receiver_end_their_connection(stack, sender):
     receiver = open_core(stack, "/in", Inbox())
     sender.connect(address_of(receiver), "udp")
     assert sender.send([1])

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pureyarp.network import Contact
 from pureyarp.network.name_registry import FreeNumbers, NameRegistry, PortNumbers, RefusedRegistration, RegistryLimits
 from pureyarp.network.peers import CHOOSE
-from pureyarp.network.settings import Contact
 
 OWN = Contact("/root", "tcp", "127.0.0.1", 10000)
 
@@ -41,7 +41,7 @@ def test_anonymous_names_count_and_are_used_again(registry):
     assert [register(registry, CHOOSE).getRegName() for _ in range(3)] == ["/tmp/port/1", "/tmp/port/3", "/tmp/port/4"]
 
 
-def test_an_anonymous_name_that_somebody_chose_is_left_out(registry):
+def test_an_anonymous_name_that_is_taken_is_skipped(registry):
     register(registry, "/tmp/port/1", port=12345)
     assert register(registry, CHOOSE).getRegName() == "/tmp/port/2"
 
@@ -104,7 +104,7 @@ def test_properties_survive_a_new_registration_but_not_the_end_of_one(registry):
     assert registry.property("/a", "key") == []
 
 
-def test_changes_are_told():
+def test_changes_are_reported():
     changes = []
     registry = NameRegistry(OWN, on_change=lambda is_there, name: changes.append((is_there, name)))
     register(registry, "/a")
@@ -180,7 +180,7 @@ def test_numbers_count_up_and_skip_used_ones():
     assert [numbers.take(name, {10003}) for name in ("/a", "/b", "/c")] == [10002, 10004, 10005]
 
 
-def test_a_name_gets_its_former_number_back_while_nobody_else_has_it():
+def test_a_name_gets_its_former_number_back_while_it_is_free():
     numbers = PortNumbers(10002, 19999)
     assert numbers.take("/a", set()) == 10002
     assert numbers.take("/b", set()) == 10003

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import MalformedMessage, NameServerUnreachable, NetworkError
+from pureyarp.network import name_server as name_server_module
 from pureyarp.network.name_registry import NameRegistry, RegistryLimits
 from pureyarp.network.name_server import NameCommands, NameServer, NameServerRunning, request_of_items, request_of_line
 from pureyarp.network.peers import NameClient, connect, request
@@ -21,7 +22,7 @@ from pureyarp.network.settings import (
     NetworkSettings,
     read_name_server_file,
 )
-from pureyarp.wire.elements import encode_vocab
+from pureyarp.wire import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
 from tests.pureyarp.network.raw_sockets import conversation
@@ -74,7 +75,7 @@ def test_bottles_are_answered_by_every_carrier(name_server, name_client, carrier
     assert reply == ["port", ["name", "/a"], ["ip", "127.0.0.1"], ["port_number", 12345], ["carrier", "tcp"]]
 
 
-def test_it_is_a_port_that_tells_its_version(name_server):
+def test_the_name_server_is_a_port_that_answers_with_its_version(name_server):
     version = encode_vocab("ver")
     assert request(name_server.contact, [version], administrative=True, timeout=5.0) == [version, 1, 2, 3]
 
@@ -98,7 +99,7 @@ def test_other_pages_are_not_found(name_server):
     assert said_at(name_server, b"GET /etc/passwd HTTP/1.1\r\n\r\n", b"req=list").startswith(b"HTTP/1.1 404 Not Found")
 
 
-def test_changes_are_told_to_whoever_asked():
+def test_changes_are_reported_to_the_callback():
     changes: list[tuple[bool, str]] = []
     server = NameServer(ANYWHERE, on_change=lambda *change: changes.append(change))
     server.start()
@@ -109,7 +110,7 @@ def test_changes_are_told_to_whoever_asked():
     assert changes == [(True, "/a"), (False, "/a")]
 
 
-def test_changes_are_told_to_what_is_connected_to_the_servers_output(name_server, name_client):
+def test_changes_are_sent_to_the_outputs_of_the_server(name_server, name_client):
     heard: list[object] = []
     listener = PortCore(handler=lambda message: heard.append(message.items()))
     listener.open("/listener")
@@ -120,8 +121,8 @@ def test_changes_are_told_to_what_is_connected_to_the_servers_output(name_server
     listener.close()
 
 
-def test_who_asks_nothing_more_is_left():
-    limits = ConnectionLimits(stall_timeout=0.5)
+def test_a_silent_client_is_disconnected():
+    limits = ConnectionLimits(stall_timeout=0.1)
     server = NameServer(replace(ANYWHERE, limits=limits))
     server.start()
     with socket.create_connection(("127.0.0.1", server.contact.getPort()), timeout=10.0) as sock:
@@ -138,7 +139,8 @@ def test_a_second_server_at_the_same_address_is_refused(name_server):
         NameServer(name_server.settings).start()
 
 
-def test_an_address_that_somebody_else_has_is_refused():
+def test_an_address_of_another_program_is_refused(monkeypatch):
+    monkeypatch.setattr(name_server_module, "_QUESTION_TIMEOUT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = replace(ANYWHERE, name_server_port=other.getsockname()[1], name_server_host="127.0.0.1")
         with pytest.raises(NameServerRunning, match=r"names cannot be served at 127\.0\.0\.1:"):
@@ -192,7 +194,7 @@ def test_a_key_is_asked_for_and_honoured():
     assert NameClient(server.settings).register("/a") == Contact("/a", "tcp", "127.0.0.1", server.contact.getPort() + 2)
     for key in (b"secret key 2", None):
         with pytest.raises(NameServerUnreachable):
-            NameClient(replace(server.settings, authentication_key=key), timeout=0.5).list_names()
+            NameClient(replace(server.settings, authentication_key=key), timeout=0.2).list_names()
     server.stop()
 
 

@@ -14,12 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from pureyarp.data.values import Bottle, Value
+from pureyarp.data import Bottle, Value
+from pureyarp.network import Contact, ContactStyle, NameClient, NetworkSettings, current_settings, network, use_settings
 from pureyarp.network.network import Network, NetworkBase, life, name_server_answers
-from pureyarp.network.peers import NameClient
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import serves_names
-from pureyarp.network.settings import Contact, ContactStyle, NetworkSettings, current_settings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import wait_until
@@ -106,7 +105,7 @@ def test_a_port_exists_while_it_answers(echo, name_client):
     assert not Network.exists("/echo")
 
 
-def test_a_missing_port_is_told_unless_quiet(name_server, caplog):
+def test_an_unknown_port_is_logged_unless_quiet(name_server, caplog):
     with caplog.at_level(logging.WARNING, "pureyarp"):
         assert not Network.exists("/nobody", True)
         assert not caplog.records
@@ -140,7 +139,7 @@ def test_the_name_server_is_written_to(name_server):
     assert Network.write(Network.getNameServerName(), Bottle("bot query /root"), reply)
 
 
-def test_messages_that_do_not_arrive_are_told(name_server, caplog):
+def test_messages_that_do_not_arrive_are_logged(name_server, caplog):
     with caplog.at_level(logging.WARNING, "pureyarp"):
         assert not Network.write("/nobody", Bottle("hello"), Bottle())
         assert not Network.write(Contact("127.0.0.1", 1), Bottle("hello"), Bottle())
@@ -330,7 +329,7 @@ def test_of_processes_that_begin_at_once_one_serves_the_others(free_address):
     assert not name_server_answers(free_address)
 
 
-def test_one_that_does_not_answer_elsewhere_is_told_and_asked_again(caplog):
+def test_a_remote_name_server_that_does_not_answer_is_logged_and_asked_again(caplog):
     use_settings(NetworkSettings(name_server_host="localhost.invalid", found_in="/some/yarp.conf"))
     with caplog.at_level(logging.ERROR, "pureyarp"):
         life.begin()
@@ -344,7 +343,8 @@ def test_tools_do_not_serve_names(free_address):
     assert not serves_names()
 
 
-def test_what_has_the_address_but_serves_no_names_is_told(free_address, caplog):
+def test_another_program_at_the_address_of_the_name_server_is_logged(free_address, caplog, monkeypatch):
+    monkeypatch.setattr(network, "_RACE", 0.1)
     with socket.create_server(("127.0.0.1", free_address.name_server_port)) as other:
         other.close()
     with socket.socket() as other:

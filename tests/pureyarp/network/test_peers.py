@@ -113,7 +113,7 @@ def test_names_that_would_be_another_command_are_refused(name_client, name):
         name_client.query(name)
 
 
-def test_nobody_answering_is_told_with_the_address_and_where_it_was_found():
+def test_an_unreachable_name_server_is_named_with_its_address_and_source():
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         silent = NetworkSettings(name_server_port=port, found_in="/some/yarp.conf")
@@ -123,7 +123,7 @@ def test_nobody_answering_is_told_with_the_address_and_where_it_was_found():
         NameClient(silent, timeout=0.2).list_names()
 
 
-def test_a_server_that_hangs_up_or_never_ends_is_told():
+def test_a_server_that_hangs_up_or_never_ends_is_an_error():
     with pytest.raises(NameServerUnreachable, match="without an answer"):
         NameClient(RecordedServer([b"registration"]).settings).query("/a")
     endless = RecordedServer([b"x" * 5000])

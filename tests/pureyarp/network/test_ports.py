@@ -8,17 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from pureyarp.data.streams import Stamp
-from pureyarp.data.values import Bottle
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Bottle, Stamp, Vector
+from pureyarp.network import Contact, IncomingMessage, registrations, use_settings
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.outputs import PortOutputs
 from pureyarp.network.peers import request
 from pureyarp.network.ports import Port, PortReader, Rendezvous, RpcClient, RpcServer, read_reply
-from pureyarp.network.settings import Contact, use_settings
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import WireFamily, encode_vocab
+from pureyarp.wire import CARRIERS, WireFamily, encode_vocab
 from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, nothing_is_left, open_core, quiet
 from tests.pureyarp.network.number_ports import Doubler
 from tests.pureyarp.network.running_threads import in_background, joined
@@ -95,7 +91,8 @@ def test_a_name_that_was_left_behind_is_opened_again(opened, name_client, answer
     assert name_client.query("/other") == other
 
 
-def test_a_port_that_hangs_keeps_its_name(name_server, name_client):
+def test_a_port_that_hangs_keeps_its_name(name_server, name_client, monkeypatch):
+    monkeypatch.setattr(registrations, "_ANSWER_TIMEOUT", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as hanging:  # its connections are never answered
         contact = name_client.register("/a", "tcp", "127.0.0.1", hanging.getsockname()[1])
         assert not Port().open("/a")
@@ -179,7 +176,7 @@ def test_an_envelope_may_be_anything(opened):
 
 
 @pytest.mark.parametrize("wake", ["close", "interrupt"])
-def test_who_waits_for_a_message_is_woken(opened, wake):
+def test_a_waiting_reader_is_woken(opened, wake):
     port = opened(Port, "/in")
     thread, results = in_background(lambda: port.read(Bottle()))
     getattr(port, wake)()
@@ -244,7 +241,7 @@ def test_nothing_is_left_of_closed_ports(opened):
             port.close()
 
 
-def test_the_death_of_a_receiver_is_told_once(opened):
+def test_the_death_of_a_receiver_is_reported_once(opened):
     into, out = opened(Port, "/in"), opened(Port, "/out")
     into.setReader(Doubler())
     out.addOutput("/in")
@@ -267,7 +264,7 @@ def test_the_death_of_a_sender_is_forgotten_at_once(opened):
     wait_until(lambda: into.getInputCount() == 0)
 
 
-def test_a_sender_whose_message_nobody_reads_may_die(opened):
+def test_a_sender_whose_message_is_not_read_may_die(opened):
     into, out = opened(Port, "/in"), opened(Port, "/out")
     out.addOutput("/in")
     with quiet():
@@ -331,7 +328,7 @@ def test_only_a_message_that_waits_is_replied_to(opened, caplog):
     assert "no message to reply to" in caplog.text
 
 
-def test_who_does_not_reply_has_replied_nothing(opened):
+def test_without_a_reply_the_answer_is_empty(opened):
     server, client = opened(Port, "/server"), opened(Port, "/client")
     client.addOutput("/server")
     answer = Bottle("before")
@@ -365,7 +362,7 @@ def test_a_reader_is_called_and_answers(opened, carrier):
         assert answer.get(0).asFloat64() == 2 * number
 
 
-def test_an_exception_of_a_reader_is_told_to_the_client_and_ends_nothing(opened):
+def test_an_exception_of_a_reader_is_answered_and_ends_nothing(opened):
     server, client = opened(RpcServer, "/server"), opened(RpcClient, "/client")
     server.setReader(Failing())
     client.addOutput("/server")
@@ -400,7 +397,7 @@ def test_servers_do_not_ask_and_clients_are_not_asked(opened, caplog):
         assert reason in caplog.text
 
 
-def test_a_client_without_a_server_is_told(opened, caplog):
+def test_a_client_without_a_server_is_logged(opened, caplog):
     assert not opened(RpcClient, "/client").write(Bottle("1"), Bottle())
     assert "not connected to any port" in caplog.text
 

@@ -6,13 +6,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.data.values import Bottle
-from pureyarp.data.vectors import Vector
-from pureyarp.network.channels import IncomingMessage
-from pureyarp.wire.binary import decode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, encode_vocab
-from pureyarp.wire.text import from_text
+from pureyarp.data import Bottle, Vector
+from pureyarp.network import IncomingMessage
+from pureyarp.wire import CARRIERS, Element, decode_list, encode_vocab, from_text
 from tests.middleware.recorded_messages import recording
 from tests.pureyarp.network.local_ports import Inbox, open_core
 from tests.waiting import TIMEOUT, wait_until
@@ -236,7 +232,7 @@ def test_the_real_ping_reads_our_description():
                 assert heard(sock, len(expected)) == expected
 
 
-def test_a_message_remembers_who_sent_it_and_from_where():
+def test_a_message_knows_its_sender_and_address():
     messages: list[IncomingMessage] = []
     with ExitStack() as stack:
         receiver = open_core(stack, "/in", lambda message: messages.append(message))

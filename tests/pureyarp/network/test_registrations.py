@@ -13,11 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
+from pureyarp.network import Contact, NameClient, NameServer, NetworkSettings, use_settings
 from pureyarp.network.port_core import OpenPorts
 from pureyarp.network.registrations import RegistrationKeeper, is_guest, serve_names, serves_names, stop_serving_names
-from pureyarp.network.settings import Contact, NetworkSettings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import TIMEOUT, wait_until
@@ -95,7 +93,7 @@ def test_a_forgotten_name_is_not_registered_again(name_client, keeper):
     assert not name_client.query("/a").isValid()
 
 
-def test_who_has_lost_a_name_is_told_when_letting_go(name_server, keeper):
+def test_a_lost_name_is_reported_when_it_is_forgotten(name_server, keeper):
     newer = Contact("/a", "tcp", "127.0.0.1", 12346)
     keeper.keep("/a", OURS)
     keeper.keep("/a", newer)
@@ -105,7 +103,7 @@ def test_who_has_lost_a_name_is_told_when_letting_go(name_server, keeper):
     assert not keeper.forget("/a", newer)
 
 
-def test_ports_of_one_network_are_not_told_to_another(name_client, keeper):
+def test_ports_of_one_network_are_not_registered_in_another(name_client, keeper):
     keeper.keep("/a", OURS)
     wait_until(lambda: name_client.query("/a") == OURS)
     other = NameServer(NetworkSettings(name_server_port=0, may_serve_names=False))
@@ -150,7 +148,7 @@ def test_a_name_server_in_its_own_right_is_waited_for(name_server, keeper):
     assert not serves_names()
 
 
-def test_who_may_not_serve_names_does_not(guest, keeper):
+def test_a_process_that_may_not_serve_names_does_not(guest, keeper):
     use_settings(replace(guest.settings, may_serve_names=False))
     keeper.keep("/a", OURS)
     keeper.check()
@@ -250,7 +248,7 @@ def test_this_process_serves_names_until_it_stops(caplog):
     wait_until(lambda: not threads_named("yarp"))
 
 
-def test_who_comes_second_leaves_it_to_the_first(name_server):
+def test_the_second_process_leaves_the_names_to_the_first(name_server):
     assert not serve_names(name_server.settings)
     assert not serves_names()
 

@@ -22,7 +22,7 @@ from pureyarp.network.settings import (
     use_settings,
     write_name_server_file,
 )
-from pureyarp.wire.elements import WireFamily
+from pureyarp.wire import WireFamily
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ from pureyarp.wire.elements import WireFamily
         ("127.0.0.1:10002", "127.0.0.1:10002", "", "", -1),
     ],
 )
-def test_a_text_tells_name_carrier_and_address(text, name, carrier, host, port):
+def test_a_text_holds_name_carrier_and_address(text, name, carrier, host, port):
     contact = Contact.fromString(text)
     assert (contact.getRegName(), contact.getCarrier(), contact.getHost(), contact.getPort()) == (
         name,
@@ -106,7 +106,7 @@ def test_without_files_and_variables_the_name_server_is_on_loopback(environment)
 
 
 @pytest.mark.parametrize("text", ["10.1.2.3 10100 yarp\n", "10.1.2.3 10100", "[name]\nhost 10.1.2.3\nport 10100\n"])
-def test_the_file_tells_the_address_in_either_form(environment, text):
+def test_the_file_holds_the_address_in_either_form(environment, text):
     path = write(environment, "yarp.conf", text)
     settings = load_settings(environment)
     assert (settings.name_server_host, settings.name_server_port) == ("10.1.2.3", 10100)
@@ -141,7 +141,7 @@ def test_the_folder_is_that_of_xdg_unless_yarp_has_its_own(tmp_path, environment
         ("[name]\nhost 10.1.2.3\n", "must hold address, port and mode"),
     ],
 )
-def test_a_file_that_tells_no_address_is_named(environment, text, complaint):
+def test_a_file_without_an_address_is_named(environment, text, complaint):
     path = write(environment, "yarp.conf", text)
     with pytest.raises(SettingsError, match=complaint) as raised:
         load_settings(environment)
@@ -237,7 +237,7 @@ def test_ports_that_a_distant_name_server_cannot_hand_out_are_warned_of_once(env
     ("host", "expected"),
     [("127.0.0.1", True), ("127.1.2.3", True), ("localhost", True), ("10.0.0.1", False), ("robot", False)],
 )
-def test_loopback_is_told_from_other_hosts(host, expected):
+def test_loopback_is_distinguished_from_other_hosts(host, expected):
     assert is_loopback(host) is expected
 
 

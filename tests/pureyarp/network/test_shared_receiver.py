@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.buffered_ports import BufferedPortBottle
+from pureyarp.network import BufferedPortBottle
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.binary import encode_list
+from pureyarp.wire import encode_list
 from tests.pureyarp.network.local_ports import (
     Inbox,
     address_of,
@@ -78,7 +78,7 @@ def test_one_thread_takes_what_comes_over_many_connections(stack, carrier):
     assert len(threads_named("yarp receiver")) == 1
 
 
-def test_who_stops_in_the_middle_of_a_message_is_left_and_holds_up_nobody(stack, port):
+def test_a_peer_that_stops_in_a_message_is_disconnected_and_delays_no_other(stack, port):
     slow, quick = stranger(stack, port), stranger(stack, port)
     slow.sendall(message(DATA + FIVE)[:30])
     for _ in range(20):
@@ -96,7 +96,7 @@ def test_a_message_may_come_byte_by_byte(stack, port):
     assert port.handler.items == [[5], [5]]
 
 
-def test_who_does_not_read_what_he_is_answered_is_left_and_holds_up_nobody(stack, port):
+def test_a_peer_that_does_not_read_its_answers_is_disconnected_and_delays_no_other(stack, port):
     deaf, quick = stranger(stack, port, room=2048), stranger(stack, port)
     port.inputs.all()[0]._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
     with pytest.raises(ConnectionError):
@@ -110,7 +110,7 @@ def ask_for_ever(sock: socket.socket) -> None:
         sock.sendall(message(CALL + FIVE) * 500)
 
 
-def test_who_asks_where_nothing_is_answered_gets_an_empty_answer(stack, port):
+def test_a_request_without_a_replier_gets_an_empty_answer(stack, port):
     sock = stranger(stack, port)
     sock.sendall(message(CALL + FIVE))
     assert receive(sock, 16) == struct.pack("<ii", 256, 0) + ACKNOWLEDGEMENT

@@ -5,11 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage
+from pureyarp.wire import decode_name, encode_name, name_size
 from pureyarp.wire.binary import (
     ADMINISTRATION,
     CALL,
     DATA,
-    FAREWELL,
+    QUIT,
     PortCommand,
     decode_command,
     encode_command,
@@ -21,7 +22,6 @@ from pureyarp.wire.binary import (
     parse_command,
     yarp_number,
 )
-from pureyarp.wire.carriers import decode_name, encode_name, name_size
 from tests.middleware.recorded_messages import recording
 
 
@@ -30,7 +30,7 @@ from tests.middleware.recorded_messages import recording
     [
         (CALL, "00 00 00 00 7E 64 00 01"),
         (DATA, "00 00 00 00 7E 44 00 01"),
-        (FAREWELL, "02 00 00 00 7E 00 00 01 71 00"),
+        (QUIT, "02 00 00 00 7E 00 00 01 71 00"),
         (ADMINISTRATION, "02 00 00 00 7E 00 00 01 61 00"),
         (PortCommand("D", "5 1700000000.5"), "11 00 00 00 7E 00 00 01" + b"D 5 1700000000.5\0".hex()),
         (PortCommand("/", "port"), "06 00 00 00 7E 00 00 01" + b"/port\0".hex()),
@@ -189,5 +189,5 @@ def test_a_name_that_is_too_long_is_cut():
         ("", None),
     ],
 )
-def test_an_acknowledgement_is_told_from_a_list(start, is_one):
+def test_an_acknowledgement_is_distinguished_from_a_list(start, is_one):
     assert is_acknowledgement(bytes.fromhex(start)) is is_one
