@@ -100,16 +100,26 @@ SEES_YARP = {"yarp_modules", "experiments", "cli"}
 
 @pytest.mark.parametrize("path", sorted(PUREYARP.rglob("*.py")), ids=lambda path: str(path.relative_to(PUREYARP)))
 def test_pureyarp_needs_numpy_and_the_standard_library_alone(path):
-    if path.parts[-2] in {"devices", "interfaces"}:  # the vocabulary of control boards is still in the middleware
-        return
     for name in imported_names(path):
         top = name.split(".")[0]
         assert top in {"pureyarp", "numpy"} or top in sys.stdlib_module_names, f"{path}: {name}"
 
 
+def test_only_the_middleware_imports_pureyarp():
+    outside = {
+        f"{path}: {name}"
+        for path in sources_in_rooms()
+        for name in imported_names(path)
+        if name.split(".")[0] == "pureyarp" and room_of(path) != "middleware"
+    }
+    assert outside == set(), "what other rooms need of pureyarp is a name of gradiva.middleware"
+
+
 @pytest.mark.parametrize("room", sorted(SEES_YARP))
 def test_rooms_that_use_the_middleware_catch_its_errors_as_they_catch_those_of_gradiva(room):
     for path in sorted((MODULES / room).rglob("*.py")):
+        if not any(name.startswith(("gradiva.middleware", "gradiva.yarp_modules")) for name in imported_names(path)):
+            continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             caught: list[ast.expr | None] = []
             if isinstance(node, ast.ExceptHandler):

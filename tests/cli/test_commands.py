@@ -1,13 +1,18 @@
-"""The commands that do not walk."""
+"""The root of the command line: help, robots, doctor, experiments, modules."""
 
+import io
 import json
 import sys
 
 import pytest
+from rich.console import Console
 
 from gradiva import __version__
-from gradiva.cli import checks
+from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
+from gradiva.cli.experiment import print_rows
+from gradiva.cli.main import run
+from gradiva.yarp_modules.module_process import MODULES
 
 
 def test_help_lists_the_commands(gradiva):
@@ -63,7 +68,7 @@ def test_a_broken_robot_is_named_and_the_others_are_listed(gradiva, monkeypatch,
     assert any(no_model in line for line in lines)
 
 
-def test_a_new_robot_is_written_and_told(gradiva, monkeypatch, tmp_path):
+def test_a_new_robot_is_written_and_described(gradiva, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     urdf = "example-robot-data:talos_data/robots/talos_reduced.urdf"
     status, out, _ = gradiva(
@@ -79,14 +84,14 @@ def test_a_new_robot_is_written_and_told(gradiva, monkeypatch, tmp_path):
     )
 
 
-def test_a_robot_whose_package_is_missing_says_what_to_install(gradiva, monkeypatch):
+def test_a_robot_whose_package_is_missing_names_the_package(gradiva, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     status, out, _ = gradiva("robots")
     assert status == 1
     assert "icub-models==2.8.1" in " ".join(out.split())
 
 
-def test_a_model_package_that_cannot_be_loaded_is_told_in_one_line(gradiva, monkeypatch, tmp_path):
+def test_a_model_package_that_cannot_be_loaded_is_one_line(gradiva, monkeypatch, tmp_path):
     (tmp_path / "icub_models.py").write_text('raise ImportError("libbroken.so: cannot be opened\\nmore of it")')
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "icub_models", raising=False)
@@ -157,17 +162,71 @@ def test_a_missing_compiler_is_a_warning(monkeypatch):
 def test_a_name_server_that_is_not_there_is_no_trouble(monkeypatch, tmp_path):
     (tmp_path / "yarp.conf").write_text("127.0.0.1 1 yarp\n")
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("GRADIVA_YARP", "embedded")
+    monkeypatch.setenv("GRADIVA_YARP", "pureyarp")
     monkeypatch.delenv("YARP_NAMESPACE", raising=False)
     finding = checks.check_yarp()
     where = f"127.0.0.1:1 (from {tmp_path / 'yarp.conf'})"
-    assert (finding.verdict, finding.text) == ("ok", f"YARP: the embedded one; no name server answers at {where}")
+    assert (finding.verdict, finding.text) == ("ok", f"YARP: pureyarp; no name server answers at {where}")
 
 
-def test_a_file_that_tells_no_name_server_is_a_warning(monkeypatch, tmp_path):
+def test_a_file_without_a_name_server_is_a_warning(monkeypatch, tmp_path):
     (tmp_path / "yarp.conf").write_text("somewhere\n")
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
     monkeypatch.delenv("YARP_NAMESPACE", raising=False)
     finding = checks.check_yarp()
     assert finding.verdict == "warn"
     assert "yarp.conf" in finding.text
+
+
+def printed(rows):
+    stream = io.StringIO()
+    print_rows(Console(file=stream, width=100), rows, "force [N]")
+    return stream.getvalue()
+
+
+def row(outcome, reason, **inputs):
+    return {**inputs, "paper": 1.0, "value": 1.0, "outcome": outcome, "reason": reason}
+
+
+def test_only_reasons_that_say_something_stand_below_the_table():
+    rows = [row("met", "", k=1), row("failed", "0.5 away", k=2), row("walked", "done", k=3)]
+    below = printed(rows).splitlines()[4:]
+    assert below == ["2: 0.5 away"]
+
+
+def test_values_common_to_all_rows_are_printed_once():
+    assert printed([row("met", "", k=1, gain=7.0), row("met", "", k=2, gain=7.0)]).splitlines()[0] == "gain 7"
+
+
+def test_the_list_names_every_module(capsys):
+    assert run(["module", "--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == list(MODULES)
+
+
+def test_wrong_input_is_one_line_and_status_two(capsys):
+    for arguments in (
+        ["module"],
+        ["module", "walkin", "--robot", "talos"],
+        ["module", "walking"],
+        ["module", "walking", "--robot", "nobody"],
+        ["module", "walking", "--robot", "icub_v2_7", "--sped", "1"],
+        ["module", "walking", "--robot", "icub_v2_7", "--from", "nowhere.toml"],
+    ):
+        assert run(arguments) == 2, arguments
+        error = capsys.readouterr().err
+        assert error.startswith("error: ")
+        assert error.count("\n") == 1
+
+
+def test_a_module_has_its_own_help(capsys):
+    assert run(["module", "walking", "--help"]) == 0
+    assert "gradiva-walking" in capsys.readouterr().out
+
+
+def test_every_module_has_a_program(monkeypatch, capsys):
+    for title in MODULES:
+        monkeypatch.setattr(sys, "argv", [f"gradiva-{title}", "--help"])
+        with pytest.raises(SystemExit, match="0"):
+            getattr(module_scripts, title)()
+        assert f"gradiva-{title.replace('_', '-')}" in capsys.readouterr().out

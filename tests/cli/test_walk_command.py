@@ -67,7 +67,7 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     assert result["outcome"] == "walked"
     assert (result["robot"], result["control"], result["model"]) == ("icub_v2_7", "position", "dcm")
     assert result["seed"] == 3
-    assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --seed 3"
+    assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --control position --model dcm --seed 3"
     assert result["goal_error_m"] < 0.05
     assert result["mean_speed_mps"] < result["walking_speed_mps"] < result["peak_speed_mps"]
     assert result["peak_speed_mps"] < 1.1 * result["commanded_speed_mps"]
@@ -123,7 +123,8 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --push chest,0,90,0,6,0.1",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
+        " --push chest,0,90,0,6,0.1",
         "push of 90 N on chest",
         result["diagnosis"]["advice"].replace("&", "&amp;"),
     ):

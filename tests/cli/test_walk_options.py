@@ -1,17 +1,46 @@
-"""From options to requests."""
+"""Options of a walk become a request; warnings about settings without effect; the command that repeats it."""
 
+import inspect
 import math
 
 import numpy as np
 import pytest
 
-from gradiva.cli.walk_options import WalkOptions, parse_goal, parse_push, read_path
+from gradiva.cli.walk import walk
+from gradiva.cli.walk_options import WalkOptions, idle_settings, parse_goal, parse_push, read_path
 from gradiva.common import ConfigError, ControlMode
 from gradiva.estimation import BaseSource
 from gradiva.experiments import create_run
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
+from gradiva.setup import load_setup
 from gradiva.simulation import GroundKind
-from gradiva.walking import GroundModel, SimplifiedModel
+from gradiva.walking import GroundModel
+
+POSITION: list[str] = []
+RIGID = ['walking.control="torque"']
+SOFT = [*RIGID, 'simulation.ground.kind="viscoelastic"']
+OF_THE_RESULT = {"view", "record", "film_size", "camera", "out", "json_to"}  # what is done with it
+ELSEWHERE = ["--robot", "talos", "--goal", "1,0.5", "--duration", "30"]
+WORDS = {
+    "robot": ["--robot", "talos"],
+    "speed": ["--speed", "-0.12"],
+    "lateral": ["--lateral", "0.05"],
+    "turn": ["--turn", "-12.5"],
+    "goal": ["--goal", "1,-0.5,90"],
+    "path": ["--path", "path.csv", "--speed", "0.15"],
+    "duration": ["--duration", "4.25"],
+    "control": ["--control", "velocity"],
+    "model": ["--model", "dcm_mpc"],
+    "from_files": ["--from", "a.toml", "--from", "b.toml"],
+    "settings": ["--set", "walking.period=0.005", "--set", 'walking.model="dcm_mpc"'],
+    "ground": ["--ground", "penalty"],
+    "stiffness": ["--control", "torque", "--ground", "soft", "--stiffness", "1.25e6"],
+    "damping": ["--control", "torque", "--ground", "soft", "--damping", "1234.5"],
+    "slope": ["--slope", "2.5,-90"],
+    "push": ["--push", "chest,0,30,0,4,0.1", "--push", "chest,0,-30,0,6,0.1"],
+    "noise": ["--noise"],
+    "seed": ["--seed", "7"],
+}
 
 
 def request(**options):
@@ -81,7 +110,7 @@ def test_pushes_reach_the_simulation_and_the_tables_of_the_run():
 
 def test_model_and_control_are_chosen():
     walking = request(model="dcm_mpc", control="velocity").setup.walking.walking
-    assert (walking.model, walking.control) == (SimplifiedModel.DCM_MPC, ControlMode.VELOCITY)
+    assert (walking.model, walking.control) == ("dcm_mpc", ControlMode.VELOCITY)
 
 
 def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_path):
@@ -95,10 +124,16 @@ def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_pa
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "--robot icub_v2_7 --speed 0.19 --duration 10"),
-        ({"speed": 0.0, "duration": 2.0, "seed": 3}, "--robot icub_v2_7 --speed 0 --duration 2 --seed 3"),
-        ({"lateral": -0.05, "turn": 18.0}, "--robot icub_v2_7 --lateral -0.05 --turn 18 --duration 10"),
-        ({"goal": "1,-0.5,90"}, "--robot icub_v2_7 --goal 1,-0.5,90"),
+        ({}, "--robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm"),
+        (
+            {"speed": 0.0, "duration": 2.0, "seed": 3},
+            "--robot icub_v2_7 --speed 0 --duration 2 --control position --model dcm --seed 3",
+        ),
+        (
+            {"lateral": -0.05, "turn": 18.0},
+            "--robot icub_v2_7 --lateral -0.05 --turn 18 --duration 10 --control position --model dcm",
+        ),
+        ({"goal": "1,-0.5,90"}, "--robot icub_v2_7 --goal 1,-0.5,90 --control position --model dcm"),
     ],
 )
 def test_the_words_that_repeat_a_walk_are_kept(options, words):
@@ -141,3 +176,103 @@ def test_the_ground_of_a_file_is_kept_and_may_be_made_softer(tmp_path):
     setup = request(files=(str(file),), stiffness=1e6).setup
     assert (setup.simulation.ground.kind, setup.simulation.viscoelastic.stiffness) == (GroundKind.VISCOELASTIC, 1e6)
     assert request(files=(str(file),), ground="rigid").setup.simulation.ground.kind == GroundKind.RIGID
+
+
+def lines(setting, choices):
+    return idle_settings([setting], load_setup("icub_v2_7", [*choices, setting]))
+
+
+@pytest.mark.parametrize(
+    ("setting", "choices", "warning"),
+    [
+        (
+            'rigid_torque_control.form="full"',
+            POSITION,
+            "rigid_torque_control.… has no effect in this walk, it needs --control torque",
+        ),
+        (
+            "torque_control.torque_rate=3000",
+            POSITION,
+            "torque_control.… has no effect in this walk, it needs --control torque",
+        ),
+        ('rigid_torque_control.form="full"', SOFT, 'torque_control.ground="rigid"'),
+        ("compliant_torque_control.search_speed=0.04", RIGID, 'torque_control.ground="compliant"'),
+        ("contact_estimator.stiffness=1e6", RIGID, "contact_estimator.…"),
+        ("dcm_mpc.horizon=1.0", POSITION, "--model dcm_mpc"),
+        ("simulation.viscoelastic.stiffness=1e6", RIGID, "--ground soft"),
+        ("simulation.penalty.damping=200.0", POSITION, "--ground penalty"),
+        ("joypad.deadzone=0.2", POSITION, "gradiva module"),
+    ],
+)
+def test_a_setting_without_effect_is_reported_with_what_it_needs(setting, choices, warning):
+    (line,) = lines(setting, choices)
+    assert line.startswith("warning: --set ")
+    assert warning in line
+
+
+@pytest.mark.parametrize(
+    ("setting", "choices"),
+    [
+        ('rigid_torque_control.form="full"', RIGID),
+        ("torque_control.torque_rate=3000", SOFT),
+        ("compliant_torque_control.search_speed=0.04", SOFT),
+        ("contact_estimator.stiffness=1e6", SOFT),
+        ("simulation.viscoelastic.stiffness=1e6", SOFT),
+        ("dcm_mpc.horizon=1.0", ['walking.model="dcm_mpc"']),
+        ("planner.swing_height=0.03", POSITION),
+    ],
+)
+def test_a_table_that_is_read_gives_no_warning(setting, choices):
+    assert lines(setting, choices) == []
+
+
+def test_a_table_is_warned_about_once():
+    settings = ["dcm_mpc.horizon=1.0", "dcm_mpc.horizon=1.5"]
+    assert len(idle_settings(settings, load_setup("icub_v2_7", settings))) == 1
+
+
+@pytest.fixture
+def options_of(gradiva, monkeypatch, tmp_path):
+    """Return a function from the words of a command to the options that it takes them for."""
+    (tmp_path / "path.csv").write_text("0.5,0\n1.0,0.5\n")
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.toml").write_text("[dcm_controller]\nproportional_gain = 1.5\n")
+    taken = []
+    monkeypatch.setattr("gradiva.cli.walk_session.walk_session", lambda options, *result: taken.append(options) or 0)
+
+    def parse(words):
+        status, _, err = gradiva("walk", *words)
+        assert status == 0, err
+        return taken.pop()
+
+    return parse
+
+
+def test_every_option_is_looked_at():
+    assert inspect.signature(walk).parameters.keys() == WORDS.keys() | OF_THE_RESULT
+
+
+@pytest.mark.parametrize("option", WORDS)
+def test_the_command_of_a_walk_repeats_it(options_of, option):
+    first = options_of(WORDS[option]).request()
+    again = options_of(first.arguments).request()
+    assert again.arguments == first.arguments
+    assert again.setup.tables == first.setup.tables
+    assert str(again.command) == str(first.command)
+    assert (again.seed, again.setup.simulation.pushes) == (first.seed, first.setup.simulation.pushes)
+
+
+@pytest.mark.parametrize("option", WORDS)
+def test_typed_options_are_in_the_command(options_of, option):
+    arguments = options_of(WORDS[option]).request().arguments
+    assert set(WORDS[option]) <= {word.replace("1250000", "1.25e6") for word in arguments}
+
+
+def test_control_and_model_are_written_out_wherever_they_were_chosen(options_of):
+    words = options_of(["--set", 'walking.control="torque"']).request().arguments
+    assert words[words.index("--control") + 1] == "torque"
+    assert words[words.index("--model") + 1] == "dcm"
+
+
+def test_options_of_the_result_are_not_in_the_command(options_of):
+    assert "--out" not in options_of([*ELSEWHERE, "--out", "elsewhere", "--json", "-"]).request().arguments

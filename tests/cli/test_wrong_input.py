@@ -172,7 +172,7 @@ def test_other_commands_refuse(gradiva, tmp_path, arguments, text):
     assert_refused(*gradiva(*arguments), text)
 
 
-def test_a_missing_model_package_says_what_to_install(gradiva, monkeypatch):
+def test_a_missing_model_package_is_named(gradiva, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert_refused(*gradiva("walk"), "the model package is not installed: pip install 'icub-models==2.8.1'")
 

@@ -16,9 +16,7 @@ from gradiva.experiments.private_network import (
     measure_strict_stream,
     private_network,
 )
-from gradiva.middleware import NetworkError
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings
+from gradiva.middleware import NameServer, NetworkError, NetworkSettings
 
 
 @pytest.fixture(scope="module")

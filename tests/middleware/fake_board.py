@@ -9,17 +9,9 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware.control_board import (
-    CommandKind,
-    ControlMode,
-    InteractionMode,
-    JointData,
-    PidType,
-    StreamedCommand,
-)
-from gradiva.middleware.control_board.control_board_device import INTERFACES, ControlBoardDevice, Joints
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.parameter_table import Key, ParameterTable
+from pureyarp.devices.control_board_device import INTERFACES, ControlBoardDevice, Joints, Key, ParameterTable
+from pureyarp.devices.control_board_messages import CommandKind, JointData, StreamedCommand
+from pureyarp.devices.control_board_protocol import ControlMode, Feature, InteractionMode, PidType
 
 REFERENCES = {
     CommandKind.POSITION_DIRECT: Feature.POSITION_REFERENCE,

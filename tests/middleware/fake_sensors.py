@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
+from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
 
 NAME = "/robot/sensors"
 SENSORS = {

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask, carrier_between, is_there, registered_names
+from gradiva.middleware.network import ask, carrier_between, is_there, registered_names
 
 pytestmark = pytest.mark.usefixtures("own_name_server")
 

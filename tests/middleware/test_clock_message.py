@@ -8,7 +8,7 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.clock_message import ClockMessage, follow_clock, is_ticking
+from gradiva.middleware.network import ClockMessage, follow_clock, is_ticking
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.elements import WireFamily
 from tests.waiting import TIMEOUT

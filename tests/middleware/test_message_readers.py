@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gradiva.middleware import yarp
-from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.message_readers import CommandReader, RequestReader
+from gradiva.middleware.bottles import CommandReader, RequestReader, fill_bottle
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter, line_of
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.elements import PlainList, encode_vocab

@@ -2,7 +2,7 @@
 
 import threading
 
-from gradiva.middleware.periodic_publisher import PeriodicPublisher
+from gradiva.middleware.publishing import PeriodicPublisher
 from tests.waiting import TIMEOUT, wait_until
 
 

@@ -6,7 +6,8 @@ import math
 
 import pytest
 
-from gradiva.middleware.analog_sensors import (
+from gradiva.middleware.vectors_collection import values_messages, values_to_items
+from pureyarp.devices.analog_sensors_client import (
     SensorClass,
     SensorMeasurement,
     measurements_messages,
@@ -14,11 +15,10 @@ from gradiva.middleware.analog_sensors import (
     numbers_of,
     sizes_of,
 )
-from gradiva.middleware.recurring_messages import RecurringMessages
-from gradiva.middleware.vectors_collection.vectors_message import values_messages, values_to_items
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.elements import TypedList, WireFamily
+from pureyarp.wire.recurring_messages import RecurringMessages
 from pureyarp.wire.text import to_text
 
 MIXED = RecurringMessages(lambda numbers: ["x", TypedList(float, numbers[:2]), 7, [*numbers[2:], "y"]], 4)

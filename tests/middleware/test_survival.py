@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.periodic_publisher import PeriodicPublisher
 from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware.publishing import PeriodicPublisher
 from pureyarp.data.values import Property
 from pureyarp.data.vectors import DVector
 from pureyarp.devices.poly_driver import PolyDriver

@@ -89,7 +89,7 @@ def test_a_compilation_that_is_interrupted_leaves_no_folder_and_no_process(tmp_p
         os.killpg(group, 0)
 
 
-def test_a_program_tells_its_status_and_its_errors():
+def test_a_program_returns_its_status_and_its_errors():
     assert run_tidily(["sh", "-c", "echo no >&2; exit 3"], timeout=60.0) == (3, "no\n")
 
 
@@ -114,7 +114,7 @@ def test_the_handler_of_the_signal_is_put_back():
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-def test_a_handler_of_somebody_else_stays(monkeypatch):
+def test_a_handler_that_was_there_stays(monkeypatch):
     mine = signal.signal(signal.SIGTERM, lambda number, frame: None)
     try:
         theirs = signal.getsignal(signal.SIGTERM)

@@ -70,7 +70,7 @@ def test_an_override_that_means_nothing_is_named(override, message):
         load_setup("icub_v2_7", [override])
 
 
-def test_torque_control_brings_its_files_with_it_whoever_chooses_it(tmp_path):
+def test_torque_control_brings_its_files_wherever_it_is_chosen(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text('[walking]\ncontrol = "torque"\n')
     plain, by_file = load_setup("talos"), load_setup("talos", files=[file])

@@ -53,7 +53,7 @@ def test_force_torque_sensors_of_the_urdf_are_used_and_others_simulated():
     assert "no force-torque sensors in the feet: left_foot_ft, right_foot_ft are simulated at the soles" in draft.notes
 
 
-def test_a_robot_with_bad_inertias_is_described_walks_and_says_what_was_done(tmp_path, monkeypatch):
+def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     draft = draft_of("romeo", ROMEO)
     assert draft.notes[-1].startswith(

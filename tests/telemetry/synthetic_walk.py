@@ -1,4 +1,4 @@
-"""A walk that nobody walked: smooth curves with the signals, sizes and names of a real log."""
+"""Synthesise the log of a walk: smooth curves with the signals, sizes and names of a real log."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ JOINTS = (
     *(f"{side}_{joint}" for side in "lr" for joint in LEG),
 )
 STEP_TIME, STEP_LENGTH, HALF_WIDTH, COM_HEIGHT = 0.8, 0.12, 0.08, 0.53  # s, m, m, m
-DOUBLE_SUPPORT = 0.2  # share of a step
+DOUBLE_SUPPORT = 0.2  # fraction of a step
 FREQUENCY = np.sqrt(9.81 / COM_HEIGHT)  # rad/s
 WEIGHT = 324.0  # N
 

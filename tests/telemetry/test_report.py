@@ -1,20 +1,24 @@
+"""Plots of a report and its page."""
+
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from synthetic_walk import JOINTS, walk_log, walk_result
+from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
 from gradiva.telemetry import RunFolder, SignalLog, write_report
 from gradiva.telemetry.plot_style import thin
 from gradiva.telemetry.plots import PLOTS, plot_joints
 from gradiva.telemetry.report import heading, number, tiles
-from gradiva.telemetry.time_plots import plot_attitude, plot_drift
+from gradiva.telemetry.time_plots import plot_attitude, plot_drift, plot_leg_torques
 from gradiva.telemetry.walk_record import WalkRecord
+
+EVENT = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
 
 
 class Outline(HTMLParser):
-    """Collects what a page asks for and whether its elements close."""
+    """Collect the requests of a page and whether its elements close."""
 
     def __init__(self, text):
         super().__init__()
@@ -42,40 +46,64 @@ def new_run(folder, log, result):
     return run
 
 
-def test_the_page_has_all_plots_and_asks_for_nothing(run):
-    text = write_report(run).read_text()
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page of a run of 25 s with all signals, safety events and a title that is markup."""
+    result = walk_result() | {"title": "<script>alert(1)</script>", "safety_events": ["a < b", EVENT]}
+    return write_report(new_run(tmp_path_factory.mktemp("runs"), walk_log(25.0), result))
+
+
+@pytest.fixture(scope="module")
+def poor_page(tmp_path_factory):
+    """The page of a run without a result, and without the signals of ZMP reference, soft ground and simulation."""
+    lacking = [name for name in walk_log(1.0) if name == "zmp::desired" or "contact::" in name or "simulation" in name]
+    return write_report(new_run(tmp_path_factory.mktemp("runs"), walk_log(2.0, without=lacking), {})).read_text()
+
+
+def test_the_page_has_all_plots_and_loads_nothing(page):
+    text = page.read_text()
     outline = Outline(text)
     assert outline.headings == [plot.title for plot in PLOTS]
     assert outline.open == []
     assert all(request.startswith("#") for request in outline.requests)
-    assert "<script" not in text
     assert "url(http" not in text
     assert "@import" not in text
 
 
-def test_the_page_tells_outcome_figures_and_configuration(run):
-    text = write_report(run).read_text()
+def test_the_page_shows_outcome_figures_and_configuration(page):
+    text = page.read_text()
     for part in ("walked", "stood for two seconds after the last step", "3.61", "15.3", "speed = 0.15"):
         assert part in text
 
 
-def test_the_page_of_a_long_run_is_small(tmp_path):
-    page = write_report(new_run(tmp_path, walk_log(25.0), walk_result()))
+def test_the_page_of_a_long_run_is_small(page):
     assert page.stat().st_size < 2_000_000
 
 
-def test_plots_without_signals_are_left_out_and_say_so(tmp_path):
-    lacking = ("zmp::desired", *(name for name in walk_log(1.0) if name.startswith("simulation")))
-    text = write_report(new_run(tmp_path, walk_log(2.0, without=lacking), walk_result())).read_text()
-    assert "“Zero moment point” is left out: the log has no zmp::desired." in text
-    assert "“Estimate against truth” is left out" in text
-    assert "Zero moment point" not in Outline(text).headings
+def test_text_of_a_run_cannot_become_markup(page):
+    text = page.read_text()
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)" in text
 
 
-def test_nobody_misses_the_plot_of_soft_ground_on_other_grounds(tmp_path):
-    lacking = [name for name in walk_log(1.0) if "::contact::" in name]
-    text = write_report(new_run(tmp_path, walk_log(2.0, without=lacking), walk_result())).read_text()
-    assert "Soft ground" not in text
+def test_safety_events_are_listed(page):
+    text = page.read_text()
+    assert "a &lt; b" in text
+    assert "4.20 s, tilt: the base is tilted by 40° (freeze)" in text
+
+
+def test_plots_without_signals_are_left_out_and_named(poor_page):
+    assert "“Zero moment point” is left out: the log has no zmp::desired." in poor_page
+    assert "“Estimate against truth” is left out" in poor_page
+    assert "Zero moment point" not in Outline(poor_page).headings
+
+
+def test_the_plot_of_soft_ground_is_left_out_silently_on_other_grounds(poor_page):
+    assert "Soft ground" not in poor_page
+
+
+def test_a_result_without_figures_leaves_the_plots(poor_page):
+    assert "Joints" in Outline(poor_page).headings
 
 
 @pytest.mark.parametrize("ticks", [0, 1])
@@ -88,11 +116,6 @@ def test_a_run_that_never_began_has_a_report(tmp_path, ticks):
     assert Outline(text).headings == []
 
 
-def test_a_result_without_figures_is_no_hindrance(tmp_path):
-    outline = Outline(write_report(new_run(tmp_path, walk_log(2.0), {})).read_text())
-    assert "Joints" in outline.headings
-
-
 def test_a_fall_with_not_a_numbers_is_drawn(tmp_path):
     whole = walk_log(4.0)
     signals = {name: whole[name].copy() for name in whole}
@@ -102,19 +125,6 @@ def test_a_fall_with_not_a_numbers_is_drawn(tmp_path):
         write_report(new_run(tmp_path, SignalLog.from_arrays(whole.times, signals), walk_result())).read_text()
     )
     assert outline.headings == [plot.title for plot in PLOTS]
-
-
-def test_text_of_a_run_cannot_become_markup(tmp_path):
-    result = walk_result() | {"reason": "<script>alert(1)</script>", "safety_events": ["a < b"]}
-    text = write_report(new_run(tmp_path, walk_log(1.0), result)).read_text()
-    assert "<script" not in text
-    assert "a &lt; b" in text
-
-
-def test_safety_events_are_told(tmp_path):
-    event = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
-    text = write_report(new_run(tmp_path, walk_log(1.0), walk_result() | {"safety_events": [event]})).read_text()
-    assert "4.20 s, tilt: the base is tilted by 40° (freeze)" in text
 
 
 def test_the_drift_is_that_of_the_odometry_where_the_log_has_it(log):
@@ -151,13 +161,13 @@ def test_a_run_without_log_is_refused_by_name(run):
         write_report(run)
 
 
-def test_the_badge_tells_good_from_bad():
+def test_the_badge_distinguishes_good_from_bad():
     assert 'class="outcome good">walked' in heading({"outcome": "walked"}, "run")
     assert 'class="outcome bad">fell' in heading({"outcome": "fell"}, "run")
     assert 'class="outcome open">stopped' in heading({"outcome": "stopped"}, "run")
 
 
-def test_numbers_are_written_for_people():
+def test_numbers_are_rounded_and_grouped():
     assert number(0.0215, 1e3, 1) == "21.5"
     assert number(-1204.0, 1.0, 0) == "−1\u202f204"
     assert number(-0.004, 1.0, 2) == "0.00"
@@ -193,3 +203,23 @@ def test_sole_and_limits_come_from_the_result(run):
     record = WalkRecord.read(run)
     assert record.joint_limits is None
     assert record.sole.x[0] < 0.0 < record.sole.x[1]
+
+
+def dashed(axis):
+    return sorted(drawn.get_ydata()[0] for drawn in axis.lines if drawn.is_dashed())
+
+
+def test_each_panel_has_a_joint_of_both_legs_with_its_limits(log):
+    figure = plot_leg_torques(WalkRecord(log, JOINTS, walk_result()))
+    assert [axis.get_title() for axis in figure.axes] == [f"{joint} [N·m], limit ±5" for joint in LEG]
+    left, right = (figure.axes[0].lines[row].get_ydata() for row in range(2))
+    column = JOINTS.index("l_hip_pitch")
+    assert np.max(left) == pytest.approx(np.max(log["joints_state::torques::command"][:, column]))
+    assert not np.array_equal(left, right)
+    assert dashed(figure.axes[0]) == [-5.0, 5.0]
+
+
+def test_a_limit_that_is_far_away_stands_in_the_title_alone(log):
+    figure = plot_leg_torques(WalkRecord(log, JOINTS, walk_result() | {"torque_limits": [50.0] * len(JOINTS)}))
+    assert dashed(figure.axes[0]) == []
+    assert "limit ±50" in figure.axes[0].get_title()

@@ -27,7 +27,7 @@ def test_two_runs_of_one_second_have_two_folders(tmp_path):
     assert all(run.is_dir() for run in runs)
 
 
-def test_the_folder_tells_when_and_what(tmp_path):
+def test_the_folder_is_named_by_time_and_robot(tmp_path):
     run = RunFolder.create(tmp_path / "runs", "icub v2/7: dcm", {})
     assert run.path.parent == tmp_path / "runs"
     date, clock, title = run.name.split("-", 2)

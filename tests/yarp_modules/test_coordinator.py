@@ -1,7 +1,6 @@
 import pytest
 
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import as_items, yarp
 from gradiva.walking import PlanReply, WalkingState
 from gradiva.yarp_modules.coordinator_commands import FreeSpace, parse_command
 from tests.yarp_modules.walking_double import OK, WalkingDouble

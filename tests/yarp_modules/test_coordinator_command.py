@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from gradiva.middleware import MalformedMessage, yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import MalformedMessage, as_items, yarp
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word, parse_command
 from tests.pureyarp.wire.element_strategies import any_items

@@ -3,8 +3,7 @@ import threading
 import pytest
 
 from gradiva.common import PlanningError
-from gradiva.middleware import NetworkError, yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import NetworkError, as_items, yarp
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_called, ok

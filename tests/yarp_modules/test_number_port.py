@@ -1,7 +1,6 @@
 import pytest
 
-from gradiva.middleware import MalformedMessage, yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import MalformedMessage, as_items, yarp
 from gradiva.yarp_modules.walking_ports import numbers_in
 
 

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items, fill_bottle
-from gradiva.middleware.vectors_collection import VectorsCollectionClient
+from gradiva.middleware import VectorsCollectionClient, as_items, fill_bottle, yarp
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.rpc_commands import is_ok, word

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from gradiva.common import ControlClock
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import as_items, yarp
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.walking import PlanningService, WalkingController, WalkingLayers

@@ -16,15 +16,11 @@ from pathlib import Path
 from gradiva.cli.doctor import plugin_findings
 from gradiva.cli.yarp.failures import address_of, origin_of
 from gradiva.common.errors import Finding
-from gradiva.middleware import NAMED_ERRORS
-from gradiva.middleware.bindings_choice import chosen_bindings, is_real
+from gradiva.middleware import NAMED_ERRORS, NameClient, NameServerUnreachable, chosen_bindings, is_real, load_settings
 from gradiva.robot_model import FlatFunction, IdynTreeModel, SymbolicDynamics
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup, robot_names
 from gradiva.simulation.film import snapshot
 from gradiva.walking import WalkingLayers
-from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import load_settings
 
 _OPERATORS = {"==": operator.eq, ">=": operator.ge, "<=": operator.le, "<": operator.lt, ">": operator.gt}
 OLDEST_PYTHON = (3, 11)
@@ -166,7 +162,7 @@ def check_yarp() -> Finding:
         return Finding("warn", f"YARP: {error}")
     else:
         answers = "a name server answers"
-    which = f"the bindings in {bindings.__file__}" if is_real(bindings) else "the embedded one"
+    which = f"the bindings in {bindings.__file__}" if is_real(bindings) else "pureyarp"
     return Finding("ok", f"YARP: {which}; {answers} at {address_of(settings)} ({origin_of(settings)})")
 
 

@@ -109,8 +109,7 @@ def _check_robot(robot: str, place: Place, files: list[Path], settings: list[str
 
 def _follow_clock(place: Place) -> None:
     """Use the clock of a simulation that has one: a slow simulation then is slow, but its samples are not old."""
-    from gradiva.middleware.asking import is_there
-    from gradiva.middleware.clock_message import follow_clock
+    from gradiva.middleware import follow_clock, is_there
 
     if place is Place.SIMULATION and is_there(_CLOCK):
         follow_clock(_CLOCK, _CLOCK_TIMEOUT)

@@ -18,10 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.middleware import NameServerUnreachable, NetworkError, SettingsError, yarp
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import NetworkSettings, current_settings, load_settings, use_settings
+from gradiva.middleware import (
+    NameClient,
+    NameServer,
+    NameServerUnreachable,
+    NetworkError,
+    NetworkSettings,
+    SettingsError,
+    current_settings,
+    load_settings,
+    use_settings,
+    yarp,
+)
 
 _LOOK = 0.02  # [s]
 _TIMEOUT = 30.0  # [s] for a process to begin, and to end after its standard input closed

@@ -14,11 +14,8 @@ from typing import Any
 
 from gradiva.common import WalkingError
 from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import ask
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import Element, Vocab32, as_items, ask, yarp
 from gradiva.planner import VelocityCommand
-from pureyarp.wire.elements import Element, Vocab32
 
 TIMEOUT = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
 _LOOK = 0.02  # [s]

@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable
 
 from gradiva.middleware import yarp
-from gradiva.middleware.analog_sensors import (
+from gradiva.middleware.bottles import RequestReader
+from gradiva.middleware.publishing import PeriodicPublisher, send_ready
+from pureyarp.devices.analog_sensors_client import (
     Measurements,
     Metadata,
     measurements_messages,
@@ -14,12 +16,9 @@ from gradiva.middleware.analog_sensors import (
     numbers_of,
     sizes_of,
 )
-from gradiva.middleware.message_readers import RequestReader
-from gradiva.middleware.periodic_publisher import PeriodicPublisher
-from gradiva.middleware.ready_messages import send_ready
-from gradiva.middleware.recurring_messages import RecurringMessage
 from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element, encode_vocab
+from pureyarp.wire.recurring_messages import RecurringMessage
 
 _log = logging.getLogger("gradiva.yarp")
 

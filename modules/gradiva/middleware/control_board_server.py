@@ -8,19 +8,17 @@ from collections.abc import Callable
 from functools import cache
 
 from gradiva.middleware import yarp
-from gradiva.middleware.control_board import JointData, StreamedCommand
-from gradiva.middleware.control_board.control_board_device import ControlBoardDevice
-from gradiva.middleware.control_board.joint_data_message import JointDataMessage
-from gradiva.middleware.control_board.thrift_answers import PROTOCOL_VERSION, VERSION_METHOD, ThriftAnswers
-from gradiva.middleware.control_board.vocab_answers import VocabAnswers
-from gradiva.middleware.message_readers import CommandReader, RequestReader
-from gradiva.middleware.periodic_publisher import PeriodicPublisher
-from gradiva.middleware.ready_messages import send_ready
-from gradiva.middleware.recurring_messages import RecurringMessages
+from gradiva.middleware.bottles import CommandReader, RequestReader
+from gradiva.middleware.publishing import PeriodicPublisher, send_ready
+from pureyarp.devices.control_board_device import ControlBoardDevice
+from pureyarp.devices.control_board_messages import JointData, JointDataMessage, StreamedCommand
+from pureyarp.devices.thrift_dialect import PROTOCOL_VERSION, VERSION_METHOD, ThriftAnswers
+from pureyarp.devices.vocab_dialect import VocabAnswers
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element, TypedList, WireFamily
+from pureyarp.wire.recurring_messages import RecurringMessages
 
 _LARGEST_COUNT = 2**31 - 1
 _logger = logging.getLogger("gradiva.yarp")

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gradiva.middleware import yarp
-from gradiva.middleware.asking import carrier_between, is_there
+from gradiva.middleware.network import carrier_between, is_there
 
 HEALTHY_PERIOD = 2.0  # [s] between two looks at a connection that was there the last time
 

@@ -12,7 +12,6 @@ from gradiva.walking.planning_service import (
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
-    SimplifiedModel,
     TickConfig,
     TorqueControlConfig,
     WalkingConfig,
@@ -31,7 +30,6 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "SimplifiedModel",
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",

@@ -24,8 +24,8 @@ from gradiva.common import (
 )
 from gradiva.planner import Command, WalkingPlan
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
+from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
-from gradiva.walking.model_control import DesiredPendulum
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
@@ -260,8 +260,10 @@ class WalkingController:
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        desired = self._desired_pendulum(state, reference, time)
-        self._obey(layers.safety.note(layers.model_control.findings, time))
+        desired = self._balance_reference(state, reference, time)
+        warning = layers.model_control.warning
+        found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
+        self._obey(layers.safety.note(found, time))
         self._lap("model_control")
         lead = layers.reference_lead
         ahead = self._follower.present_plan.at(time + lead) if lead else reference
@@ -273,17 +275,16 @@ class WalkingController:
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
-    def _desired_pendulum(self, state: RobotState, reference: WalkingReference, time: float) -> DesiredPendulum:
+    def _balance_reference(self, state: RobotState, reference: WalkingReference, time: float) -> BalanceReference:
         layers, plan = self._layers, self._follower.present_plan
-        return layers.model_control.update(
-            state,
+        now = BalancePlan(
             reference,
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
-            self._tick.period,
             layers.swing_momentum.zmp_shift(reference),
-            layers.zmp_without_foot.zmp(state, reference, layers.safety.untrusted_feet),
         )
+        state = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
+        return layers.model_control.update(state, now, time, self._tick.period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
@@ -387,7 +388,7 @@ class WalkingController:
         command: JointCommand,
         reference: WalkingReference | None = None,
         state: RobotState | None = None,
-        desired: DesiredPendulum | None = None,
+        desired: BalanceReference | None = None,
     ) -> WalkingLog:
         if desired is None:
             return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)

@@ -6,9 +6,17 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
-from gradiva.middleware import NAMED_ERRORS, Element, NetworkError, RateLimitedLog, yarp
-from gradiva.middleware.asking import is_there
-from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
+from gradiva.middleware import (
+    NAMED_ERRORS,
+    Element,
+    NetworkError,
+    RateLimitedLog,
+    as_bottle,
+    as_items,
+    fill_bottle,
+    is_there,
+    yarp,
+)
 from gradiva.yarp_modules.module_options import Environment, ModuleOption, ModuleOptions
 from gradiva.yarp_modules.rpc_commands import FAREWELLS, fail, is_called, many, ok, word
 from gradiva.yarp_modules.tick_timing import (

@@ -13,9 +13,7 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from gradiva.middleware import Element, MalformedMessage, NetworkError, RateLimitedLog, yarp
-from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.message_readers import CommandReader
+from gradiva.middleware import CommandReader, Element, MalformedMessage, NetworkError, RateLimitedLog, fill_bottle, yarp
 from gradiva.yarp_modules.message_codec import MessageCodec
 
 _REMEMBERED = 1000  # round trips for the percentiles

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from gradiva.common import ConfigError, nearest_name
-from gradiva.middleware import yarp
-from gradiva.middleware.clock_message import follow_clock
+from gradiva.middleware import follow_clock, yarp
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.module_options import ModuleOptions, parse_options
 

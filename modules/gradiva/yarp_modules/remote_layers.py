@@ -6,8 +6,7 @@ import hashlib
 from dataclasses import dataclass, fields
 
 from gradiva.common import ConfigError
-from gradiva.middleware import Element
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import Element, PersistentConnections
 from gradiva.planner import PlannerConfig
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import Setup
@@ -26,14 +25,7 @@ def planner_fingerprint(config: PlannerConfig) -> str:
 
 def model_control_fingerprint(robot: RobotDescription, config: WalkingConfig) -> str:
     """Return the same of layer 2."""
-    return _fingerprint(
-        robot.sole,
-        config.walking.model,
-        config.dcm_controller,
-        config.dcm_mpc,
-        config.zmp_com_controller,
-        config.gain_schedule,
-    )
+    return _fingerprint(robot.sole, config.balance)
 
 
 def _fingerprint(*configurations: object) -> str:
@@ -109,7 +101,7 @@ class RemoteLayers:
             config.lockstep_timeout if is_lockstep else 0.0,
         )
         self.model_control = RemoteModelControl(
-            walking,
+            walking.balance,
             model_control_fingerprint(setup.robot, walking),
             (self._requests, self._desired),
             config.lockstep_timeout if is_lockstep else config.wait_fraction * walking.walking.period,

@@ -9,9 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import Measurement
-from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, NetworkError, RateLimitedLog, Vocab32, yarp
-from gradiva.middleware.bottles import as_items
-from gradiva.middleware.vectors_collection import VectorsCollectionServer
+from gradiva.middleware import (
+    NAMED_ERRORS,
+    Element,
+    MalformedMessage,
+    NetworkError,
+    RateLimitedLog,
+    VectorsCollectionServer,
+    Vocab32,
+    as_items,
+    yarp,
+)
 from gradiva.walking import WalkingLog, element_names, walking_signals
 
 _LOGGER = logging.getLogger("gradiva.module")

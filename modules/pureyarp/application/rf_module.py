@@ -1,22 +1,175 @@
-"""A module: configured once, updated periodically, asked over RPC, closed in the end."""
+"""Run a module: configured once, updated periodically, asked over RPC, closed in the end."""
 
 from __future__ import annotations
 
 import logging
+import os
+import queue
+import signal
 import threading
+import time
 import traceback
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import Any
 
-from pureyarp.application.module_responder import ModuleResponder, is_farewell
-from pureyarp.application.module_terminal import ModuleTerminal
-from pureyarp.application.periodic_schedule import PeriodicSchedule
 from pureyarp.application.resource_finder import ResourceFinder
-from pureyarp.application.termination_signals import TerminationSignals
 from pureyarp.data.conversions import checked_bool
+from pureyarp.data.streams import ConnectionReader, ConnectionWriter
 from pureyarp.data.values import Bottle
 from pureyarp.network import clock
-from pureyarp.network.ports import Port, RpcServer
+from pureyarp.network.ports import Port, PortReader, RpcServer
+from pureyarp.wire.elements import Vocab32, decode_vocab
+from pureyarp.wire.text import to_text
+
+
+class PeriodicSchedule:
+    """A grid of cycles: lateness below one period is made up for, so that nothing drifts; missed cycles are not.
+
+    Args:
+        start: Of the first cycle, [s].
+    """
+
+    def __init__(self, start: float) -> None:
+        self._due = start
+
+    def time_left(self, period: float, now: float) -> float:
+        """Move on to the next cycle and return how long it is until then, [s], zero when it is late."""
+        due = self._due + period
+        missed_cycles = now - due > period
+        clock_went_back = due - now > 2 * period  # one would do, but for sleeps that end a little early
+        self._due = now if missed_cycles or clock_went_back else due
+        return max(0.0, self._due - now)
+
 
 _LOGGER = logging.getLogger("pureyarp")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_LAST_PATIENT_SIGNAL = 3
+
+
+class TerminationSignals:
+    """While it is entered, SIGINT and SIGTERM call ``stop`` and a fourth one ends the process at once.
+
+    ``stop`` runs in a thread of its own: the signal may come while the main thread holds any lock. Outside the main
+    thread Python has no signals, and nothing happens.
+
+    Args:
+        stop: What ends the module.
+    """
+
+    def __init__(self, stop: Callable[[], object]) -> None:
+        self._stop = stop
+        self._arrived: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # its put() is safe in a signal handler
+        self._previous: dict[signal.Signals, Any] = {}
+        self._count = 0
+
+    def __enter__(self) -> TerminationSignals:
+        if threading.current_thread() is threading.main_thread():
+            self._watcher = threading.Thread(target=self._watch, name="termination signals", daemon=True)
+            self._watcher.start()
+            self._previous = {number: signal.signal(number, self._handle) for number in _SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if self._previous:
+            self._arrived.put(None)
+        self._previous = {}
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._count += 1
+        if self._count > _LAST_PATIENT_SIGNAL:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        self._arrived.put(number)
+
+    def _watch(self) -> None:
+        count = 0
+        while (number := self._arrived.get()) is not None:
+            count += 1
+            name = signal.Signals(number).name
+            if count == 1:
+                _LOGGER.info("%s: the module stops", name)
+                self._stop()
+            else:
+                _LOGGER.warning("%s: the module is stopping; the fourth signal ends it at once", name)
+
+
+_FAREWELLS = ("quit", "exit", "bye")
+_PATIENCE = 1.0  # [s] for replies that are on their way when the module stops
+_SENDING = 0.05  # [s] a port sends a reply after `read` has returned
+
+
+def is_farewell(command: Bottle) -> bool:
+    """Return whether ``command`` asks the module to stop: ``quit``, ``exit`` or ``bye``, as a string or a vocab."""
+    return first_word(command) in _FAREWELLS
+
+
+def first_word(bottle: Bottle) -> str:
+    """Return the first value where it is a string or a vocab, else an empty string."""
+    first = bottle.items[0] if bottle.items else ""
+    if isinstance(first, Vocab32):
+        return decode_vocab(first)
+    return first if isinstance(first, str) else ""
+
+
+def lines_of(reply: Bottle) -> list[str]:
+    """Return a reply as people read it: ``[many] "line" "line"`` line by line, anything else in one."""
+    if first_word(reply) == "many":
+        return [item if isinstance(item, str) else to_text([item]) for item in reply.items[1:]]
+    return [reply.toString()]
+
+
+class ModuleResponder(PortReader):
+    """Reads one Bottle, has it answered, writes one Bottle.
+
+    Args:
+        answer: Returns the reply to a command, never an empty one.
+    """
+
+    def __init__(self, answer: Callable[[Bottle], Bottle]) -> None:
+        super().__init__()
+        self._answer = answer
+        self._at_work = 0
+        self._changed = threading.Condition()
+
+    def read(self, reader: ConnectionReader) -> bool:
+        """Answer one message."""
+        command = Bottle()
+        if not reader.isValid() or not command.read(reader):
+            return False
+        self._count(1)
+        try:
+            _write(self._answer(command), reader.getWriter())
+        finally:
+            self._count(-1)
+        return True
+
+    def wait_for_replies(self) -> None:
+        """Return when no command is being answered and the last reply is sent, at the latest after a second."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._at_work == 0, _PATIENCE)
+        time.sleep(_SENDING)
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self._at_work += change
+            self._changed.notify_all()
+
+
+def _write(reply: Bottle, writer: ConnectionWriter | None) -> None:
+    if writer is None:
+        return  # the sender wants no reply
+    if writer.isTextMode() and first_word(reply) == "many":
+        for line in lines_of(reply):
+            writer.appendText(line)
+    else:
+        reply.write(writer)
+
+
 _DEFAULT_PERIOD = 1.0  # [s]
 _MOST_KINDS = 100  # remembered; beyond that a module is broken in a way that its log cannot help
 
@@ -43,7 +196,6 @@ class RFModule:
         self._is_interrupted = False
         self._respond_lock = threading.Lock()
         self._responder = ModuleResponder(self._answer)
-        self._terminal: ModuleTerminal | None = None
         self._runner: threading.Thread | None = None
         self._report = ExceptionReport(type(self).__name__)
 
@@ -104,21 +256,6 @@ class RFModule:
         if not isinstance(source, RpcServer):
             raise TypeError(f"an RpcServer is expected, not {source!r}")
         source.setReader(self._responder)
-        return True
-
-    def attachTerminal(self) -> bool:
-        """Answer what is typed at the terminal; False without one."""
-        try:
-            self._terminal = self._terminal or ModuleTerminal(self._answer)
-        except (AttributeError, OSError, ValueError) as error:  # no standard input, or a closed one
-            _LOGGER.error("%s: there is no terminal to attach to: %s", type(self).__name__, error)
-        return self._terminal is not None
-
-    def detachTerminal(self) -> bool:
-        """Leave the terminal alone."""
-        if self._terminal is not None:
-            self._terminal.leave()
-            self._terminal = None
         return True
 
     def getName(self, subName: str = "") -> str:
@@ -200,7 +337,6 @@ class RFModule:
     def _end(self) -> None:
         self._stop.set()
         try:
-            self.detachTerminal()
             self._responder.wait_for_replies()
             self.close()
         except Exception as error:

@@ -1,33 +1,248 @@
-"""Analog sensors in another process."""
+"""Read analog sensors of another process: force-torque sensors, gyroscopes, accelerometers, attitudes, thermometers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 
-from gradiva.middleware.analog_sensors import (
-    MeasurementsReader,
-    SensorClass,
-    SensorMeasurement,
-    SensorMetadata,
-    metadata_from_items,
-)
 from pureyarp.data.values import Bottle, Searchable
-from pureyarp.devices.complaint import Complaint
-from pureyarp.devices.connection_keeper import ConnectionKeeper
-from pureyarp.devices.last_message import LastMessage, Received
-from pureyarp.devices.mas_status import (
-    MAS_ERROR,
-    MAS_OK,
-    MAS_TIMEOUT,
-    MAS_WAITING_FOR_FIRST_READ,
+from pureyarp.devices.device_ports import (
+    Complaint,
+    ConnectionKeeper,
+    LastMessage,
+    QuestionPort,
+    Received,
+    carrier,
+    number,
+    text,
 )
-from pureyarp.devices.parameters import carrier, number, text
-from pureyarp.devices.question_port import QuestionPort
-from pureyarp.errors import NetworkError, PeerUnreachable
+from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.network.buffered_ports import NewestMessagePort
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
-from pureyarp.wire.elements import PlainList
+from pureyarp.wire.elements import Element, PlainList, TypedList, WireFamily
+from pureyarp.wire.recurring_messages import RecurringMessages
+
+MAS_OK = 0
+MAS_ERROR = 1
+MAS_OVF = 2
+MAS_TIMEOUT = 3
+MAS_WAITING_FOR_FIRST_READ = 4
+MAS_UNKNOWN = 5
+
+
+class SensorClass(IntEnum):
+    """The kinds of analog sensors, numbered as they stand in every message; each has its units.
+
+    ============================ =================== ===========================================
+    Kind                         Numbers             Unit
+    ============================ =================== ===========================================
+    gyroscope                    3                   deg/s
+    linear accelerometer         3                   m/s^2
+    magnetometer                 3                   T
+    orientation                  3                   deg (roll, pitch, yaw)
+    temperature                  1                   deg C
+    force torque                 6                   N, then N m
+    contact load cells, encoder  any                 of the device
+    arrays, skin patches
+    position                     3                   m
+    linear velocity              3                   m/s
+    angular accelerometer        3                   deg/s^2
+    ============================ =================== ===========================================
+    """
+
+    GYROSCOPE = 0
+    LINEAR_ACCELEROMETER = 1
+    MAGNETOMETER = 2
+    ORIENTATION = 3
+    TEMPERATURE = 4
+    FORCE_TORQUE = 5
+    CONTACT_LOAD_CELLS = 6
+    ENCODER_ARRAY = 7
+    SKIN_PATCH = 8
+    POSITION = 9
+    LINEAR_VELOCITY = 10
+    ANGULAR_ACCELEROMETER = 11
+
+    @property
+    def size(self) -> int | None:
+        """Return how many numbers a sensor of this kind measures; None when each has its own."""
+        if self is SensorClass.TEMPERATURE:
+            return 1
+        if self is SensorClass.FORCE_TORQUE:
+            return 6
+        return None if self in _OF_ANY_SIZE else 3
+
+
+_OF_ANY_SIZE = (SensorClass.CONTACT_LOAD_CELLS, SensorClass.ENCODER_ARRAY, SensorClass.SKIN_PATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class SensorMeasurement:
+    """What one sensor measured.
+
+    Attributes:
+        values: In the units of its `SensorClass`.
+        time: When, [s] since the epoch.
+    """
+
+    values: tuple[float, ...]
+    time: float
+
+
+Measurements = Mapping[SensorClass, Sequence[SensorMeasurement]]
+
+
+def measurements_to_items(measurements: Measurements) -> list[Element]:
+    """Return the message of ``measures:o``: one list for each kind, of (numbers) and time each."""
+    return PlainList([_listed(measurements.get(kind, ())) for kind in SensorClass])
+
+
+Sizes = list[tuple[SensorClass, int]]
+"""Kind, and how many numbers, of each sensor of a message, in its order."""
+
+
+def sizes_of(measurements: Measurements) -> Sizes:
+    """Return the kind of each sensor and how many numbers it measures."""
+    return [(kind, len(one.values)) for kind in SensorClass for one in measurements.get(kind, ())]
+
+
+def measurements_messages(sizes: Sizes) -> RecurringMessages:
+    """Return the messages of such sensors; their numbers are those of `numbers_of`."""
+    count = sum(size + 1 for _, size in sizes)
+    return RecurringMessages(lambda numbers: measurements_to_items(measurements_of(sizes, numbers)), count)
+
+
+def measurements_of(sizes: Sizes, numbers: Sequence[float]) -> dict[SensorClass, tuple[SensorMeasurement, ...]]:
+    """Return what such sensors measured, given their numbers; the inverse of `numbers_of`."""
+    told: dict[SensorClass, list[SensorMeasurement]] = {}
+    start = 0
+    for kind, size in sizes:
+        end = start + size
+        told.setdefault(kind, []).append(SensorMeasurement(tuple(numbers[start:end]), numbers[end]))
+        start = end + 1
+    return {kind: tuple(sensors) for kind, sensors in told.items()}
+
+
+def numbers_of(measurements: Measurements) -> list[float]:
+    """Return values and time of each sensor, in the order in which they stand in the message."""
+    sensors = [one for kind in SensorClass for one in measurements.get(kind, ())]
+    return [float(number) for one in sensors for number in (*one.values, one.time)]
+
+
+def measurements_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple[SensorMeasurement, ...]]:
+    """Return what a message of ``measures:o`` says; the kinds without sensors are left out.
+
+    Raises:
+        MalformedMessage: The message is none, or a sensor has not as many numbers as its kind.
+    """
+    if len(items) != len(SensorClass):
+        raise MalformedMessage(f"sensor measurements have {len(SensorClass)} kinds, not {len(items)}")
+    read = {kind: _read(kind, items[kind]) for kind in SensorClass}
+    return {kind: sensors for kind, sensors in read.items() if sensors}
+
+
+def _listed(sensors: Sequence[SensorMeasurement]) -> PlainList:
+    return PlainList([PlainList([TypedList(float, map(float, one.values)), float(one.time)]) for one in sensors])
+
+
+def _read(kind: SensorClass, element: Element) -> tuple[SensorMeasurement, ...]:
+    if not isinstance(element, list):
+        raise MalformedMessage(f"the measurements of {kind.name} are no list: {element!r:.60}")
+    return tuple(_measurement(kind, one) for one in element)
+
+
+def _measurement(kind: SensorClass, element: Element) -> SensorMeasurement:
+    match element:
+        case [list() as numbers, float() | int() as time]:
+            values = tuple(float(number) for number in numbers if isinstance(number, int | float))
+        case _:
+            raise MalformedMessage(f"a measurement of {kind.name} is (numbers) time, not {element!r:.60}")
+    if len(values) != len(numbers) or kind.size not in (None, len(values)):
+        raise MalformedMessage(f"a measurement of {kind.name} has {kind.size} numbers, not {numbers!r:.60}")
+    return SensorMeasurement(values, float(time))
+
+
+@dataclass(frozen=True, slots=True)
+class SensorMetadata:
+    """Who a sensor is.
+
+    Attributes:
+        name: Of the sensor.
+        frame: In which it measures; empty for sensors without one.
+        additional: Whatever the device adds.
+    """
+
+    name: str
+    frame: str = ""
+    additional: str = ""
+
+
+Metadata = Mapping[SensorClass, Sequence[SensorMetadata]]
+
+
+def metadata_to_items(metadata: Metadata) -> list[Element]:
+    """Return the reply to ``getMetadata``: one list for each kind, of (name, frame, additional) each."""
+    return PlainList([_described(metadata.get(kind, ())) for kind in SensorClass])
+
+
+def metadata_from_items(items: Sequence[Element]) -> dict[SensorClass, tuple[SensorMetadata, ...]]:
+    """Return what a reply to ``getMetadata`` says; the kinds without sensors are left out.
+
+    Raises:
+        MalformedMessage: The reply is none.
+    """
+    if len(items) != len(SensorClass):
+        raise MalformedMessage(f"sensor metadata have {len(SensorClass)} kinds, not {len(items)}")
+    read = {kind: _read_metadata(kind, items[kind]) for kind in SensorClass}
+    return {kind: sensors for kind, sensors in read.items() if sensors}
+
+
+def _described(sensors: Sequence[SensorMetadata]) -> PlainList:
+    return PlainList([PlainList([one.name, one.frame, one.additional]) for one in sensors])
+
+
+def _read_metadata(kind: SensorClass, element: Element) -> tuple[SensorMetadata, ...]:
+    if not isinstance(element, list):
+        raise MalformedMessage(f"the metadata of {kind.name} are no list: {element!r:.60}")
+    return tuple(_sensor(kind, one) for one in element)
+
+
+def _sensor(kind: SensorClass, element: Element) -> SensorMetadata:
+    words = element if isinstance(element, list) else []
+    texts = [word for word in words if isinstance(word, str)]
+    if len(texts) != 3:
+        raise MalformedMessage(f"a sensor of {kind.name} is (name frame additional), not {element!r:.60}")
+    return SensorMetadata(*texts)
+
+
+Told = dict[SensorClass, tuple[SensorMeasurement, ...]]
+
+
+class MeasurementsReader:
+    """Takes messages of ``measures:o`` apart; one of the same sensors as the last one in a tenth of the time."""
+
+    def __init__(self) -> None:
+        self._sizes = sizes_of({})
+        self._messages = measurements_messages(self._sizes)
+
+    def usual(self, message: bytes, family: WireFamily) -> Told | None:
+        """Return what the bytes of a message say; None where it differs from the last one in more than numbers."""
+        numbers = self._messages.numbers_in(message, family)
+        return None if numbers is None else measurements_of(self._sizes, numbers)
+
+    def from_items(self, items: Sequence[Element]) -> Told:
+        """Return what the elements of a message say, and expect the next one to be alike.
+
+        Raises:
+            MalformedMessage: The message is none, or a sensor has not as many numbers as its kind.
+        """
+        measurements = measurements_from_items(items)
+        if (sizes := sizes_of(measurements)) != self._sizes:
+            self._sizes, self._messages = sizes, measurements_messages(sizes)
+        return measurements
+
 
 _TIMEOUT = 0.02  # [s]
 _SILENCE = 0.5  # [s] after which the server is asked whether it still sends here
@@ -58,9 +273,6 @@ class AnalogSensorsClientOptions:
             carrier(config, "carrier", "tcp"),
             number(config, "timeout", _TIMEOUT),
         )
-
-
-Measurements = dict[SensorClass, tuple[SensorMeasurement, ...]]
 
 
 class AnalogSensorsClient:

@@ -1,27 +1,144 @@
-"""A part that is put together from the joints of several boards."""
+"""Join the joints of several control boards into one part."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.streamed_command import CommandKind
-from pureyarp.devices.api_arguments import Joints
-from pureyarp.devices.control_board import ControlBoard
-from pureyarp.devices.control_board_remapper_options import ControlBoardRemapperOptions
-from pureyarp.devices.joint_map import JointMap, Share
-from pureyarp.devices.joint_rows import Row, answer_of_rows, row_of_one, rows_of_several
-from pureyarp.devices.measured import Measured
-from pureyarp.devices.remote_control_board import RemoteControlBoard
-from pureyarp.devices.request import Scope, Verb
+from pureyarp.data.values import Property, Searchable, Value
+from pureyarp.devices.control_board_messages import CommandKind
+from pureyarp.devices.control_board_protocol import Feature, JointSelection, Verb
+from pureyarp.devices.device_ports import text, texts
+from pureyarp.devices.remote_control_board import (
+    ControlBoard,
+    MeasuredJoints,
+    RemoteControlBoard,
+    RemoteControlBoardOptions,
+)
+from pureyarp.devices.vocab_dialect import VOCAB_FORMS
 from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element
 
+_GROUP = "REMOTE_CONTROLBOARD_OPTIONS"
+
+
+@dataclass(frozen=True, slots=True)
+class ControlBoardRemapperOptions:
+    """What a part that is put together from several boards is opened with.
+
+    Attributes:
+        axes: Names of the part's joints, in its order.
+        boards: How each board is opened.
+    """
+
+    axes: tuple[str, ...]
+    boards: tuple[RemoteControlBoardOptions, ...]
+
+    @classmethod
+    def read(cls, config: Searchable) -> ControlBoardRemapperOptions:
+        """Return what axesNames, remoteControlBoards, localPortPrefix and the group of options say."""
+        prefix = text(config, "localPortPrefix")
+        remotes = texts(config, "remoteControlBoards")
+        common = config.findGroup(_GROUP)
+        boards = tuple(RemoteControlBoardOptions.read(_of_one(common, prefix, remote)) for remote in remotes)
+        return cls(tuple(texts(config, "axesNames")), boards)
+
+
+def _of_one(common: Searchable, prefix: str, remote: str) -> Property:
+    config = Property()
+    for key in ("carrier", "carrier_cmd", "timeout", "writeStrict", "ignoreProtocolCheck", "family"):
+        if common.check(key):
+            config.put(key, common.find(key))
+    config.put("local", Value(prefix + remote))
+    config.put("remote", Value(remote))
+    return config
+
+
 _log = logging.getLogger("pureyarp")
 
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one board has of the joints that are meant.
+
+    Attributes:
+        board: Index of the board.
+        joints: Indices on that board.
+        positions: Where each of them stands among those that are meant.
+        is_whole: Whether these are all joints of the board, in its order.
+    """
+
+    board: int
+    joints: tuple[int, ...]
+    positions: tuple[int, ...]
+    is_whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JointMap:
+    """Where the joints of a part that is put together from several boards really are.
+
+    Attributes:
+        places: Board and joint on it, for each joint of the part.
+        sizes: How many joints each board has.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    sizes: tuple[int, ...]
+    _of_all: tuple[Share, ...] = field(init=False, repr=False, compare=False)  # asked for several times a tick
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_of_all", tuple(self._shares(range(len(self.places)))))
+
+    def shares(self, of: int | Sequence[int] | None) -> list[Share]:
+        """Return what each board has of one joint, all or a group; none, and a line, if there is no such joint."""
+        if of is None:
+            return list(self._of_all)
+        meant = [of] if isinstance(of, int) else of
+        unknown = [joint for joint in meant if not 0 <= joint < len(self.places)]
+        if unknown:
+            _log.error("the part has %d joints, there is no %s", len(self.places), unknown)
+            return []
+        return self._shares(meant)
+
+    def _shares(self, meant: Sequence[int]) -> list[Share]:
+        found: dict[int, list[tuple[int, int]]] = {}
+        for position, joint in enumerate(meant):
+            board, there = self.places[joint]
+            found.setdefault(board, []).append((there, position))
+        return [self._share(board, pairs) for board, pairs in found.items()]
+
+    def _share(self, board: int, pairs: list[tuple[int, int]]) -> Share:
+        joints = tuple(joint for joint, _ in pairs)
+        is_whole = joints == tuple(range(self.sizes[board]))
+        return Share(board, joints, tuple(position for _, position in pairs), is_whole)
+
+
+Row = tuple[Element, ...]
+
+
+def row_of_one(feature: Feature, answer: Sequence[Element]) -> Row:
+    """Return the row of an answer about one joint: its values, or one list of them where they belong together."""
+    return (list(answer),) if VOCAB_FORMS[feature].packed else tuple(answer)
+
+
+def rows_of_several(answer: Sequence[Element], count: int) -> list[Row] | None:
+    """Return the rows of an answer about ``count`` joints; one value for all of them stands for each."""
+    columns = [column if isinstance(column, list) else [column] * count for column in answer]
+    if any(len(column) != count for column in columns):
+        return None
+    return list(zip(*columns, strict=True))
+
+
+def answer_of_rows(feature: Feature, rows: Sequence[Row]) -> list[Element]:
+    """Return the answer about several joints that the rows make: a list for each column, or whether all are done."""
+    if feature is Feature.MOTION_DONE:
+        return [int(all(row[0] for row in rows))]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
 _COUNTS = (Feature.AXES, Feature.MOTORS, Feature.MOTOR_ENCODERS)
-_WITHOUT_GROUP = (CommandKind.PWM,)
 
 
 class ControlBoardRemapper(ControlBoard):
@@ -60,12 +177,10 @@ class ControlBoardRemapper(ControlBoard):
         for board in self._boards:
             board.close()
 
-    def ask(self, feature: Feature, of: Scope = None, controller: int | None = None) -> list[Element] | None:
+    def ask(self, feature: Feature, of: JointSelection = None, controller: int | None = None) -> list[Element] | None:
         """Ask every board that has one of the joints, and put the answers together; None if one fails."""
         if feature in _COUNTS:
             return [self.axes]
-        if isinstance(of, str) or feature is Feature.REMOTE_VARIABLES:
-            return self._variables(feature, of)
         shares = self._map.shares(of)
         if isinstance(of, int):
             return self._boards[shares[0].board].ask(feature, shares[0].joints[0], controller) if shares else None
@@ -78,23 +193,21 @@ class ControlBoardRemapper(ControlBoard):
         return answer_of_rows(feature, [rows[position] for position in sorted(rows)]) if rows else None
 
     def tell(
-        self, feature: Feature, of: Scope = None, values: Sequence[Element] = (), controller: int | None = None
+        self, feature: Feature, of: JointSelection = None, values: Sequence[Element] = (), controller: int | None = None
     ) -> bool:
         """Order every board that has one of the joints; False if one of them does not agree."""
-        if isinstance(of, str):
-            return self._set_variable(of, values)
         shares = self._map.shares(of)
         if isinstance(of, int):
             return bool(shares) and self._board(shares[0]).tell(feature, shares[0].joints[0], values, controller)
         agreed = [self._tell(share, feature, values, controller) for share in shares]
         return bool(agreed) and all(agreed)
 
-    def stream(self, kind: CommandKind, of: Joints, values: Sequence[float]) -> bool:
+    def stream(self, kind: CommandKind, of: JointSelection, values: Sequence[float]) -> bool:
         """Send set-points to every board that has one of the joints."""
         sent = [self._stream(share, kind, isinstance(of, int), values) for share in self._map.shares(of)]
         return bool(sent) and all(sent)
 
-    def measured(self, field: str, of: Joints = None) -> Measured | None:
+    def measured(self, field: str, of: JointSelection = None) -> MeasuredJoints | None:
         """Return the last values of the joints; None if those of one board are too old or not valid."""
         shares = self._map.shares(of)
         joints = sum(len(share.joints) for share in shares)
@@ -105,7 +218,7 @@ class ControlBoardRemapper(ControlBoard):
                 return None
             for position, value, time in zip(share.positions, measured.values, measured.times, strict=True):
                 values[position], times[position] = value, time
-        return Measured(values, times) if shares else None
+        return MeasuredJoints(values, times) if shares else None
 
     def _board(self, share: Share) -> RemoteControlBoard:
         return self._boards[share.board]
@@ -142,9 +255,6 @@ class ControlBoardRemapper(ControlBoard):
             return board.stream(kind, share.joints[0], own)
         if share.is_whole:
             return board.stream(kind, None, own)
-        if kind in _WITHOUT_GROUP:
-            sent = [board.stream(kind, joint, [value]) for joint, value in zip(share.joints, own, strict=True)]
-            return all(sent)
         return board.stream(kind, share.joints, own)
 
     def _scope(self, share: Share, verb: Verb, feature: Feature) -> tuple[int, ...] | None:
@@ -153,27 +263,6 @@ class ControlBoardRemapper(ControlBoard):
         if share.is_whole and board.understands(verb, feature, None):
             return None
         return share.joints if board.understands(verb, feature, share.joints) else ()
-
-    def _variables(self, feature: Feature, of: Scope) -> list[Element] | None:
-        """Return what all boards answer, one after the other."""
-        found: list[Element] = []
-        for board in self._boards:
-            answer = board.ask(feature, of)
-            if not answer or not isinstance(answer[0], list):
-                return None
-            found.extend(answer[0])
-        return [found]
-
-    def _set_variable(self, name: str, values: Sequence[Element]) -> bool:
-        """Give each board its own list of values."""
-        own = [value for value in values if isinstance(value, list)]
-        if len(own) != len(self._boards):
-            _log.error("variable %r needs a list for each of %d boards", name, len(self._boards))
-            return False
-        told = [
-            board.tell(Feature.REMOTE_VARIABLE, name, value) for board, value in zip(self._boards, own, strict=True)
-        ]
-        return all(told)
 
     def _joint_map(self) -> JointMap:
         places: dict[str, tuple[int, int]] = {}

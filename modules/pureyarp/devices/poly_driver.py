@@ -8,34 +8,33 @@ from typing import TypeVar
 
 from pureyarp.data.values import Property, Searchable
 from pureyarp.devices.analog_sensors_client import AnalogSensorsClient, AnalogSensorsClientOptions
-from pureyarp.devices.control_board import ControlBoard
-from pureyarp.devices.control_board_remapper import ControlBoardRemapper
-from pureyarp.devices.control_board_remapper_options import ControlBoardRemapperOptions
-from pureyarp.devices.control_board_view import ControlBoardView
-from pureyarp.devices.interfaces.amplifier_control import IAmplifierControl
-from pureyarp.devices.interfaces.analog_sensor_view import AnalogSensorView
-from pureyarp.devices.interfaces.axis_info import IAxisInfo
-from pureyarp.devices.interfaces.control_limits import IControlLimits
-from pureyarp.devices.interfaces.control_mode import IControlMode
-from pureyarp.devices.interfaces.current_control import ICurrentControl
-from pureyarp.devices.interfaces.encoders import IEncoders, IEncodersTimed
-from pureyarp.devices.interfaces.interaction_mode import IInteractionMode
-from pureyarp.devices.interfaces.motor import IMotor
-from pureyarp.devices.interfaces.orientation_sensors import IOrientationSensors
-from pureyarp.devices.interfaces.pid_control import IPidControl
-from pureyarp.devices.interfaces.position_control import IPositionControl
-from pureyarp.devices.interfaces.position_direct import IPositionDirect
-from pureyarp.devices.interfaces.pwm_control import IPWMControl
-from pureyarp.devices.interfaces.remote_variables import IRemoteVariables
-from pureyarp.devices.interfaces.six_axis_force_torque_sensors import ISixAxisForceTorqueSensors
-from pureyarp.devices.interfaces.temperature_sensors import ITemperatureSensors
-from pureyarp.devices.interfaces.three_axis_gyroscopes import IThreeAxisGyroscopes
-from pureyarp.devices.interfaces.three_axis_linear_accelerometers import IThreeAxisLinearAccelerometers
-from pureyarp.devices.interfaces.three_axis_magnetometers import IThreeAxisMagnetometers
-from pureyarp.devices.interfaces.torque_control import ITorqueControl
-from pureyarp.devices.interfaces.velocity_control import IVelocityControl
-from pureyarp.devices.remote_control_board import RemoteControlBoard
-from pureyarp.devices.remote_control_board_options import RemoteControlBoardOptions
+from pureyarp.devices.control_board_remapper import ControlBoardRemapper, ControlBoardRemapperOptions
+from pureyarp.devices.motion_views import (
+    ControlBoardView,
+    IEncoders,
+    IEncodersTimed,
+    IPositionControl,
+    IPositionDirect,
+    ITorqueControl,
+    IVelocityControl,
+)
+from pureyarp.devices.remote_control_board import ControlBoard, RemoteControlBoard, RemoteControlBoardOptions
+from pureyarp.devices.sensor_views import (
+    AnalogSensorView,
+    IOrientationSensors,
+    ISixAxisForceTorqueSensors,
+    ITemperatureSensors,
+    IThreeAxisGyroscopes,
+    IThreeAxisLinearAccelerometers,
+)
+from pureyarp.devices.settings_views import (
+    IAxisInfo,
+    IControlLimits,
+    IControlMode,
+    IInteractionMode,
+    IMotor,
+    IPidControl,
+)
 from pureyarp.errors import YarpError
 
 _log = logging.getLogger("pureyarp")
@@ -138,14 +137,6 @@ class PolyDriver:
         """Return torques."""
         return self._of_board(ITorqueControl)
 
-    def viewIPWMControl(self) -> IPWMControl | None:
-        """Return duty cycles."""
-        return self._of_board(IPWMControl)
-
-    def viewICurrentControl(self) -> ICurrentControl | None:
-        """Return currents."""
-        return self._of_board(ICurrentControl)
-
     def viewIControlMode(self) -> IControlMode | None:
         """Return control modes."""
         return self._of_board(IControlMode)
@@ -166,17 +157,9 @@ class PolyDriver:
         """Return control loops."""
         return self._of_board(IPidControl)
 
-    def viewIRemoteVariables(self) -> IRemoteVariables | None:
-        """Return the device's own variables."""
-        return self._of_board(IRemoteVariables)
-
     def viewIMotor(self) -> IMotor | None:
         """Return temperatures and gears of motors."""
         return self._of_board(IMotor)
-
-    def viewIAmplifierControl(self) -> IAmplifierControl | None:
-        """Return amplifiers."""
-        return self._of_board(IAmplifierControl)
 
     def viewISixAxisForceTorqueSensors(self) -> ISixAxisForceTorqueSensors | None:
         """Return force torque sensors."""
@@ -189,10 +172,6 @@ class PolyDriver:
     def viewIThreeAxisLinearAccelerometers(self) -> IThreeAxisLinearAccelerometers | None:
         """Return accelerometers."""
         return self._of_sensors(IThreeAxisLinearAccelerometers)
-
-    def viewIThreeAxisMagnetometers(self) -> IThreeAxisMagnetometers | None:
-        """Return magnetometers."""
-        return self._of_sensors(IThreeAxisMagnetometers)
 
     def viewIOrientationSensors(self) -> IOrientationSensors | None:
         """Return orientation sensors."""

@@ -1,11 +1,161 @@
-"""The dialect of YARP 4.x: methods of a generated (thrift) service."""
+"""Speak the 4.x dialect of control boards, the methods of a generated (thrift) service, as client and as server."""
 
 from __future__ import annotations
 
-from gradiva.middleware.control_board.thrift_forms import THRIFT_FORMS, ThriftForm
-from pureyarp.devices.dialect import Dialect, NotInDialect, RequestLine, RequestRefused
-from pureyarp.devices.request import Request, Scope, Verb
-from pureyarp.wire.elements import Element, Int16, PlainList, Vocab32, WireFamily, decode_vocab, encode_vocab
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pureyarp.devices.control_board_device import (
+    COUNTS,
+    INTERFACES,
+    MODES,
+    TRIGGERS,
+    WIDTHS,
+    BoardAccess,
+    ControlBoardDevice,
+    Joints,
+    Measured,
+    NotOffered,
+    Quantity,
+    as_many,
+    joint,
+    joints_of,
+    many,
+    number,
+    pid_type,
+    vocab,
+)
+from pureyarp.devices.control_board_messages import Scope
+from pureyarp.devices.control_board_protocol import (
+    Dialect,
+    Feature,
+    JointSelection,
+    NotInDialect,
+    PidType,
+    Request,
+    RequestLine,
+    RequestRefused,
+    Verb,
+)
+from pureyarp.errors import MalformedMessage
+from pureyarp.wire.elements import Element, Int16, PlainList, TypedList, Vocab32, WireFamily, decode_vocab, encode_vocab
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """The methods for one joint, all joints and a group; empty where the service has none."""
+
+    one: str = ""
+    all: str = ""
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ThriftForm:
+    """The methods for one feature.
+
+    Attributes:
+        get: That ask.
+        set: That order.
+        narrow_joint: Whether the joint is an integer of two bytes.
+    """
+
+    get: Methods = Methods()
+    set: Methods = Methods()
+    narrow_joint: bool = False
+
+
+def _three(stem: str) -> Methods:
+    return Methods(f"{stem}OneRPC", f"{stem}AllRPC", f"{stem}GroupRPC")
+
+
+def _two(stem: str) -> Methods:
+    return Methods(f"{stem}OneRPC", f"{stem}AllRPC")
+
+
+def _one(stem: str) -> Methods:
+    return Methods(one=f"{stem}RPC")
+
+
+def _all(stem: str) -> Methods:
+    return Methods(all=f"{stem}RPC")
+
+
+def _of_motor(stem: str) -> ThriftForm:
+    return ThriftForm(_one(f"get{stem}"), _one(f"set{stem}"))
+
+
+def _of_pid(stem: str) -> ThriftForm:
+    return ThriftForm(
+        Methods(f"getPid{stem}RPC", f"getPid{stem}sRPC"), Methods(f"setPid{stem}RPC", f"setPid{stem}sRPC"), True
+    )
+
+
+THRIFT_FORMS = {
+    Feature.AXES: ThriftForm(_all("getAxes")),
+    Feature.MOTORS: ThriftForm(_all("getNumberOfMotors")),
+    Feature.AXIS_NAME: ThriftForm(_one("getAxisName")),
+    Feature.JOINT_TYPE: ThriftForm(_one("getJointType")),
+    Feature.TARGET_POSITION: ThriftForm(_three("getTargetPosition"), _three("positionMove")),
+    Feature.RELATIVE_POSITION: ThriftForm(set=_three("relativeMove")),
+    Feature.MOTION_DONE: ThriftForm(_three("checkMotionDone")),
+    Feature.TRAJECTORY_SPEED: ThriftForm(
+        Methods("getTrajSpeedOneRPC", "getTrajSpeedsAllRPC", "getTrajSpeedsGroupRPC"), _three("setTrajSpeed")
+    ),
+    Feature.TRAJECTORY_ACCELERATION: ThriftForm(
+        _three("getTrajAcceleration"),
+        Methods("setTrajAccelerationOneRPC", "setTrajAccelerationsAllRPC", "setTrajAccelerationsGroupRPC"),
+    ),
+    Feature.STOP: ThriftForm(set=_three("stop")),
+    Feature.POSITION_REFERENCE: ThriftForm(_three("getRefPosition"), _three("setRefPosition")),
+    Feature.VELOCITY_REFERENCE: ThriftForm(_three("getTargetVelocity"), _three("velocityMove")),
+    Feature.TORQUE_REFERENCE: ThriftForm(_three("getRefTorque"), _three("setRefTorque")),
+    Feature.TORQUE_RANGE: ThriftForm(_two("getTorqueRange")),
+    Feature.MOTOR_TORQUE_PARAMETERS: _of_motor("MotorTorqueParams"),
+    Feature.DUTY_CYCLE_REFERENCE: ThriftForm(_two("getRefDutyCycle"), _three("setRefDutyCycle")),
+    Feature.CURRENT_REFERENCE: ThriftForm(_two("getRefCurrent"), _three("setRefCurrent")),
+    Feature.CURRENT_RANGE: ThriftForm(_two("getCurrentRange")),
+    Feature.CONTROL_MODE: ThriftForm(set=_three("setControlMode")),
+    Feature.INTERACTION_MODE: ThriftForm(
+        Methods("getInteractionModeOneRPC", "getInteractionModesAllRPC", "getInteractionModesGroupRPC"),
+        Methods("setInteractionModeOneRPC", "setInteractionModesAllRPC", "setInteractionModesGroupRPC"),
+    ),
+    Feature.IMPEDANCE: _of_motor("Impedance"),
+    Feature.IMPEDANCE_OFFSET: _of_motor("ImpedanceOffset"),
+    Feature.IMPEDANCE_LIMITS: ThriftForm(_one("getCurrentImpedanceLimit")),
+    Feature.ENCODER: ThriftForm(_two("getEncoder"), _two("setEncoder")),
+    Feature.ENCODER_RESET: ThriftForm(set=_two("resetEncoder")),
+    Feature.MOTOR_ENCODERS: ThriftForm(_all("getNumberOfMotorEncoders")),
+    Feature.MOTOR_ENCODER: ThriftForm(_two("getMotorEncoder"), Methods("setMotorEncoderRPC", "setMotorEncodersAllRPC")),
+    Feature.MOTOR_ENCODER_RESET: ThriftForm(set=Methods("resetMotorEncoderRPC", "resetMotorEncodersRPC")),
+    Feature.MOTOR_ENCODER_COUNTS: _of_motor("MotorEncoderCountsPerRevolution"),
+    Feature.POSITION_LIMITS: ThriftForm(_one("getPosLimits"), _one("setPosLimits"), True),
+    Feature.VELOCITY_LIMITS: ThriftForm(_one("getVelLimits"), _one("setVelLimits"), True),
+    Feature.AMPLIFIER_ENABLE: ThriftForm(set=_one("enableAmp")),
+    Feature.AMPLIFIER_DISABLE: ThriftForm(set=_one("disableAmp")),
+    Feature.AMPLIFIER_STATUS: ThriftForm(_two("getAmpStatus")),
+    Feature.MAXIMUM_CURRENT: _of_motor("MaxCurrent"),
+    Feature.NOMINAL_CURRENT: _of_motor("NominalCurrent"),
+    Feature.PEAK_CURRENT: _of_motor("PeakCurrent"),
+    Feature.PWM_LIMIT: _of_motor("PWMLimit"),
+    Feature.SUPPLY_VOLTAGE: ThriftForm(_one("getPowerSupplyVoltage")),
+    Feature.TEMPERATURE: ThriftForm(_two("getTemperature")),
+    Feature.TEMPERATURE_LIMIT: _of_motor("TemperatureLimit"),
+    Feature.GEARBOX_RATIO: _of_motor("GearboxRatio"),
+    Feature.JOINT_FAULT: ThriftForm(_one("getLastJointFault")),
+    Feature.PID_REFERENCE: _of_pid("Reference"),
+    Feature.PID_ERROR: ThriftForm(_of_pid("Error").get, narrow_joint=True),
+    Feature.PID_ERROR_LIMIT: _of_pid("ErrorLimit"),
+    Feature.PID_OUTPUT: ThriftForm(_of_pid("Output").get, narrow_joint=True),
+    Feature.PID_OFFSET: ThriftForm(_one("getPidOffset"), _one("setPidOffsetOne"), True),
+    Feature.PID_RESET: ThriftForm(set=_one("resetPid"), narrow_joint=True),
+    Feature.PID_ENABLE: ThriftForm(_one("isPidEnabled"), _one("enablePid"), True),
+    Feature.PID_DISABLE: ThriftForm(set=_one("disablePid"), narrow_joint=True),
+    Feature.REMOTE_VARIABLE: _of_motor("RemoteVariable"),
+}
+
 
 _VERSION = 0
 _HEADER_SIZE = 8  # [bytes]
@@ -91,5 +241,188 @@ def _values(request: Request) -> list[Element]:
     return plain if isinstance(request.of, int) else [plain]
 
 
-def _whom(of: Scope) -> str:
+def _whom(of: JointSelection | str) -> str:
     return "of all joints" if of is None else f"of {of}"
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What the name of a method means.
+
+    Attributes:
+        quantity: What is asked for or ordered.
+        scope: Of one joint, all or a listed group.
+        is_order: Whether something is set.
+    """
+
+    quantity: Quantity
+    scope: Scope
+    is_order: bool
+
+
+_MEASURED: tuple[tuple[Measured, Methods], ...] = (
+    (Measured.JOINT_VELOCITY, Methods("getEncoderSpeedOneRPC", "getEncoderSpeedAllRPC")),
+    (Measured.JOINT_ACCELERATION, Methods("getEncoderAccelerationOneRPC", "getEncoderAccelerationAllRPC")),
+    (Measured.MOTOR_VELOCITY, Methods("getMotorEncoderSpeedOneRPC", "getMotorEncoderSpeedAllRPC")),
+    (Measured.MOTOR_ACCELERATION, Methods("getMotorEncoderAccelerationOneRPC", "getMotorEncoderAccelerationAllRPC")),
+    (Measured.CURRENT, Methods("getCurrentOneRPC", "getCurrentAllRPC")),
+    (Measured.PWM, Methods("getDutyCycleOneRPC", "getDutyCycleAllRPC")),
+    (Measured.PWM, Methods("getPWMRPC")),
+)
+# Their objects are serialised in a way that nothing recorded shows.
+_UNKNOWN_OBJECTS = (Feature.PID, Feature.REMOTE_VARIABLE, Feature.REMOTE_VARIABLES)
+
+
+def _methods() -> dict[str, Method]:
+    rows: list[tuple[Quantity, Methods, bool]] = [(quantity, methods, False) for quantity, methods in _MEASURED]
+    for feature, form in THRIFT_FORMS.items():
+        if feature not in _UNKNOWN_OBJECTS:
+            rows += [(feature, form.get, False), (feature, form.set, True)]
+    return {
+        name: Method(quantity, scope, is_order)
+        for quantity, methods, is_order in rows
+        for scope, name in ((Scope.ONE, methods.one), (Scope.ALL, methods.all), (Scope.GROUP, methods.group))
+        if name
+    }
+
+
+METHODS = _methods()
+
+
+OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
+NOT_IMPLEMENTED, METHOD_FAILED = encode_vocab("err2"), encode_vocab("err5")
+VERSION_METHOD = "getRemoteProtocolVersion"
+INTERFACES_METHOD = "getDeviceInterfacesRPC"
+#: The answer to VERSION_METHOD: the service's protocol, then YARP's version, as int16 without tags.
+PROTOCOL_VERSION = (0, 4, 0, 0)
+
+_BOOLEANS = (Feature.MOTION_DONE, Feature.PID_ENABLE)
+_INTEGERS = (Feature.JOINT_TYPE, Feature.AMPLIFIER_STATUS, Feature.CONTROL_MODE, Feature.INTERACTION_MODE, *COUNTS)
+_TEXTS = (Feature.AXIS_NAME,)
+_logger = logging.getLogger("pureyarp")
+
+
+@dataclass(frozen=True, slots=True)
+class _Arguments:
+    """The arguments of a method taken apart: whose, the rest, the controller that is meant."""
+
+    joints: Joints
+    rest: Sequence[Element]
+    pid: PidType | None
+
+
+class ThriftAnswers:
+    """Answers the requests of ``nws/rpc:i``.
+
+    Args:
+        device: What is asked and commanded.
+    """
+
+    def __init__(self, device: ControlBoardDevice) -> None:
+        self._board = BoardAccess(device)
+        self._device = device
+
+    def answer(self, request: list[Element]) -> list[Element]:
+        """Return the reply: a return value, and behind it what was asked for."""
+        name = request[0] if request else None
+        if name == INTERFACES_METHOD:
+            return _returned(OK, [PlainList(self._interfaces())])
+        method = METHODS.get(name) if isinstance(name, str) else None
+        if method is None:
+            return PlainList([FAIL])
+        outcome, values = self._outcome(method, request)
+        return PlainList([outcome]) if method.is_order else _returned(outcome, values)
+
+    def _outcome(self, method: Method, request: list[Element]) -> tuple[Element, list[Element]]:
+        """Return the return value and the values: neutral ones if there are none, as the client reads all fields."""
+        try:
+            return OK, self._do(method, request)
+        except NotOffered as error:
+            _logger.debug("control board: %r is not offered: %s", request, error)
+            return NOT_IMPLEMENTED, _neutral(method)
+        except (MalformedMessage, LookupError, ValueError) as error:
+            _logger.debug("control board: %r is refused: %s", request, error)
+        except Exception:
+            _logger.exception("control board: the device failed at %r", request)
+        return METHOD_FAILED, _neutral(method)
+
+    def _do(self, method: Method, request: list[Element]) -> list[Element]:
+        arguments = self._arguments(method, request)
+        if not method.is_order:
+            return self._values(method, arguments)
+        assert isinstance(method.quantity, Feature)  # what is only measured has no order
+        values = _values_to_set(method.quantity, method.scope, arguments)
+        self._board.write(method.quantity, arguments.joints, values, arguments.pid)
+        return []
+
+    def _arguments(self, method: Method, request: list[Element]) -> _Arguments:
+        rest, pid = request[1:], None
+        if isinstance(method.quantity, Feature) and method.quantity.name.startswith("PID"):
+            pid, rest = pid_type(rest[0]), rest[1:]
+        match method.scope:
+            case Scope.ONE:
+                return _Arguments((joint(rest[0]),), rest[1:], pid)
+            case Scope.GROUP:
+                return _Arguments(joints_of(rest[0]), rest[1:], pid)
+            case Scope.ALL:
+                return _Arguments(self._board.all_joints, rest, pid)
+
+    def _values(self, method: Method, arguments: _Arguments) -> list[Element]:
+        if method.quantity in COUNTS:
+            return [self._board.number_of_axes]
+        if method.quantity is Feature.MOTION_DONE:
+            return [_truth(self._device.is_motion_done(arguments.joints))]
+        if method.quantity is Feature.JOINT_FAULT:
+            return list(self._device.joint_fault(arguments.joints[0]))
+        rows = self._board.read(method.quantity, arguments.joints, arguments.pid)
+        columns = [list(column) for column in zip(*rows, strict=True)] if method.quantity in WIDTHS else [rows]
+        if method.scope is Scope.ONE:
+            return [_scalar(method.quantity, column[0]) for column in columns]
+        return [TypedList(_element_type(method.quantity), map(_element_type(method.quantity), c)) for c in columns]
+
+    def _interfaces(self) -> list[Element]:
+        return [PlainList([name, _truth(name in self._device.interfaces)]) for name in INTERFACES]
+
+
+def _values_to_set(feature: Feature, scope: Scope, arguments: _Arguments) -> list[Any]:
+    """Return a value, or a row of values, for each of the joints."""
+    if feature in TRIGGERS or feature is Feature.STOP:
+        return []
+    one = scope is Scope.ONE
+    if feature in MODES:
+        modes = arguments.rest[:1] if one else many(arguments.rest[0], lambda mode: mode)
+        return as_many(arguments.joints, [MODES[feature](vocab(mode)) for mode in modes])
+    numbers = [number(element) for element in arguments.rest] if one else many(arguments.rest[0], number)
+    if feature in WIDTHS:
+        return [tuple(numbers)]
+    return as_many(arguments.joints, numbers)
+
+
+def _returned(outcome: Element, values: list[Element]) -> list[Element]:
+    return PlainList([PlainList([outcome]), *values])
+
+
+def _neutral(method: Method) -> list[Element]:
+    if method.quantity is Feature.JOINT_FAULT:
+        return [0, ""]
+    width = WIDTHS.get(method.quantity, 1) if isinstance(method.quantity, Feature) else 1
+    if method.scope is Scope.ONE or method.quantity in COUNTS or method.quantity is Feature.MOTION_DONE:
+        return [_scalar(method.quantity, _element_type(method.quantity)())] * width
+    return [TypedList(_element_type(method.quantity))] * width
+
+
+def _scalar(quantity: Quantity, value: Any) -> Element:
+    if quantity in _BOOLEANS:
+        return _truth(bool(value))
+    element: Element = _element_type(quantity)(value)
+    return element
+
+
+def _element_type(quantity: Quantity) -> type[Any]:
+    if quantity in _TEXTS:
+        return str
+    return int if quantity in _INTEGERS else float
+
+
+def _truth(fact: bool) -> Element:
+    return OK if fact else FAIL

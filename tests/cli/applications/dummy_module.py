@@ -14,7 +14,7 @@ class DummyModule(yarp.RFModule):
             if suffix == "rpc":
                 self.attach(port)
             assert port.open(f"{name}/{suffix}")
-        self.child = subprocess.Popen(["sleep", "1000"])  # forgotten: whoever ends the application has to find it
+        self.child = subprocess.Popen(["sleep", "1000"])  # forgotten: the end of the application has to find it
         print(f"ready {name}", flush=True)
         return True
 

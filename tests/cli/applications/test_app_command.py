@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from gradiva.cli.commands import carry_out
+from gradiva.middleware import use_settings
 from gradiva.yarp_modules.application.run_claim import RunClaim, RunRecord, records_folder
-from pureyarp.network.settings import use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
 
@@ -66,7 +66,7 @@ def test_an_application_runs_and_leaves_nothing_behind(application, start):
     assert log.splitlines() == ["ready /a", "closed"]
 
 
-def test_what_a_killed_runner_leaves_is_told_and_removed_by_stop(application, start, names, capsys):
+def test_leftovers_of_a_killed_runner_are_reported_and_removed_by_stop(application, start, names, capsys):
     tool = start("app", "run", application)
     wait_until(is_running, "both run and are connected")
     assert carry_out(["app", "run", str(application)]) == 1

@@ -32,18 +32,18 @@ def text_of(**changes):
     return " ".join(capture.get().replace("│", " ").split())
 
 
-def test_a_module_that_runs_tells_process_time_and_health():
+def test_a_running_module_shows_process_time_and_health():
     text = text_of()
     assert "gradiva-walking running 17 12 s 1200 512 µs 3 walking" in text
     assert "0 of 1 connections; not yet /joypad/goal:o · runs/1 · Ctrl-C stops" in text
 
 
-def test_a_module_that_waits_tells_for_what():
+def test_a_waiting_module_shows_its_port():
     text = text_of(state="waiting", waits_for="/icub/torso/stateExt:o", process=None, health={})
     assert "gradiva-walking waits for /icub/torso/stateExt:o" in text
 
 
-def test_a_module_that_failed_tells_its_status():
+def test_a_failed_module_shows_its_exit_status():
     assert "gradiva-walking failed (-9)" in text_of(state="failed", exit_status=-9, process=None, health={})
 
 

@@ -8,10 +8,7 @@ import threading
 
 import pytest
 
-from gradiva.middleware import yarp
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings, use_settings
+from gradiva.middleware import NameClient, NameServer, current_settings, use_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import TIMEOUT
 
@@ -20,11 +17,11 @@ _FOREIGN = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "PURE
 
 @pytest.fixture
 def configured(tmp_path, monkeypatch):
-    """Return the file that tells of a name server which is not there; processes started from here find it, too."""
+    """Return the file with the address of a name server that does not run; started processes find it, too."""
     for name in _FOREIGN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("GRADIVA_YARP", "embedded")
+    monkeypatch.setenv("GRADIVA_YARP", "pureyarp")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     path = tmp_path / "yarp.conf"
     path.write_text(f"127.0.0.1 {free_port()} yarp\n")
@@ -45,7 +42,7 @@ def name_server(configured):
 
 @pytest.fixture
 def names(name_server):
-    """Return a function that tells which ports are registered."""
+    """Return a function that returns the registered ports."""
     return lambda: {contact.getRegName() for contact in NameClient(current_settings()).list_names()}
 
 

@@ -1,10 +1,13 @@
+"""Connections, ports and the name server."""
+
 import re
+import socket
+import threading
 
 import pytest
 
-from gradiva.middleware import yarp
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings
+from gradiva.cli.yarp.connections import TextDialogue
+from gradiva.middleware import NameClient, current_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 
 
@@ -42,7 +45,7 @@ def test_an_unknown_port_is_named_with_its_like(gradiva, ports, pair, missing):
     assert err.startswith(f"error: port {missing} is not registered; did you mean '/")
 
 
-def test_a_refusal_is_told_in_the_port_s_own_words(gradiva, ports):
+def test_a_refusal_is_printed_in_the_port_s_own_words(gradiva, ports):
     status, out, err = gradiva("yarp", "connect", "/out", "/in", "smoke")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert err.startswith("error: /out refuses to connect to /in by smoke: ")
@@ -54,7 +57,7 @@ def test_existence_is_the_exit_status(gradiva, ports):
     assert gradiva("yarp", "exists", "/nowhere")[:2] == (1, "")
 
 
-def test_a_ping_tells_the_connections_and_the_times(gradiva, ports):
+def test_a_ping_prints_the_connections_and_the_times(gradiva, ports):
     assert yarp.Network.connect("/out", "/in")
     status, out, err = gradiva("yarp", "ping", "/in", "--count", "5")
     *report, times = out.splitlines()
@@ -86,12 +89,12 @@ def test_dead_ports_are_forgotten_and_named(gradiva, ports, names):
     assert gradiva("yarp", "clean") == (0, "", "")
 
 
-def test_where_tells_how_the_address_was_found(gradiva, name_server, configured):
+def test_where_prints_how_the_address_was_found(gradiva, name_server, configured):
     address = f"127.0.0.1:{current_settings().name_server_port}"
     assert gradiva("yarp", "where") == (0, f"/root {address}\n", f"address: from {configured}\nit answers\n")
 
 
-def test_where_tells_that_nobody_answers(gradiva, configured):
+def test_where_prints_that_no_server_answers(gradiva, configured):
     status, out, err = gradiva("yarp", "where")
     assert (status, out) == (1, f"/root 127.0.0.1:{current_settings().name_server_port}\n")
     assert err.endswith("start one with `gradiva yarpserver`\n")
@@ -110,7 +113,7 @@ def test_where_tells_that_nobody_answers(gradiva, configured):
         ["clean"],
     ],
 )
-def test_without_a_name_server_every_tool_says_so_and_starts_none(gradiva, configured, arguments):
+def test_without_a_name_server_every_tool_fails_and_starts_none(gradiva, configured, arguments):
     address = f"127.0.0.1:{current_settings().name_server_port}"
     expected = f"no name server answers at {address} (from {configured}): start one with `gradiva yarpserver`"
     assert gradiva("yarp", *arguments) == (1, "", f"error: {expected}\n")
@@ -142,3 +145,49 @@ def test_a_file_without_an_address_is_refused_in_one_line(gradiva, configured, a
     status, out, err = gradiva("yarp", *arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "yarp.conf: it must hold address, port and mode of the name server" in err
+
+
+@pytest.fixture
+def sockets():
+    ours, theirs = socket.socketpair()
+    ours.settimeout(5.0)
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_an_answer_is_the_lines_before_the_acknowledgement(sockets):
+    ours, theirs = sockets
+    theirs.sendall(b"Welcome <ping>\r\nThis is /me\r\nThere are no in")
+    dialogue = TextDialogue(ours, "<ping>")
+    assert theirs.recv(100) == b"CONNACK <ping>\r\n"
+    rest = threading.Thread(target=theirs.sendall, args=(b"puts\r\n<ACK>\r\n<ACK>\r\n",))
+    rest.start()
+    assert dialogue.ask("*") == ["This is /me", "There are no inputs"]
+    assert dialogue.ask("q") == []
+    rest.join()
+
+
+def test_a_peer_that_closes_is_an_error(sockets):
+    ours, theirs = sockets
+    theirs.sendall(b"Welcome x\r\nhalf a li")
+    dialogue = TextDialogue(ours, "x")
+    theirs.shutdown(socket.SHUT_WR)
+    with pytest.raises(ConnectionResetError, match="closed"):
+        dialogue.ask("*")
+
+
+def test_an_answer_without_end_is_refused(sockets, monkeypatch):
+    monkeypatch.setattr("gradiva.cli.yarp.connections._MAX_REPLY", 1000)
+    ours, theirs = sockets
+    theirs.sendall(b"Welcome x\r\n" + b"line\r\n" * 1000)
+    dialogue = TextDialogue(ours, "x")
+    with pytest.raises(OSError, match="does not end"):
+        dialogue.ask("*")
+
+
+def test_a_line_without_end_is_refused(sockets, monkeypatch):
+    monkeypatch.setattr("gradiva.cli.yarp.connections._MAX_REPLY", 1000)
+    ours, theirs = sockets
+    theirs.sendall(b"W" * 3000)
+    with pytest.raises(OSError, match="does not end"):
+        TextDialogue(ours, "x")

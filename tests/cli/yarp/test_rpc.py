@@ -1,13 +1,46 @@
+"""Requests and replies: ``gradiva rpc``."""
+
 import signal
 import subprocess
 
 import pytest
 
-from gradiva.middleware import yarp
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings
+from gradiva.cli.yarp.calling import message_of, reply_lines
+from gradiva.common import ConfigError
+from gradiva.middleware import NameClient, current_settings, yarp
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
+
+
+def test_words_become_one_message():
+    message = message_of(["setGoal", "(1.0 -0.5)", "-3"])
+    assert message.size() == 3
+    assert message.get(0).asString() == "setGoal"
+    assert message.get(1).asList().get(1).asFloat64() == -0.5
+    assert message.get(2).asInt32() == -3
+
+
+@pytest.mark.parametrize("text", ["(1 2", 'say "hello', "{1 2", "((1)"])
+def test_what_is_not_closed_is_refused(text):
+    with pytest.raises(ConfigError, match="not closed"):
+        message_of([text])
+
+
+@pytest.mark.parametrize(
+    ("reply", "lines"),
+    [
+        ("[ok]", ["[ok]"]),
+        ('"two words" 3', ['"two words" 3']),
+        ("", [""]),
+        ('[many] "first line" second', ["first line", "second"]),
+        ('[many] ("*** Available commands:" get help)', ["*** Available commands:", "get", "help"]),
+        ("[many] (1 2) 3", ["1", "2", "3"]),
+        ("[many]", ["[many]"]),
+        ("many words", ["many words"]),
+    ],
+)
+def test_a_reply_of_many_has_a_line_for_each(reply, lines):
+    assert reply_lines(yarp.Bottle(reply)) == lines
 
 
 @pytest.mark.parametrize("options", [[], ["--text"]])
@@ -27,7 +60,7 @@ def test_a_reply_of_many_is_printed_line_by_line(gradiva, echo, options):
     assert gradiva("rpc", *options, "/echo", "say", '[many] "first line" 2')[:2] == (0, "first line\n2\n")
 
 
-def test_a_refusal_is_told_by_the_exit_status(gradiva, echo):
+def test_a_refusal_is_exit_status_1(gradiva, echo):
     assert gradiva("rpc", "/echo", "say", '[fail] "not yet"') == (1, '[fail] "not yet"\n', "")
     assert gradiva("rpc", "/echo", "say", "[ok]")[0] == 0
 
@@ -53,19 +86,19 @@ def test_a_name_without_slash_is_refused(gradiva, echo):
     assert err == "error: 'echo' is no name of a port, which begins with / and has no blanks\n"
 
 
-def test_without_a_port_it_says_what_is_missing(gradiva):
+def test_without_a_port_the_missing_argument_is_named(gradiva):
     status, _, err = gradiva("rpc")
     assert status == 2
     assert "PORT" in err
 
 
-def test_an_unknown_port_is_told_with_the_nearest_name(gradiva, echo):
+def test_an_unknown_port_is_named_with_the_nearest_one(gradiva, echo):
     status, out, err = gradiva("rpc", "/ecko", "help")
     assert (status, out) == (1, "")
     assert err == "error: port /ecko is not registered; did you mean '/echo'?\n"
 
 
-def test_a_dead_port_is_told(gradiva, name_server):
+def test_a_dead_port_is_named(gradiva, name_server):
     port = free_port()
     NameClient(current_settings()).register("/dead", "tcp", "127.0.0.1", port)
     status, out, err = gradiva("rpc", "/dead", "help")
@@ -74,7 +107,7 @@ def test_a_dead_port_is_told(gradiva, name_server):
 
 
 @pytest.mark.parametrize("options", [[], ["--text"]])
-def test_a_silent_port_is_waited_for_no_longer_than_told(gradiva, echo, options):
+def test_a_silent_port_is_waited_for_until_the_timeout(gradiva, echo, options):
     status, out, err = gradiva("rpc", "--timeout", "0.3", *options, "/echo", "silence")
     assert (status, out, err) == (1, "", "error: no reply from /echo within 0.3 s\n")
 
@@ -87,10 +120,9 @@ def test_without_a_name_server_none_is_started(gradiva, configured):
     assert err == f"error: {expected}\n"
 
 
-def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeypatch):
+def test_without_a_file_the_default_address_is_named(gradiva, configured, monkeypatch):
     from gradiva.cli.yarp.failures import unreachable_text
-    from pureyarp.errors import NameServerUnreachable
-    from pureyarp.network.settings import NetworkSettings
+    from gradiva.middleware import NameServerUnreachable, NetworkSettings
 
     assert unreachable_text(NetworkSettings(), NameServerUnreachable("nobody")) == (
         "no name server answers at 127.0.0.1:10000 (default address; no configuration file):"
@@ -98,9 +130,9 @@ def test_without_a_file_the_default_address_is_told(gradiva, configured, monkeyp
     )
 
 
-def test_a_namespace_at_the_default_address_is_told_to_be_shared():
+def test_a_namespace_at_the_default_address_is_warned_about():
     from gradiva.cli.yarp.failures import shared_address_text
-    from pureyarp.network.settings import NetworkSettings
+    from gradiva.middleware import NetworkSettings
 
     assert shared_address_text(NetworkSettings()) is None
     assert shared_address_text(NetworkSettings(namespace="/ana", found_in="_ana.conf")) is None
@@ -115,7 +147,7 @@ def test_piped_lines_are_commands_and_an_open_parenthesis_continues(echo, start)
     assert tool.end("say 1\n\nsay (1\n2) 3\n") == (0, "1\n(1 2) 3\n", "")
 
 
-def test_a_pipe_goes_on_after_an_unanswered_line_and_tells_so(echo, start):
+def test_a_pipe_goes_on_after_an_unanswered_line_and_reports_it(echo, start):
     tool = start("rpc", "--timeout", "0.3", "/echo", stdin=subprocess.PIPE)
     status, out, err = tool.end("silence\nsay 2\nsay (3\n")
     assert (status, out) == (1, "2\n")

@@ -2,8 +2,7 @@ import signal
 
 import pytest
 
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import NetworkSettings, current_settings, use_settings
+from gradiva.middleware import NameClient, NetworkSettings, current_settings, use_settings
 from tests.cli.yarp.conftest import free_port
 
 
@@ -11,40 +10,23 @@ def client(port):
     return NameClient(NetworkSettings(name_server_port=port))
 
 
-@pytest.mark.parametrize("with_signal", [signal.SIGINT, signal.SIGTERM])
-def test_it_serves_until_a_signal_and_has_then_done_its_work(configured, start, with_signal):
-    port = current_settings().name_server_port
-    server = start("yarpserver")
-    assert server.process.stdout.readline() == f"name server /root at 127.0.0.1:{port}\n"
-    assert client(port).register("/some/port").getPort() == port + 2
-    assert server.stop(with_signal) == (0, "", f"as {configured} says\n")
-
-
-def test_verbose_prints_registrations(configured, start):
+def test_it_serves_as_configured_until_ctrl_c_and_prints_registrations(configured, start):
     port = current_settings().name_server_port
     server = start("yarpserver", "--verbose")
-    server.process.stdout.readline()
-    client(port).register("/some/port")
+    assert server.process.stdout.readline() == f"name server /root at 127.0.0.1:{port}\n"
+    assert client(port).register("/some/port").getPort() == port + 2
     client(port).unregister("/some/port")
-    assert server.stop()[:2] == (0, "+ /some/port\n- /some/port\n")
+    assert server.stop(signal.SIGINT) == (0, "+ /some/port\n- /some/port\n", f"as {configured} says\n")
 
 
-def test_it_writes_the_file_in_which_programs_find_it(configured, start):
-    port = free_port()
-    server = start("yarpserver", "--port", port, "--write")
-    server.process.stdout.readline()
-    assert configured.read_text().split() == ["127.0.0.1", str(port), "yarp"]
-    use_settings(None)
-    assert current_settings().name_server_port == port
-    assert server.stop() == (0, "", f"wrote {configured}\n")
-
-
-def test_a_host_s_name_is_served_by_its_address(configured, start):
+def test_it_writes_the_address_of_a_host_s_name_into_the_file_and_ends_at_sigterm(configured, start):
     port = free_port()
     server = start("yarpserver", "--host", "localhost", "--port", port, "--write")
     assert server.process.stdout.readline() == f"name server /root at 127.0.0.1:{port}\n"
-    assert configured.read_text().split()[:2] == ["127.0.0.1", str(port)]
-    assert server.stop()[0] == 0
+    assert configured.read_text().split() == ["127.0.0.1", str(port), "yarp"]
+    use_settings(None)
+    assert current_settings().name_server_port == port
+    assert server.stop(signal.SIGTERM) == (0, "", f"wrote {configured}\n")
 
 
 def test_another_namespace_has_another_file(configured, start):
@@ -56,7 +38,7 @@ def test_another_namespace_has_another_file(configured, start):
     assert server.stop()[0] == 0
 
 
-def test_it_tells_where_programs_look_for_it_instead(configured, start):
+def test_it_prints_where_programs_look_for_it_instead(configured, start):
     server = start("yarpserver", "--port", free_port())
     server.process.stdout.readline()
     elsewhere = current_settings().name_server_port

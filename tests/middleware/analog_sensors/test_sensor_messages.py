@@ -2,7 +2,7 @@
 
 import pytest
 
-from gradiva.middleware.analog_sensors import (
+from pureyarp.devices.analog_sensors_client import (
     MeasurementsReader,
     SensorClass,
     SensorMeasurement,

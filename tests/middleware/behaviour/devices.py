@@ -12,12 +12,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradiva.middleware import yarp
-from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.control_board import CommandKind, PidType
-from gradiva.middleware.control_board.control_board_device import Joints
-from gradiva.middleware.control_board.feature import Feature
 from gradiva.middleware.control_board_server import ControlBoardServer
+from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
+from pureyarp.devices.control_board_device import Joints
+from pureyarp.devices.control_board_messages import CommandKind
+from pureyarp.devices.control_board_protocol import Feature, PidType
 from tests.middleware.fake_board import RecordedBoard
 
 _KINDS = (

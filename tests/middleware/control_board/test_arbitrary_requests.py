@@ -11,13 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradiva.middleware.control_board import CommandKind, JointData, StreamedCommand
-from gradiva.middleware.control_board.control_board_device import Joints
-from gradiva.middleware.control_board.joint_data import FIELDS, fields_of
-from gradiva.middleware.control_board.thrift_answers import ThriftAnswers
-from gradiva.middleware.control_board.thrift_methods import METHODS
-from gradiva.middleware.control_board.vocab_answers import VocabAnswers
-from gradiva.middleware.control_board.vocab_words import NAMED
+from pureyarp.devices.control_board_device import Joints
+from pureyarp.devices.control_board_messages import FIELDS, CommandKind, JointData, StreamedCommand, fields_of
+from pureyarp.devices.thrift_dialect import METHODS, ThriftAnswers
+from pureyarp.devices.vocab_dialect import NAMED, VocabAnswers
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import WireFamily, encode_vocab

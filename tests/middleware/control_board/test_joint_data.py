@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradiva.middleware.control_board import ControlMode, JointData
-from gradiva.middleware.control_board.joint_data import FIELDS
+from pureyarp.devices.control_board_messages import FIELDS, JointData
+from pureyarp.devices.control_board_protocol import ControlMode
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import WireFamily

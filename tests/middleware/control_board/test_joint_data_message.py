@@ -7,9 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.middleware.control_board import JointData
-from gradiva.middleware.control_board.joint_data import FIELDS
-from gradiva.middleware.control_board.joint_data_message import JointDataMessage, joint_data_in
+from pureyarp.devices.control_board_messages import FIELDS, JointData, JointDataMessage, joint_data_in
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import WireFamily

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, StreamedCommand
+from pureyarp.devices.control_board_messages import CommandKind, StreamedCommand
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import WireFamily, encode_vocab

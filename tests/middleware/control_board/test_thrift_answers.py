@@ -7,10 +7,9 @@ import logging
 import numpy as np
 import pytest
 
-from gradiva.middleware.control_board import ControlMode
-from gradiva.middleware.control_board.control_board_device import ControlBoardDevice
-from gradiva.middleware.control_board.thrift_answers import VERSION_METHOD, ThriftAnswers
-from gradiva.middleware.control_board.thrift_methods import METHODS
+from pureyarp.devices.control_board_device import ControlBoardDevice
+from pureyarp.devices.control_board_protocol import ControlMode
+from pureyarp.devices.thrift_dialect import METHODS, VERSION_METHOD, ThriftAnswers
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import WireFamily
 from pureyarp.wire.text import from_text, to_text
@@ -106,7 +105,7 @@ def test_a_device_that_fails_is_logged_and_told(caplog, monkeypatch):
         raise RuntimeError("motor burnt")
 
     monkeypatch.setattr(IntegratingBoard, "move_to", burn)
-    with caplog.at_level(logging.ERROR, logger="gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, logger="pureyarp"):
         answers = ThriftAnswers(IntegratingBoard(3))
         assert to_text(answers.answer(["positionMoveOneRPC", 1, 5.0])) == "[err5]"
     assert "motor burnt" in caplog.text

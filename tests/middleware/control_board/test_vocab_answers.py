@@ -7,9 +7,9 @@ import logging
 import numpy as np
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, StreamedCommand
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.vocab_answers import VocabAnswers
+from pureyarp.devices.control_board_messages import CommandKind, StreamedCommand
+from pureyarp.devices.control_board_protocol import ControlMode, Feature, InteractionMode
+from pureyarp.devices.vocab_dialect import VocabAnswers
 from pureyarp.wire.binary import decode_list, encode_list
 from pureyarp.wire.elements import Element, encode_vocab
 from pureyarp.wire.text import from_text, to_text
@@ -165,7 +165,7 @@ def test_a_device_that_fails_is_logged_and_answered_fail(caplog, monkeypatch):
         raise RuntimeError("motor burnt")
 
     monkeypatch.setattr(IntegratingBoard, "move_to", burn)
-    with caplog.at_level(logging.ERROR, logger="gradiva.yarp"):
+    with caplog.at_level(logging.ERROR, logger="pureyarp"):
         answers = VocabAnswers(IntegratingBoard(3), lambda: 5.0)
         assert to_text(answers.answer(["set", "pos", 1, 5.0])) == "[fail]"
     assert "motor burnt" in caplog.text

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsCollectionServer
-from gradiva.middleware.vectors_collection.vectors_message import (
+from gradiva.middleware.vectors_collection import (
+    VectorsCollectionClient,
+    VectorsCollectionServer,
     names_from_items,
     names_to_items,
     values_from_items,
@@ -119,7 +120,7 @@ def test_unknown_questions_are_refused(server, names):
 
 
 def test_a_source_that_hangs_keeps_nobody_waiting(server, monkeypatch):
-    monkeypatch.setattr("gradiva.middleware.vectors_collection.vectors_collection_client._ANSWER_PATIENCE", 0.1)
+    monkeypatch.setattr("gradiva.middleware.vectors_collection._ANSWER_PATIENCE", 0.1)
     client = VectorsCollectionClient(NAME, "/logger")
     client.open()
     with server._naming, pytest.raises(PeerUnreachable, match="does not answer"):

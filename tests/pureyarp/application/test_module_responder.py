@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from pureyarp.application.module_responder import ModuleResponder, is_farewell, lines_of
+from pureyarp.application.rf_module import ModuleResponder, is_farewell, lines_of
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter
 from pureyarp.data.values import Bottle
 from pureyarp.wire.binary import decode_list

@@ -1,6 +1,6 @@
 import pytest
 
-from pureyarp.application.periodic_schedule import PeriodicSchedule
+from pureyarp.application.rf_module import PeriodicSchedule
 
 PERIOD = 0.01
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.application.resource_search import ResourceSearch
+from pureyarp.application.resource_finder import ResourceSearch
 
 
 @pytest.fixture

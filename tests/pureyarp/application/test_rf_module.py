@@ -1,7 +1,6 @@
 import json
 import os
 import signal
-import sys
 import threading
 from pathlib import Path
 
@@ -224,12 +223,6 @@ def test_a_name_gets_its_parts():
         "/walker/rpc",
         "/walker/rpc",
     )
-
-
-def test_a_module_without_a_terminal_says_so(monkeypatch, caplog):
-    monkeypatch.setattr(sys, "stdin", None)
-    assert not Walker().attachTerminal()
-    assert "no terminal to attach to" in caplog.text
 
 
 def test_a_signal_ends_a_module_between_two_cycles_and_the_handlers_come_back():

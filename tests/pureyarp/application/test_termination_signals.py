@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pureyarp.application.termination_signals import TerminationSignals
+from pureyarp.application.rf_module import TerminationSignals
 
 DEADLINE = 30  # [s]
 
@@ -59,7 +59,7 @@ def test_no_thread_stays_behind():
 def test_the_fourth_signal_ends_the_process(number):
     script = """
         import logging, sys, threading
-        from pureyarp.application.termination_signals import TerminationSignals
+        from pureyarp.application.rf_module import TerminationSignals
         logging.basicConfig(level=logging.INFO, stream=sys.stdout, format="%(message)s")
         with TerminationSignals(lambda: None):
             print("ready", flush=True)

@@ -6,25 +6,51 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from gradiva.middleware.control_board.feature import Feature
+import pureyarp as api
 from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import BVector, DVector, IVector
-from pureyarp.devices import interfaces
-from pureyarp.devices.motor_torque_parameters import MotorTorqueParameters
-from pureyarp.devices.pid import Pid, PidVector
+from pureyarp.devices.control_board_messages import CommandKind
+from pureyarp.devices.control_board_protocol import Feature
 from pureyarp.devices.remote_control_board import RemoteControlBoard
+from pureyarp.devices.settings_views import Pid, PidVector
 
 
 def recorded_pid() -> Pid:
     return Pid(1.0, 0.1, 0.01, 5.0, 100.0, 2.0)
 
 
-def recorded_parameters() -> MotorTorqueParameters:
-    parameters = MotorTorqueParameters()
-    parameters.bemf, parameters.bemf_scale, parameters.ktau, parameters.ktau_scale = 1.0, 2.0, 3.0, 4.0
-    return parameters
-
-
+# Calls that this package has no view for: the feature that is asked or set, the set-points that are streamed.
+WITHOUT_VIEW = {
+    "IAmplifierControl.disableAmp": Feature.AMPLIFIER_DISABLE,
+    "IAmplifierControl.enableAmp": Feature.AMPLIFIER_ENABLE,
+    "IAmplifierControl.getAmpStatus": Feature.AMPLIFIER_STATUS,
+    "IAmplifierControl.getMaxCurrent": Feature.MAXIMUM_CURRENT,
+    "IAmplifierControl.setMaxCurrent": Feature.MAXIMUM_CURRENT,
+    "IAmplifierControl.getNominalCurrent": Feature.NOMINAL_CURRENT,
+    "IAmplifierControl.setNominalCurrent": Feature.NOMINAL_CURRENT,
+    "IAmplifierControl.getPeakCurrent": Feature.PEAK_CURRENT,
+    "IAmplifierControl.setPeakCurrent": Feature.PEAK_CURRENT,
+    "IAmplifierControl.getPWMLimit": Feature.PWM_LIMIT,
+    "IAmplifierControl.setPWMLimit": Feature.PWM_LIMIT,
+    "IAmplifierControl.getPowerSupplyVoltage": Feature.SUPPLY_VOLTAGE,
+    "ICurrentControl.getCurrentRange": Feature.CURRENT_RANGE,
+    "ICurrentControl.getCurrentRanges": Feature.CURRENT_RANGE,
+    "ICurrentControl.getNumberOfMotors": Feature.MOTORS,
+    "ICurrentControl.getRefCurrent": Feature.CURRENT_REFERENCE,
+    "ICurrentControl.getRefCurrents": Feature.CURRENT_REFERENCE,
+    "ICurrentControl.setRefCurrent": CommandKind.CURRENT,
+    "ICurrentControl.setRefCurrents": CommandKind.CURRENT,
+    "IPWMControl.getNumberOfMotors": Feature.MOTORS,
+    "IPWMControl.getRefDutyCycle": Feature.DUTY_CYCLE_REFERENCE,
+    "IPWMControl.getRefDutyCycles": Feature.DUTY_CYCLE_REFERENCE,
+    "IPWMControl.setRefDutyCycle": CommandKind.PWM,
+    "IPWMControl.setRefDutyCycles": CommandKind.PWM,
+    "IRemoteVariables.getRemoteVariable": Feature.REMOTE_VARIABLE,
+    "IRemoteVariables.setRemoteVariable": Feature.REMOTE_VARIABLE,
+    "IRemoteVariables.getRemoteVariablesList": Feature.REMOTE_VARIABLES,
+    "ITorqueControl.getMotorTorqueParams": Feature.MOTOR_TORQUE_PARAMETERS,
+    "ITorqueControl.setMotorTorqueParams": Feature.MOTOR_TORQUE_PARAMETERS,
+}
 # Interfaces that the bindings have no view of: what a call of theirs asks of the board.
 UNSEEN: dict[str, Callable[[RemoteControlBoard, list[Any]], Any]] = {
     "IMotorEncoders.getNumberOfMotorEncoders": lambda board, _: board.ask(Feature.MOTOR_ENCODERS),
@@ -56,15 +82,34 @@ def make_call(board: RemoteControlBoard, call: str) -> tuple[Any, list[Any]]:
     interface, method = node.func.value.id, node.func.attr
     if f"{interface}.{method}" in UNSEEN:
         return UNSEEN[f"{interface}.{method}"](board, arguments), arguments
-    view = getattr(interfaces, interface)(board)
+    if f"{interface}.{method}" in WITHOUT_VIEW:
+        return _without_view(board, WITHOUT_VIEW[f"{interface}.{method}"], method, arguments), arguments
+    view = getattr(api, interface)(board)
     return getattr(view, method)(*arguments), arguments
+
+
+def _without_view(board: RemoteControlBoard, what: Feature | CommandKind, method: str, arguments: list[Any]) -> Any:
+    is_of_one = bool(arguments) and isinstance(arguments[0], int | str)
+    of, rest = (arguments[0], arguments[1:]) if is_of_one else (None, arguments)
+    if isinstance(what, CommandKind):
+        if len(rest) == 2:  # (number, joints, values)
+            of, rest = tuple(rest[0]), rest[1:]
+        return board.stream(what, of, list(rest[0]) if not isinstance(rest[0], float) else rest)
+    if method.startswith("get"):
+        return board.ask(what, of)
+    values = [
+        value.items if isinstance(value, Bottle) else value if isinstance(value, list) else [value] for value in rest
+    ]
+    return board.tell(what, of, [one for value in values for one in value])
 
 
 def _argument(node: ast.expr) -> Any:
     if isinstance(node, ast.Name):
-        return {"Pid": recorded_pid, "Bottle": lambda: Bottle("1 2"), "MotorTorqueParameters": recorded_parameters}[
-            node.id
-        ]()
+        return {
+            "Pid": recorded_pid,
+            "Bottle": lambda: Bottle("1 2"),
+            "MotorTorqueParameters": lambda: [1.0, 2.0, 3.0, 4.0, *[0.0] * 5],
+        }[node.id]()
     if isinstance(node, ast.List) and isinstance(node.elts[0], ast.Name):
         pids = PidVector(len(node.elts))
         pids[:] = [recorded_pid() for _ in node.elts]

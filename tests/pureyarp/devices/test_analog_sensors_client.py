@@ -9,7 +9,7 @@ import pytest
 
 from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from pureyarp.data.vectors import Vector
-from pureyarp.devices.mas_status import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
+from pureyarp.devices.analog_sensors_client import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
 from pureyarp.network.network import Network
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_board import RecordedBoard
@@ -84,10 +84,10 @@ def test_a_recorded_session(names, opened):
     session = recording("yarp_3_12", "mas")
     with RecordedBoard(names, session, "/fakebot/mas", ("/rpc:o", "/measures:o")) as server:
         driver = opened("multipleanalogsensorsclient", local="/gold/mas", remote="/fakebot/mas", timeout=5.0)
-        magnetometers, out = driver.viewIThreeAxisMagnetometers(), Vector()
-        wait_until(lambda: magnetometers.getThreeAxisMagnetometerMeasure(0, out) == 1795244748.5806873)
+        gyroscopes, out = driver.viewIThreeAxisGyroscopes(), Vector()
+        wait_until(lambda: gyroscopes.getThreeAxisGyroscopeMeasure(0, out) == 1795244748.5806873)
         assert list(out.array) == [185.0, 185.0, 185.0]
-        assert magnetometers.getThreeAxisMagnetometerName(0) == "imu0"
+        assert gyroscopes.getThreeAxisGyroscopeName(0) == "imu0"
         driver.close()
         assert server.said["/fakebot/mas/rpc:o"] == server.recorded("/fakebot/mas/rpc:o")
         assert '[add] "tcp://gold/mas/measures:i"' in server.administration

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from pureyarp.devices.connection_keeper import ConnectionKeeper
+from pureyarp.devices.device_ports import ConnectionKeeper
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import wait_until
 

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, ControlMode, StreamedCommand
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.data.values import Bottle, Property
+from pureyarp.data.values import Property
 from pureyarp.data.vectors import BVector, DVector, IVector
-from pureyarp.devices.joint_map import JointMap
-from pureyarp.devices.pid import Pid, PidVector
+from pureyarp.devices.control_board_messages import CommandKind, StreamedCommand
+from pureyarp.devices.control_board_protocol import ControlMode
+from pureyarp.devices.control_board_remapper import JointMap
 from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.wire.elements import encode_vocab
 from tests.middleware.fake_board import IntegratingBoard
 from tests.waiting import wait_until
@@ -86,12 +87,6 @@ def test_set_points_go_to_their_boards(driver, leg, torso):
     assert torso.commands == [StreamedCommand(kind, None, (2.0, 4.0)), StreamedCommand(kind, (1,), (6.0,))]
 
 
-def test_duty_cycles_know_no_groups_and_go_joint_by_joint(driver, leg, torso):
-    assert driver.viewIPWMControl().setRefDutyCycles(DVector([1.0, 2.0, 3.0, 4.0]))
-    wait_until(lambda: len(leg.commands) == 2 and len(torso.commands) == 1)
-    assert [command.joints for command in leg.commands] == [(2,), (0,)]
-
-
 def test_modes_and_targets_go_to_their_boards(driver, leg, torso):
     modes = [ControlMode.TORQUE, ControlMode.VELOCITY, ControlMode.IDLE, ControlMode.POSITION]
     assert driver.viewIControlMode().setControlModes(IVector([int(mode) for mode in modes]))
@@ -137,16 +132,6 @@ def test_names_are_those_of_the_part(driver):
     assert axes.getAxisName(4) == "unknown"
     assert driver.viewIPositionDirect().setPosition(4, 1.0) is False
     assert driver.viewIEncoders().getEncoder(-1) == 0.0
-
-
-def test_variables_of_all_boards_follow_each_other(driver, leg, torso):
-    leg.variables["gain"], torso.variables["gain"] = [1], [2, 3]
-    variables, values = driver.viewIRemoteVariables(), Bottle()
-    assert variables.getRemoteVariable("gain", values)
-    assert values.toString() == "2 3 1"
-    assert variables.setRemoteVariable("gain", Bottle("(5 6) (7)"))
-    assert (torso.variables["gain"], leg.variables["gain"]) == ([5, 6], [7])
-    assert variables.setRemoteVariable("gain", Bottle("5 6 7")) is False
 
 
 def test_an_axis_that_no_board_has_is_named(servers, names, caplog):

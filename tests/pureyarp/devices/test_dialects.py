@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gradiva.middleware.control_board.feature import Feature
-from pureyarp.devices.dialect import NotInDialect, RequestRefused
-from pureyarp.devices.request import Request, Verb
+from pureyarp.devices.control_board_protocol import Feature, NotInDialect, Request, RequestRefused, Verb
 from pureyarp.devices.thrift_dialect import ThriftDialect
 from pureyarp.devices.vocab_dialect import VocabDialect
 from pureyarp.wire.binary import encode_list

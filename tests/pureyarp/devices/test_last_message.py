@@ -7,8 +7,9 @@ import logging
 import pytest
 
 from pureyarp.data import streams
-from pureyarp.devices.last_message import LastMessage
+from pureyarp.devices.device_ports import LastMessage
 from pureyarp.errors import MalformedMessage
+from pureyarp.network import buffered_ports
 from pureyarp.network.buffered_ports import NewestMessagePort
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.settings import Contact
@@ -84,7 +85,8 @@ def test_what_is_malformed_leaves_the_former_message_and_one_line(reader, caplog
 
 def test_the_age_counts_from_the_arrival_not_from_the_reading(reader, monkeypatch):
     times = iter([10.0, 10.25])
-    monkeypatch.setattr(streams, "now", lambda: next(times))
+    for module in (streams, buffered_ports):
+        monkeypatch.setattr(module, "now", lambda: next(times))
     reader.receive("1")
     received = reader.last.read()
     assert received is not None

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from gradiva.middleware.message_readers import RequestReader
+from gradiva.middleware.bottles import RequestReader
 from pureyarp.data.values import Bottle
-from pureyarp.devices.question_port import QuestionPort
+from pureyarp.devices.device_ports import QuestionPort
 from pureyarp.errors import PeerUnreachable
 from pureyarp.network.ports import RpcServer
 from tests.waiting import TIMEOUT, wait_until
@@ -55,7 +55,7 @@ def test_a_device_that_is_not_connected_is_named(port):
 def test_a_device_that_hangs_is_given_up_and_its_late_answer_is_not_taken_for_the_next_one(port, device):
     assert port.addOutput("/device/rpc:i")
     answer = Bottle()
-    with pytest.raises(PeerUnreachable, match=r"it is waited for 0.2 s"):
+    with pytest.raises(PeerUnreachable, match=r"does not answer within 0.2 s"):
         port.ask([1], answer, "the arm")
     assert answer.items == []
     device.may_answer.set()

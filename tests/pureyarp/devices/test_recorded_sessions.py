@@ -50,9 +50,8 @@ def test_a_session_by_udp_which_is_the_default(names, opened):
     with RecordedBoard(names, recorded) as board:
         driver, positions, _ = open_and_command(opened, local="/gold/rcb")
         assert list(positions) == [4.0, 0.0, 0.0]
-        amperes = DVector(3)
-        assert driver.viewICurrentControl().getCurrents(amperes)
-        assert list(amperes) == [3300.0, 3400.0, 3500.0]
+        torques = DVector(3)
+        assert driver.viewITorqueControl().getTorques(torques)
         assert driver.viewIControlMode().getControlMode(1) == encode_vocab("pos")
         driver.close()
         rpc, command = f"{BOARD}/rpc:i", f"{BOARD}/command:i"
@@ -68,9 +67,6 @@ def test_a_session_with_the_4_family(names, opened):
             opened, local="/gold/nwc", family="4", carrier="tcp", carrier_cmd="fast_tcp"
         )
         assert list(positions) == [0.0, 0.0, 0.0]
-        percent = DVector(3)
-        assert driver.viewIPWMControl().getDutyCycles(percent)
-        assert list(percent) == [33.0, 34.0, 35.0]
         driver.close()
         rpc, command = f"{BOARD}/nws/rpc:i", f"{BOARD}/command:i"
         assert board.said[rpc] == board.recorded(rpc)

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, JointData, PidType
 from gradiva.middleware.control_board_server import ControlBoardServer
-from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import BVector, DVector, IVector
-from pureyarp.devices.pid import Pid, PidVector
+from pureyarp.devices.control_board_messages import CommandKind, JointData
+from pureyarp.devices.control_board_protocol import ControlMode, InteractionMode, PidType
 from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.network.network import Network
 from pureyarp.network.peers import request
 from pureyarp.network.settings import current_settings, use_settings
@@ -89,8 +89,6 @@ def test_positions_come_with_their_time(driver, device):
         ("viewIPositionDirect", "setPositions", CommandKind.POSITION_DIRECT, ControlMode.POSITION_DIRECT),
         ("viewIVelocityControl", "velocityMove", CommandKind.VELOCITY, ControlMode.VELOCITY),
         ("viewITorqueControl", "setRefTorques", CommandKind.TORQUE, ControlMode.TORQUE),
-        ("viewIPWMControl", "setRefDutyCycles", CommandKind.PWM, ControlMode.PWM),
-        ("viewICurrentControl", "setRefCurrents", CommandKind.CURRENT, ControlMode.CURRENT),
     ],
 )
 def test_set_points_of_all_joints_are_streamed(driver, device, view, setter, kind, mode):
@@ -284,16 +282,3 @@ def test_a_state_says_what_is_not_valid(names, opened, caplog):
             assert driver.viewITorqueControl().getTorques(DVector(3)) is False
             assert driver.viewIEncoders().getEncoders(DVector(3))
     assert len([one for one in caplog.records if "no valid torque" in one.message]) == 1
-
-
-def test_remote_variables(serve, device, opened):
-    serve(device)
-    device.variables["gain"] = [2.5, "fast"]
-    variables = opened("remote_controlboard", local="/client", remote=NAME).viewIRemoteVariables()
-    values = Bottle()
-    assert variables.getRemoteVariable("gain", values)
-    assert values.toString() == "2.5 fast"
-    assert variables.setRemoteVariable("gain", Bottle("3 slow"))
-    assert device.variables["gain"] == [3, "slow"]
-    assert variables.getRemoteVariablesList(values)
-    assert values.toString() == "gain"

@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from gradiva.common.errors import Finding
-from gradiva.middleware.analog_sensors import SensorClass
-from gradiva.middleware.control_board import ControlMode as BoardMode
-from gradiva.middleware.control_board import PidType
-from gradiva.middleware.control_board.feature import Feature
+from gradiva.middleware import ControlMode as BoardMode
+from gradiva.middleware import Feature, PidType, SensorClass
 from gradiva.robot_model import Environment, IdynTreeModel, fixed_rotation
 from gradiva.setup import Setup, load_setup
 from gradiva.walking import WalkingLayers

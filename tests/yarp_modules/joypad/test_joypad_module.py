@@ -5,9 +5,7 @@ import threading
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_bottle, as_items
-from gradiva.middleware.message_readers import CommandReader, RequestReader
+from gradiva.middleware import CommandReader, RequestReader, as_bottle, as_items, yarp
 from gradiva.yarp_modules.joypad import JoypadModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import fail, is_ok, ok

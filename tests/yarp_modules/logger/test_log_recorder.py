@@ -6,7 +6,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from gradiva.middleware.vectors_collection import VectorsSample
+from gradiva.middleware import VectorsSample
 from gradiva.telemetry import RunFolder
 from gradiva.telemetry.signal_log import JOURNAL_NAME
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over

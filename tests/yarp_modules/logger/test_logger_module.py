@@ -4,14 +4,11 @@ import threading
 
 import pytest
 
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_bottle, as_items
-from gradiva.middleware.vectors_collection import VectorsCollectionServer
+from gradiva.middleware import VectorsCollectionServer, Vocab32, as_bottle, as_items, yarp
 from gradiva.telemetry import RunFolder
 from gradiva.yarp_modules.logger import LoggerModule
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.rpc_commands import is_ok
-from pureyarp.wire.elements import Vocab32
 from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
 

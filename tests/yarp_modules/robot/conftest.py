@@ -7,12 +7,11 @@ from itertools import count
 
 import pytest
 
+from gradiva.middleware import NameServer, NetworkSettings, use_settings
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import RobotIoConfig, YarpRobot
-from pureyarp.network.name_server import NameServer
 from pureyarp.network.network import life
-from pureyarp.network.settings import NetworkSettings, use_settings
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.fake_robot import FakeRobot
 

@@ -11,14 +11,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware import yarp
-from gradiva.middleware.analog_sensors import SensorClass, SensorMeasurement, SensorMetadata
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.control_board import ControlMode
-from gradiva.middleware.control_board.control_board_device import Joints
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.parameter_table import ParameterTable
-from gradiva.middleware.control_board_server import ControlBoardServer
+from gradiva.middleware import (
+    AnalogSensorsServer,
+    ControlBoardServer,
+    ControlMode,
+    Feature,
+    Joints,
+    ParameterTable,
+    SensorClass,
+    SensorMeasurement,
+    SensorMetadata,
+    yarp,
+)
 from gradiva.robot_model import Environment, RobotDescription
 from tests.middleware.fake_board import IntegratingBoard, parameters
 

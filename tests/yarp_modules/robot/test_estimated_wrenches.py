@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import fill_bottle
+from gradiva.middleware import fill_bottle, yarp
 from gradiva.yarp_modules.robot.contact_wrenches import input_name
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.conftest import reach

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ControlMode, JointCommand, RobotInterfaceError
-from gradiva.middleware.analog_sensors import SensorClass
-from gradiva.middleware.control_board import ControlMode as BoardMode
+from gradiva.middleware import ControlMode as BoardMode
+from gradiva.middleware import SensorClass
 from gradiva.robot_model import Environment
 from gradiva.setup import load_setup
 from gradiva.yarp_modules.robot import ControlModeLost, RobotIoConfig, YarpRobot

@@ -9,15 +9,11 @@ from functools import lru_cache
 import pytest
 
 from gradiva.common import RobotPosture
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import Element, NameServer, NetworkSettings, as_items, use_settings, yarp
 from gradiva.setup import Setup, load_setup
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator import SimulatedWorld, simulator_module
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.settings import NetworkSettings, use_settings
-from pureyarp.wire.elements import Element
 from tests.simulation.standing import standing_posture
 from tests.waiting import TIMEOUT, wait_until
 

@@ -7,10 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from gradiva.middleware.control_board import CommandKind, ControlMode, InteractionMode, PidType, StreamedCommand
-from gradiva.middleware.control_board.control_board_device import NotOffered
-from gradiva.middleware.control_board.feature import Feature
-from pureyarp.errors import MalformedMessage
+from gradiva.middleware import (
+    CommandKind,
+    ControlMode,
+    Feature,
+    InteractionMode,
+    MalformedMessage,
+    NotOffered,
+    PidType,
+    StreamedCommand,
+)
 from tests.yarp_modules.simulator.conftest import make_world
 
 ELBOW, WRIST, WRIST_YAW = 3, 5, 6

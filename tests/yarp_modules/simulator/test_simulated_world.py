@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ModelError
-from gradiva.middleware.analog_sensors import SensorClass
-from gradiva.middleware.control_board import ControlMode
+from gradiva.middleware import ControlMode, SensorClass
 from gradiva.simulation import Fault, FaultKind
 from gradiva.yarp_modules.simulator import SimulatedWorld
 from tests.conftest import ROBOTS_WITH_PORTS

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import as_items, yarp
 from gradiva.yarp_modules.module_options import parse_options
 from gradiva.yarp_modules.simulator.simulator_module import Simulator
 from tests.waiting import wait_until

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gradiva.cli.yarp.failures import ToolFailure, address_of, say, shared_address_text, unreachable_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
-from gradiva.middleware import yarp
+from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, use_settings, yarp
 from gradiva.yarp_modules.application import MARK, ApplicationNetwork, end_marked
 from gradiva.yarp_modules.application.run_claim import (
     RunClaim,
@@ -24,8 +24,6 @@ from gradiva.yarp_modules.application.run_claim import (
     records_folder,
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts
-from pureyarp.errors import NameServerUnreachable
-from pureyarp.network.settings import current_settings, is_loopback, use_settings
 
 _START_TIMEOUT = 20.0  # [s] for a new process to serve names
 _POLLING_PERIOD = 0.05  # [s]

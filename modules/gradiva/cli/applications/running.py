@@ -26,6 +26,7 @@ from gradiva.cli.applications.monitor import RunMonitor
 from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
+from gradiva.middleware import current_settings
 from gradiva.yarp_modules.application import Application, ApplicationNetwork, ApplicationRun, RunOptions, StartFailed
 from gradiva.yarp_modules.application.application_reader import load_application
 from gradiva.yarp_modules.application.run_claim import (
@@ -39,7 +40,6 @@ from gradiva.yarp_modules.application.run_claim import (
 )
 from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule, SignalledEvent
 from gradiva.yarp_modules.application.shipped_applications import robot_application
-from pureyarp.network.settings import current_settings
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status

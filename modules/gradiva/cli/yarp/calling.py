@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from gradiva.cli.yarp.failures import ToolFailure, failure_text, say
 from gradiva.cli.yarp.session import check_port_name, living_contact, network_session
 from gradiva.common import ConfigError
-from gradiva.middleware import NAMED_ERRORS, yarp
-from pureyarp.wire.text import is_complete
+from gradiva.middleware import NAMED_ERRORS, is_complete, yarp
 
 _LONG_NUMBER = re.compile(r"-?\d+\.\d{13,}(?:e[+-]\d+)?")  # YARP prints 21 digits of what has 17 at most
 _PROMPT, _CONTINUED = ">> ", ".. "

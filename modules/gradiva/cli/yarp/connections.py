@@ -10,10 +10,7 @@ from contextlib import contextmanager
 
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.cli.yarp.session import check_port_name, living_contact, network_session
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import carrier_between, is_there
-from pureyarp.network.byte_stream import open_socket
-from pureyarp.network.settings import current_settings
+from gradiva.middleware import carrier_between, current_settings, is_there, open_socket, yarp
 
 _ACKNOWLEDGEMENT = "<ACK>"
 _MAX_REPLY = 1 << 20  # [bytes] of an answer

@@ -9,8 +9,7 @@ from typing import NoReturn
 
 import typer
 
-from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.settings import DEFAULT_NAMESPACE, NetworkSettings, current_settings
+from gradiva.middleware import DEFAULT_NAMESPACE, NameServerUnreachable, NetworkError, NetworkSettings, current_settings
 
 _FAILED = 1  # exit status
 

@@ -13,19 +13,20 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import address_of, failing_with_one_line, failure_text, origin_of, say
 from gradiva.cli.yarp.session import accepts_connections, require_name_server
 from gradiva.common import ConfigError
-from gradiva.yarp_modules.application import SignalledEvent
-from pureyarp.errors import NameServerUnreachable, NetworkError
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.network import NetworkBase
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import (
+from gradiva.middleware import (
     Contact,
+    NameClient,
+    NameServer,
+    NameServerUnreachable,
+    NetworkError,
     NetworkSettings,
     current_settings,
     load_settings,
     name_server_file,
     use_settings,
+    yarp,
 )
+from gradiva.yarp_modules.application import SignalledEvent
 
 _NO_PROCESS = "mcast"  # such entries are multicast groups, no process listens there
 _NAMESPACE = "YARP_NAMESPACE"
@@ -113,7 +114,7 @@ def serve(request: ServerRequest) -> int:
 
 
 def _settings(request: ServerRequest) -> NetworkSettings:
-    if request.namespace is not None and not NetworkBase.isValidPortName(request.namespace):
+    if request.namespace is not None and not yarp.Network.isValidPortName(request.namespace):
         raise ConfigError(f"--namespace {request.namespace}: must begin with / and have no blanks, such as /root")
     environment = dict(os.environ) | ({_NAMESPACE: request.namespace} if request.namespace else {})
     settings = load_settings(environment)

@@ -14,11 +14,7 @@ from types import FrameType
 
 from gradiva.cli.yarp.failures import ToolFailure, address_of, failing_with_one_line, origin_of
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from pureyarp.errors import PeerUnreachable
-from pureyarp.network.byte_stream import open_socket
-from pureyarp.network.peers import NameClient
-from pureyarp.network.settings import current_settings, use_settings
+from gradiva.middleware import NameClient, PeerUnreachable, current_settings, open_socket, use_settings, yarp
 
 _LOGS = ("gradiva.yarp", "pureyarp")
 ANONYMOUS = "..."  # the name server chooses a name

@@ -14,9 +14,7 @@ from gradiva.cli.yarp.connections import connect_or_fail
 from gradiva.cli.yarp.failures import ToolFailure, failure_text, say
 from gradiva.cli.yarp.session import ANONYMOUS, check_port_name, is_alive, network_session
 from gradiva.common import ConfigError
-from gradiva.middleware import yarp
-from gradiva.middleware.asking import carrier_between
-from pureyarp.errors import NetworkError
+from gradiva.middleware import NetworkError, carrier_between, yarp
 
 _CONNECTION_PERIOD = 0.5  # [s] a query and an administrative question each; between looks at the connection
 _REPORT_PERIOD = 1.0  # [s]

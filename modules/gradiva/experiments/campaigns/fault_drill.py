@@ -32,8 +32,7 @@ from gradiva.experiments.running_application import (
     pairs,
 )
 from gradiva.experiments.walk_result import plan_from_start
-from gradiva.middleware import NAMED_ERRORS, yarp
-from gradiva.middleware.asking import ask, carrier_between
+from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Setup, load_setup
 

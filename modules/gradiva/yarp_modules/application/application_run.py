@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradiva.common import WalkingError
-from gradiva.middleware import NAMED_ERRORS
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import NAMED_ERRORS, PersistentConnections
 from gradiva.yarp_modules.application.application import Application, PortDependency
 from gradiva.yarp_modules.application.running_module import (
     ApplicationNetwork,

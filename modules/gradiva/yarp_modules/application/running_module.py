@@ -20,9 +20,7 @@ from threading import Event
 from typing import BinaryIO, Protocol
 
 from gradiva.common import ConfigError
-from gradiva.middleware import Element, yarp
-from gradiva.middleware.asking import ask, is_there, registered_names
-from gradiva.middleware.bottles import as_items
+from gradiva.middleware import Element, as_items, ask, is_there, registered_names, yarp
 from gradiva.yarp_modules.application.application import LOCAL_NODES, ApplicationModule
 from gradiva.yarp_modules.rpc_commands import is_ok, word
 

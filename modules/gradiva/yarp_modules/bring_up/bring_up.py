@@ -11,8 +11,7 @@ import numpy as np
 
 from gradiva.common import NDArray, RobotInterfaceError
 from gradiva.common.errors import FAIL, OK, WARN, Finding
-from gradiva.middleware import NAMED_ERRORS, yarp
-from gradiva.middleware.asking import is_there
+from gradiva.middleware import NAMED_ERRORS, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
 from gradiva.setup import Setup
 from gradiva.walking import WalkingLayers

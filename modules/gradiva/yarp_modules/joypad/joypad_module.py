@@ -9,9 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import Element, NetworkError, yarp
-from gradiva.middleware.bottles import as_bottle, as_items, fill_bottle
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import Element, NetworkError, PersistentConnections, as_bottle, as_items, fill_bottle, yarp
 from gradiva.setup import data_folder, read_toml
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.joypad.keys import HELP, KEYS, JoypadConfig, KeyCommand, KeyStick, RecordedKeys, TerminalKeys

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gradiva.middleware import NAMED_ERRORS, Element
-from gradiva.middleware.vectors_collection import VectorsSample
+from gradiva.middleware import NAMED_ERRORS, Element, VectorsSample
 from gradiva.telemetry import RunFolder
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, SignalJournal
 

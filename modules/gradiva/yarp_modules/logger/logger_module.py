@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from gradiva.middleware import NAMED_ERRORS, Element
-from gradiva.middleware.persistent_connections import PersistentConnections
-from gradiva.middleware.vectors_collection import VectorsCollectionClient, VectorsSample
+from gradiva.middleware import NAMED_ERRORS, Element, PersistentConnections, VectorsCollectionClient, VectorsSample
 from gradiva.telemetry import RunFolder
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over

@@ -10,8 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.middleware import RateLimitedLog, yarp
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import PersistentConnections, RateLimitedLog, yarp
 from gradiva.robot_model import Environment, ForceTorqueMount, IdynTreeModel, force_torque_mount
 from gradiva.yarp_modules.robot.sensors import Sensor, SensorClient, SourceClock, open_port
 

@@ -10,9 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gradiva.common import ImuMeasurement, NDArray, RobotInterfaceError, nearest_name
-from gradiva.middleware import yarp
-from gradiva.middleware.bottles import as_items
-from gradiva.middleware.persistent_connections import PersistentConnections
+from gradiva.middleware import PersistentConnections, as_items, yarp
 from gradiva.robot_model import AngleUnit, Environment, IdynTreeModel, fixed_rotation
 from gradiva.yarp_modules.tick_timing import control_time
 

@@ -17,8 +17,7 @@ from gradiva.common import (
     NDArray,
     RobotInterfaceError,
 )
-from gradiva.middleware import RateLimitedLog, yarp
-from gradiva.middleware.asking import is_there
+from gradiva.middleware import RateLimitedLog, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
 from gradiva.yarp_modules.robot.joint_boards import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import Measurement, ModelError, NDArray, so3
-from gradiva.middleware.analog_sensors import Measurements, SensorClass, SensorMeasurement, SensorMetadata
+from gradiva.middleware import Measurements, SensorClass, SensorMeasurement, SensorMetadata
 from gradiva.robot_model import AngleUnit, ForceTorquePort, InertialPort, InertialServer, RobotDescription, RobotPorts
 from gradiva.simulation import BodyProbes, Cut, Fault, FaultKind
 

@@ -12,8 +12,7 @@ import numpy.typing as npt
 from gradiva.common import ControlMode as ServoMode
 from gradiva.common import Measurement, NDArray
 from gradiva.common.smoothing import minimum_jerk
-from gradiva.middleware.control_board import ControlMode, InteractionMode
-from gradiva.middleware.control_board.control_board_device import NotOffered
+from gradiva.middleware import ControlMode, InteractionMode, NotOffered
 from gradiva.simulation import JointRanges, MixedCommand
 
 AT_POSITION = frozenset({ControlMode.POSITION, ControlMode.POSITION_DIRECT, ControlMode.MIXED})

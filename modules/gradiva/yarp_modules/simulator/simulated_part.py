@@ -12,18 +12,23 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import NDArray
-from gradiva.middleware import MalformedMessage, RateLimitedLog
-from gradiva.middleware.control_board import (
+from gradiva.middleware import (
+    INTERFACES,
     CommandKind,
+    ControlBoardDevice,
     ControlMode,
+    Feature,
     InteractionMode,
     JointData,
+    Joints,
+    Key,
+    MalformedMessage,
+    NotOffered,
+    ParameterTable,
     PidType,
+    RateLimitedLog,
     StreamedCommand,
 )
-from gradiva.middleware.control_board.control_board_device import INTERFACES, ControlBoardDevice, Joints, NotOffered
-from gradiva.middleware.control_board.feature import Feature
-from gradiva.middleware.control_board.parameter_table import Key, ParameterTable
 from gradiva.simulation import JointRanges
 from gradiva.yarp_modules.simulator.simulated_joints import FOLLOWS_MOVES, FOLLOWS_VELOCITY, SimulatedJoints
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gradiva.common import ConfigError, Measurement, NDArray, RobotPosture, so3
-from gradiva.middleware.analog_sensors import Measurements
+from gradiva.middleware import Measurements
 from gradiva.robot_model import RobotDescription, RobotPorts
 from gradiva.simulation import (
     Fall,

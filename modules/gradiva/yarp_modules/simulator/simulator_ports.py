@@ -7,14 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from gradiva.common import nearest_name
-from gradiva.middleware import NAMED_ERRORS, Element, NetworkError, TypedList, yarp
-from gradiva.middleware.analog_sensors import Measurements
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.bottles import fill_bottle
-from gradiva.middleware.clock_message import ClockMessage
-from gradiva.middleware.control_board_server import ControlBoardServer
-from gradiva.middleware.message_readers import RequestReader
-from gradiva.middleware.ready_messages import send_ready
+from gradiva.middleware import (
+    NAMED_ERRORS,
+    AnalogSensorsServer,
+    ClockMessage,
+    ControlBoardServer,
+    Element,
+    Measurements,
+    NetworkError,
+    RequestReader,
+    TypedList,
+    fill_bottle,
+    send_ready,
+    yarp,
+)
 from gradiva.robot_model import Environment
 from gradiva.simulation import Fault, FaultKind, Push
 from gradiva.yarp_modules.rpc_commands import fail, ok, word

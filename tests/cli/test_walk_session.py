@@ -1,0 +1,112 @@
+"""A walk from the command line: its text, its plan's footprints, its command."""
+
+import math
+import re
+
+import pytest
+from rich.console import Console
+
+from gradiva.cli.walk_options import WalkOptions
+from gradiva.cli.walk_session import LiveView, describe_command, opening, outcome_line, result_table
+from gradiva.experiments import SimulatedWalk, plan_from_start
+from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.telemetry.report import tiles
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "iCub v2.7 walks forward at 0.19 m/s: 13 steps"),
+        ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s:"),
+        ({"lateral": 0.05}, "walks to the left at 0.05 m/s:"),
+        ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
+        ({"goal": "1,0.5,-0.1"}, "walks to (1, 0.5) m, heading 0°:"),
+        ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),
+        ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground"),
+    ],
+)
+def test_the_command_is_described_in_words(options, words):
+    request = WalkOptions(robot="icub_v2_7", **options).request()
+    assert words in describe_command(request, plan_from_start(request.setup, request.command))
+
+
+def test_soft_ground_is_described_before_the_walk():
+    request = WalkOptions(robot="icub_v2_7", control="torque", ground="soft", stiffness=1e6).request()
+    lines = opening(request, plan_from_start(request.setup, request.command))
+    assert len(lines) == 2
+    assert lines[1].startswith("on this ground one foot sinks by 28 mm and rolls by 3.7° for each millimetre")
+
+
+def test_rigid_ground_has_no_word():
+    request = WalkOptions(robot="icub_v2_7").request()
+    assert len(opening(request, plan_from_start(request.setup, request.command))) == 1
+
+
+def cells_of(**more):
+    error = {"rms": 0.001, "max": 0.002}
+    result = {
+        **{f"{name}_error_m": error for name in ("com", "dcm", "zmp", "foot")},
+        **dict.fromkeys(("distance_m", "duration_s", "mean_speed_mps", "peak_speed_mps", "real_time_factor"), 1.0),
+        **dict.fromkeys(("foot_slip_m", "odometry_drift_m", "goal_error_m", "deadline_misses"), None),
+        "max_tilt_rad": 0.1,
+        "final_pose": [0.0, -1e-4, -1e-3],
+        "qp_failures": 3,
+        "tick_us": {"total": {"median": None, "p99": None}},
+        "ground": "rigid",
+        "sinkage_m": 0.0123,
+        "foot_tilt_rad": math.radians(7.0),
+        **more,
+    }
+    columns = [list(column.cells) for column in result_table(result).columns]
+    return result, dict([*zip(*columns[:2], strict=True), *zip(*columns[2:], strict=True)])
+
+
+@pytest.mark.parametrize(("ground", "is_told"), [("soft", True), ("rigid", False), ("penalty", False)])
+def test_tilt_and_sinkage_of_soles_are_shown_on_soft_ground_alone(ground, is_told):
+    cells = cells_of(ground=ground)[1].values()
+    assert ("12.3 mm" in cells, "7.0°" in cells) == (is_told, is_told)
+
+
+def test_terminal_and_report_use_the_same_words():
+    result, cells = cells_of(ground="soft")
+    labels = re.findall(r'class="label">(.*?)</div>', tiles(result))
+    assert len(labels) == 9
+    assert set(labels) <= cells.keys()
+    assert {"max tilt", "QP failures", "real-time factor"} <= set(labels)
+    assert "deadline misses" not in cells
+
+
+def test_zero_has_no_sign():
+    assert cells_of()[1]["final pose"] == "(0.00, 0.00) m, 0°"
+
+
+def test_a_reason_is_not_taken_for_markup():
+    assert outcome_line({"outcome": "fell", "reason": "the [base]"}) == r"[bold red]fell[/]: the \[base]"
+
+
+@pytest.fixture(scope="module")
+def walk():
+    walk = SimulatedWalk(load_setup("icub_v2_7"))
+    assert walk.get_ready(settle=0.0)
+    return walk
+
+
+def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
+    monkeypatch.setattr("gradiva.cli.walk_session._OPENING", 0.0)
+    plan = plan_from_start(walk.setup, VelocityCommand(forward=0.1, duration=2.0))
+    played = []
+    with LiveView(walk.setup.robot, plan, walk.time, Console(width=160)) as view:
+        walk.run(0.1)
+        view(walk)
+        clock = view._view.server.scene.get_handle_by_name("/world/clock")
+        assert clock.text == f"{walk.time:.2f} s"
+        assert view._view.server.scene.get_handle_by_name("/world/left_foot_force").visible
+        view.replay(walk.recorder.log)
+        assert "replay" not in capsys.readouterr().out  # no page is open
+        monkeypatch.setattr(view, "_wait_for_page", lambda timeout: True)
+        monkeypatch.setattr("gradiva.cli.walk_session.Replay.play", lambda player, wanted: played.append(player))
+        view.replay(walk.recorder.log)
+        assert "replay  http://127.0.0.1:" in capsys.readouterr().out
+        assert played[0].slider.min == walk.recorder.log.times[0]
+        assert clock.text == f"{walk.recorder.log.times[0]:.2f} s"

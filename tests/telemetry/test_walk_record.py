@@ -1,0 +1,42 @@
+"""Records of a run and its footprints."""
+
+import numpy as np
+import pytest
+from synthetic_walk import HALF_WIDTH, STEP_LENGTH, walk_log
+
+from gradiva.common import Side, SoleRectangle
+from gradiva.telemetry import Footprint, SignalLog, footprints
+
+SOLE = SoleRectangle(x=(-0.05, 0.1), y=(-0.03, 0.04), z=0.0)
+
+
+@pytest.mark.parametrize("kind", ["desired", "measured"])
+def test_each_step_leaves_one_print(kind):
+    path = walk_log(6.0)["right_foot::position::desired"]
+    log = SignalLog.from_arrays(0.01 * np.arange(600), {f"right_foot::position::{kind}": path})
+    found = footprints(log)
+    assert {footprint.side for footprint in found} == {Side.RIGHT}
+    expected = [[k * STEP_LENGTH, -HALF_WIDTH, 0.0] for k in (0, 1, 3, 5)]
+    np.testing.assert_allclose([footprint.position for footprint in found], expected, atol=1e-3)
+
+
+def test_prints_come_in_the_order_of_their_times(log):
+    times = [footprint.time for footprint in footprints(log)]
+    assert times == sorted(times)
+
+
+def test_a_log_without_feet_has_no_prints():
+    assert footprints(SignalLog.from_arrays([0.0, 0.1], {"a": np.zeros(2)})) == []
+
+
+def test_corners_turn_with_the_foot():
+    straight = Footprint(Side.LEFT, np.array([1.0, 2.0, 0.0]), 0.0, 0.0).corners(SOLE)
+    turned = Footprint(Side.LEFT, np.array([1.0, 2.0, 0.0]), np.pi / 2, 0.0).corners(SOLE)
+    np.testing.assert_allclose(straight[0], [1.1, 1.97])
+    np.testing.assert_allclose(turned[0], [1.03, 2.1])
+
+
+def test_the_right_print_mirrors_the_left():
+    left = Footprint(Side.LEFT, np.array([0.3, 0.1, 0.0]), 0.2, 0.0).corners(SOLE)
+    right = Footprint(Side.RIGHT, np.array([0.3, -0.1, 0.0]), -0.2, 0.0).corners(SOLE)
+    np.testing.assert_allclose(right[[1, 0, 3, 2]], left * [1.0, -1.0], atol=1e-12)
