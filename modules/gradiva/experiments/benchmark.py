@@ -272,6 +272,7 @@ def _signals() -> Callable[[], object]:
     return partial(messages.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY)
 
 
+_PREPARE, _SETTLE = 0.5, 0.3  # [s] before and after a walk by torque, in which nothing is timed
 _TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
 _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
 
@@ -289,7 +290,7 @@ def torque_rows(
         robot: Its name.
         compiler: Of the expressions.
         announce: Called with the name of what is timed next.
-        duration: Of the walk, [s]; 3 s are some five thousand ticks with standing, half of them on two feet.
+        duration: Of the walk, [s]; 3 s are some four thousand ticks, half of them on two feet.
 
     Raises:
         RuntimeError: The robot fell.
@@ -308,7 +309,8 @@ def _recorded(
     robot: str, ground: str, compiler: Compiler, duration: float
 ) -> tuple[TorqueController, list[Tick], RobotPosture]:
     """Walk, and return the controller, what it was given on two feet, and where it began."""
-    setup = load_setup(robot, {"walking.control": "torque", "simulation.ground.kind": str(ground)})
+    choice = {"walking.control": "torque", "simulation.ground.kind": str(ground), "walking.prepare_duration": _PREPARE}
+    setup = load_setup(robot, choice)
     walk = SimulatedWalk(setup, compiler=compiler)
     controller = walk.layers.whole_body
     assert isinstance(controller, TorqueController)
@@ -319,7 +321,7 @@ def _recorded(
             ticks.append((state, reference, period))
 
     end = note_commands(controller, note)
-    if not (walk.get_ready() and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration))):
+    if not (walk.get_ready(_SETTLE) and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration), _SETTLE)):
         raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
     end()
     return controller, ticks, walk.layers.start_posture

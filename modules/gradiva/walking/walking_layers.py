@@ -95,8 +95,9 @@ class WalkingLayers:
 
         Raises:
             ModelError: The model does not fit the description, or the start posture cannot be reached.
-            ConfigError: The parts of the configuration contradict each other.
+            ConfigError: The parts of the configuration contradict each other, or a joint has no motor or no encoder.
         """
+        _check_actuation(robot)
         self._model = model = IdynTreeModel(robot)
         self._tasks = [*own_tasks(config.tasks), *tasks]
         inverse_kinematics = InverseKinematics(
@@ -193,6 +194,17 @@ class WalkingLayers:
                 model, config.compliant_torque_control, rate, posture, compiler, self._tasks
             )
         return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks)
+
+
+def _check_actuation(robot: RobotDescription) -> None:
+    """Refuse passive and unmeasured joints: layer 3 knows them, estimation and safety expect all joints."""
+    for kind, joints in (("motor", robot.actuated_joints), ("encoder", robot.measured_joints)):
+        without = [joint for joint in robot.joints if joint not in joints]
+        if without:
+            raise ConfigError(
+                f"{robot.name}: joint '{without[0]}' has no {kind}; estimation and safety need one at each joint: "
+                "leave it out of joint_groups, which locks it at zero"
+            )
 
 
 def check_planned_legs(planned: LegMomentumConfig, legs: SwingMomentum) -> None:
