@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as cs
 import numpy as np
@@ -14,6 +14,8 @@ from gradiva.common import NDArray, nearest_name, sealed
 
 Compiler = Callable[[cs.Function], cs.Function]
 """Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
+
+T = TypeVar("T")
 
 _Place = tuple[slice, tuple[int, int] | None]
 
@@ -88,14 +90,31 @@ class FlatFunction:
         self._trigger()
         return self.outputs
 
-    def kept(self, names: Iterable[str]) -> dict[str, NDArray]:
-        """Return results of the last call that the next one does not overwrite: read-only windows of one copy."""
-        flat, places = sealed(self._output.copy()), self._places
-        kept = {}
-        for name in names:
-            part, shape = places[name]
-            kept[name] = flat[part] if shape is None else flat[part].reshape(shape)
-        return kept
+    def maker(self, kind: type[T], names: Iterable[str]) -> Callable[..., T]:
+        """Return a function that makes a slotted dataclass of the last call's results and of values by keyword.
+
+        The results are read-only windows of one copy, which the next call does not overwrite; nothing is validated.
+
+        Args:
+            kind: Its fields are ``names`` and those keywords.
+            names: Outputs that are fields.
+        """
+        fields = [(getattr(kind, name).__set__, *self._places[name]) for name in names]
+        vectors = [(field, part) for field, part, shape in fields if shape is None]
+        matrices = [(field, part, shape) for field, part, shape in fields if shape is not None]
+        output, new, set_field = self._output, object.__new__, object.__setattr__
+
+        def make(**values: Any) -> T:
+            flat, instance = sealed(output.copy()), new(kind)
+            for field, part in vectors:
+                field(instance, flat[part])
+            for field, part, shape in matrices:
+                field(instance, flat[part].reshape(shape))
+            for name, value in values.items():
+                set_field(instance, name, value)
+            return instance
+
+        return make
 
 
 def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
