@@ -3,7 +3,7 @@ import pytest
 
 from gradiva.common import GRAVITY, Side, so3
 from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array
-from gradiva.whole_body import tasks as tasks
+from gradiva.whole_body import walking_tasks as tasks
 from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 from tests.conftest import model_of
 
@@ -105,7 +105,7 @@ def test_the_global_zmp_is_where_the_wrenches_have_no_horizontal_moment(robot):
     np.testing.assert_allclose(robot(tasks.global_zmp_moment(robot.feet, robot.wrenches, symbol)), 0.0, atol=1e-12)
 
 
-def test_an_expected_wrench_is_told_about_where_the_foot_is(robot):
+def test_an_expected_wrench_is_about_the_measured_foot(robot):
     sole = robot.feet[Side.LEFT]
     planned = robot.values["left_foot_wrench"]
     value = robot(tasks.expected_wrench(sole, robot.foot))

@@ -23,26 +23,26 @@ def test_the_momentum_wants_each_of_its_gains(name):
 
 
 @pytest.mark.parametrize(
-    ("part", "changes", "told"),
+    ("part", "changes", "message"),
     [
         ("angular_momentum", {"recovery": {"torso": -1.0}}, "recovery.torso=-1.0, must not be negative"),
         ("standing_foot", {"unloaded_force": 0.0}, "unloaded_force=0.0, must be positive"),
         ("wrench_rate", {"bandwidth": -1.0}, "bandwidth=-1.0, must not be negative"),
     ],
 )
-def test_parts_that_make_no_sense_are_refused(part, changes, told):
-    with pytest.raises(ConfigError, match=told):
+def test_parts_that_make_no_sense_are_refused(part, changes, message):
+    with pytest.raises(ConfigError, match=message):
         replace(getattr(SHIPPED, part), **changes)
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"reference_damping": 0.0}, "reference_damping=0.0, must be positive"),
         ({"cone_horizon": 0.0}, "cone_horizon=0.0, must be positive"),
         ({"wrench_age": -1e-3}, "wrench_age=-0.001, must not be negative"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(changes, told):
-    with pytest.raises(ConfigError, match=told):
+def test_numbers_that_make_no_sense_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
         replace(SHIPPED, **changes)

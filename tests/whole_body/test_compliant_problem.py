@@ -1,4 +1,4 @@
-"""What TSID-Compliant asks of the angular momentum."""
+"""TSID-Compliant leads the angular momentum to that of the legs and of an upper body that returns."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from tests.whole_body.standing_robot import (
 from tests.whole_body.test_compliant_torque_controller import moment_rate, sinkage, sunk_reference
 
 
-def test_on_soft_ground_the_legs_are_left_their_share_of_the_planned_angular_momentum_but_about_the_vertical():
+def test_on_soft_ground_the_legs_keep_their_fraction_of_the_planned_angular_momentum_but_about_the_vertical():
     shipped = walking_config().compliant_torque_control.angular_momentum
     heavy = replace(shipped, weight=1e5, vertical_weight=1e5, legs_fraction=0.5)
     controller, before = changed_compliant_controller(angular_momentum=heavy), sunk_state(sinkage())

@@ -71,7 +71,7 @@ def test_on_soft_ground_the_guess_is_the_solvers_optimum(compliant, monkeypatch)
         np.testing.assert_allclose(problem.solution, optimum, atol=1e-7)
 
 
-def test_on_soft_ground_an_impossible_foot_is_told_by_its_name_and_neared_where_it_is_relaxed():
+def test_on_soft_ground_an_impossible_foot_is_named_and_approached_where_it_is_relaxed():
     shipped = walking_config().compliant_torque_control
     hard = {name: replace(getattr(shipped, name), priority=Priority.HARD) for name in ("swing_foot", "torque_limits")}
     config = replace(shipped, **hard)
@@ -115,7 +115,7 @@ def test_on_soft_ground_an_arm_that_is_away_from_its_posture_is_allowed_the_mome
 
 
 def moment_rate(before, change):
-    """Of the ground's wrenches about the CoM of a robot at rest whose ν̇ is ``change``, [N·m/s]."""
+    """Return the rate of the ground's moment about the CoM of a robot at rest whose ν̇ is ``change``, [N·m/s]."""
     body = computations(start_posture(), change[:6], change[6:])
     twists = {side: as_array(body.getFrameVel(f"{str(side)[0]}_sole")) for side in Side}  # of rest, so accelerations
     total = np.zeros(3)
@@ -128,7 +128,7 @@ def moment_rate(before, change):
 
 
 def middle():
-    """Of the left sole's bottom in its frame; the right one differs by 10 mm to the side, the mean is on the axis."""
+    """Return the middle of the left sole's bottom in its frame; the right one differs by 10 mm to the side, the mean is on the axis."""
     return np.array([0.5 * sum(SOLE.x), 0.0, SOLE.z])
 
 
@@ -152,8 +152,8 @@ def test_on_soft_ground_a_low_pass_takes_the_noise_of_a_wrench_and_keeps_what_th
         controller, sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
     )
     age = walking_config().compliant_torque_control.wrench_age / PERIOD
-    told = 0.5 * noise[2] * 0.5 + 0.5 * (1.0 + age) * 0.01 * AREA * GROUND[1]
-    assert sinking[2] - wrench[2] == pytest.approx(told, rel=1e-3)
+    expected = 0.5 * noise[2] * 0.5 + 0.5 * (1.0 + age) * 0.01 * AREA * GROUND[1]
+    assert sinking[2] - wrench[2] == pytest.approx(expected, rel=1e-3)
 
 
 def controller_wrench(controller, measured):

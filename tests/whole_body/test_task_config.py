@@ -2,12 +2,14 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.whole_body.tasks import (
+    Priority,
+)
+from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
     OrientationTaskConfig,
     PoseTaskConfig,
     PostureTaskConfig,
-    Priority,
     ZmpTaskConfig,
 )
 

@@ -205,7 +205,7 @@ def test_a_joint_near_its_limit_is_braked(rigid):
     assert reached <= highest - margin + 1e-3
 
 
-def test_an_impossible_reference_is_told_by_its_name():
+def test_an_impossible_reference_is_an_error_with_the_name_of_its_task():
     controller = rigid_controller(*HARD)
     before = controller.desired_velocity.copy()
     with pytest.raises(NoSolutionFound, match=r"rigid torque control.*infeasible.*'centre of mass'") as caught:
@@ -214,7 +214,7 @@ def test_an_impossible_reference_is_told_by_its_name():
     np.testing.assert_array_equal(controller.desired_velocity, before)
 
 
-def test_an_impossible_foot_is_told_by_its_name():
+def test_an_impossible_foot_is_an_error_with_its_name():
     controller = rigid_controller(*HARD)
     twist = np.array([0.0, 0.0, 0.0, 0.0, 200.0, 0.0])
     with pytest.raises(NoSolutionFound) as caught:
@@ -241,7 +241,7 @@ def test_relaxed_a_problem_that_has_a_solution_keeps_it():
     np.testing.assert_allclose(controller.command(state(), wanted, PERIOD, relaxed=True).values, exact, atol=0.02)
 
 
-def test_what_soft_limits_are_missed_by_is_told(rigid):
+def test_violations_of_soft_limits_are_returned(rigid):
     rigid.command(state(), reference(com_acceleration=np.array([0.0, 60.0, 0.0])), PERIOD)
     missed = rigid.problem.violations()
     assert max(missed["left foot's wrench"], missed["right foot's wrench"], missed["joint torques"]) > 1e-4

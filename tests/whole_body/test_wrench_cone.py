@@ -56,7 +56,7 @@ def test_the_right_foot_is_the_mirror_image():
     assert excess(at(0.0, -0.039, [0.0, 0.0, 100.0]), Side.RIGHT) < 0.0
 
 
-def test_a_share_of_the_sole_is_about_its_middle():
+def test_a_fraction_of_the_sole_is_about_its_middle():
     middle = 0.5 * sum(SOLE.x)
     assert excess(at(middle + 0.071, 0.005, [0.0, 0.0, 100.0]), sole_fraction=0.9) < 0.0
     assert excess(at(middle + 0.073, 0.005, [0.0, 0.0, 100.0]), sole_fraction=0.9) > 0.0

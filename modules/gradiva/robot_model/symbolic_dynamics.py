@@ -219,7 +219,7 @@ class SymbolicDynamics:
 
     @cached_property
     def com_jacobian(self) -> cs.SX:
-        """Of the CoM position, (3, 6 + n)."""
+        """Jacobian of the CoM position, (3, 6 + n)."""
         return self.mass_matrix[:3, :] / self.mass
 
     @cached_property

@@ -41,7 +41,7 @@ _REGULARISATION = 1e-6  # [-] keeps H positive definite
 
 
 class Priority(StrEnum):
-    """How binding a task or a limit is."""
+    """Priority of a task or a limit."""
 
     HARD = "hard"
     """A constraint: no answer violates it. Relaxed, it is as a soft one."""

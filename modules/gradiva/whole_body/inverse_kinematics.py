@@ -24,17 +24,19 @@ from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, Symbo
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
-    AngularMomentumTask,
     Body,
+    SoftTaskConfig,
+    Task,
+    distinct,
+)
+from gradiva.whole_body.walking_tasks import (
+    AngularMomentumTask,
     ComTask,
     FootTask,
     Gain,
     OrientationTask,
     PoseGains,
     PostureTask,
-    SoftTaskConfig,
-    Task,
-    distinct,
 )
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 

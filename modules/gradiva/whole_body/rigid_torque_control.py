@@ -31,21 +31,7 @@ from gradiva.whole_body.limits import (
 )
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
-    AngularMomentumTask,
-    AngularMomentumTaskConfig,
-    ComTask,
-    ComTaskConfig,
-    FootTask,
-    GlobalZmpTask,
-    LocalZmpTask,
-    OrientationTaskConfig,
-    PoseTaskConfig,
-    PostureTask,
-    PostureTaskConfig,
     Task,
-    TorqueTask,
-    WrenchTask,
-    ZmpTaskConfig,
     refuse_negative,
 )
 from gradiva.whole_body.torque_control import (
@@ -57,11 +43,27 @@ from gradiva.whole_body.torque_control import (
     compose,
     trunk_tasks,
 )
+from gradiva.whole_body.walking_tasks import (
+    AngularMomentumTask,
+    AngularMomentumTaskConfig,
+    ComTask,
+    ComTaskConfig,
+    FootTask,
+    GlobalZmpTask,
+    LocalZmpTask,
+    OrientationTaskConfig,
+    PoseTaskConfig,
+    PostureTask,
+    PostureTaskConfig,
+    TorqueTask,
+    WrenchTask,
+    ZmpTaskConfig,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RigidTorqueControlConfig:
-    """Of TSID-Rigid; its parts are documented at their classes.
+    """Configure TSID-Rigid; its parts are documented at their classes.
 
     Attributes:
         form: What the problem is solved for.
@@ -77,7 +79,7 @@ class RigidTorqueControlConfig:
         posture: Joints.
         wrench_weight: Of each N² and (N·m)² away from the expected wrenches, [-].
         torque_weight: Of each (N·m)², [-]; at 0 the problem is a third shorter.
-        wrench_cone: What the ground can exert.
+        wrench_cone: Limits of the ground's wrenches.
         joint_limits: Positions.
         torque_limits: Torques.
         search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
