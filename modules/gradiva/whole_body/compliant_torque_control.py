@@ -18,14 +18,14 @@ Constraints
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import casadi as cs
 
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.composed_problem import QpComposer, composed_once
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -422,18 +422,22 @@ class CompliantTorqueController(TorqueController):
         torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
-        tasks: Iterable[Task] = (),
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
-        body, composer = compliant_problem(SymbolicDynamics(model), config, tasks)
-        problem = TorqueProblem("compliant torque control", body, composer, SolverName.DAQP, compiler)
+
+        def problem() -> TorqueProblem:
+            body, composer = compliant_problem(SymbolicDynamics.of(model), config, tasks)
+            return TorqueProblem("compliant torque control", body, composer, SolverName.DAQP, compiler)
+
+        key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(problem, config.search_speed, torque_rate, posture)
+        super().__init__(composed_once(key, problem), config.search_speed, torque_rate, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

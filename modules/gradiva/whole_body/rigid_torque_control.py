@@ -15,12 +15,12 @@ which one counts, and the wrench of a foot without load is bounded to zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gradiva.common import RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.composed_problem import QpComposer, composed_once
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -148,7 +148,7 @@ class RigidTorqueController(TorqueController):
         torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
-        tasks: Iterable[Task] = (),
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Build the problem.
 
@@ -163,6 +163,10 @@ class RigidTorqueController(TorqueController):
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
-        body, composer = rigid_problem(SymbolicDynamics(model), config, tasks)
-        problem = TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
-        super().__init__(problem, config.search_speed, torque_rate, posture)
+
+        def problem() -> TorqueProblem:
+            body, composer = rigid_problem(SymbolicDynamics.of(model), config, tasks)
+            return TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
+
+        key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
+        super().__init__(composed_once(key, problem), config.search_speed, torque_rate, posture)
