@@ -12,7 +12,7 @@ from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.setup import GccCompiler, Setup, cache_folder
-from gradiva.simplified_model import BalanceLayer, DcmLaw, model_control
+from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
@@ -101,12 +101,8 @@ class SimulatedWalk:
         self.setup = setup
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
-        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks)
+        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
         self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
-        if isinstance(dcm_law, BalanceLayer):
-            layers.model_control = dcm_law
-        elif dcm_law is not None:
-            layers.model_control = model_control(dcm_law, setup.walking.balance)
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers
