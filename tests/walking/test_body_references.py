@@ -11,7 +11,7 @@ from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model.model_control import DesiredPendulum
 from tests.conftest import ROBOTS
 
 SOFT = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}

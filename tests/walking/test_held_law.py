@@ -5,8 +5,8 @@ import pytest
 
 from gradiva.common import DcmReference
 from gradiva.contacts import SupportPolygon
-from gradiva.walking.dcm_law import DcmSituation
-from gradiva.walking.held_law import HeldLaw
+from gradiva.simplified_model.model_control import DcmSituation
+from gradiva.simplified_model.model_control import HeldLaw
 
 SQUARE = SupportPolygon([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 

@@ -13,8 +13,8 @@ from gradiva.simplified_model import (
     ZmpComController,
     ZmpComGains,
 )
-from gradiva.walking.dcm_law import InstantaneousLaw, PredictiveLaw
-from gradiva.walking.model_control import ModelControl
+from gradiva.simplified_model.model_control import InstantaneousLaw, PredictiveLaw
+from gradiva.simplified_model.model_control import ModelControl
 
 SQUARE = SupportPolygon([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 WALKING, STANDING = ZmpComGains(4.0, 3.0), ZmpComGains(1.0, 5.0)

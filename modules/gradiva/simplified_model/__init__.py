@@ -2,7 +2,7 @@
 
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.dcm_mpc import DcmMpc, DcmMpcConfig
-from gradiva.simplified_model.linear_inverted_pendulum import LinearInvertedPendulum
+from gradiva.simplified_model.model_control import LinearInvertedPendulum
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,

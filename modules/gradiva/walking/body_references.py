@@ -6,7 +6,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
 from gradiva.contacts import ContactPlane, pendulum_wrenches
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model.model_control import DesiredPendulum
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
 _GRAVITY = np.array([0.0, 0.0, -GRAVITY])

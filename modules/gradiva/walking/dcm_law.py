@@ -9,7 +9,7 @@ from typing import Protocol
 from gradiva.common import DcmPreview, DcmReference, NDArray, NoSolutionFound
 from gradiva.contacts import SupportPolygon
 from gradiva.simplified_model import DcmController, DcmMpc
-from gradiva.walking.pendulum_memory import LawMemory
+from gradiva.simplified_model.model_control import LawMemory
 
 Preview = Callable[[float, int], DcmPreview]
 """Samples the plan from now: period [s] and count."""

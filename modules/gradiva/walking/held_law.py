@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.walking.dcm_law import DcmLaw, DcmSituation
-from gradiva.walking.pendulum_memory import LawMemory
+from gradiva.simplified_model.model_control import DcmLaw, DcmSituation
+from gradiva.simplified_model.model_control import LawMemory
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 

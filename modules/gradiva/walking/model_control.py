@@ -11,8 +11,8 @@ from gradiva.common import NDArray, RobotState, WalkingReference, sealed
 from gradiva.contacts import SupportPolygon
 from gradiva.safety import Finding
 from gradiva.simplified_model import GainSchedule, ZmpComController, ZmpComGains
-from gradiva.walking.dcm_law import DcmLaw, DcmSituation, Preview
-from gradiva.walking.pendulum_memory import PendulumMemory
+from gradiva.simplified_model.model_control import DcmLaw, DcmSituation, Preview
+from gradiva.simplified_model.model_control import PendulumMemory
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -25,10 +25,10 @@ from gradiva.simplified_model import (
     ZmpComControllerConfig,
 )
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
+from gradiva.simplified_model.model_control import DcmLaw, InstantaneousLaw, PredictiveLaw
 from gradiva.walking.fallbacks import ZmpWithoutFoot
-from gradiva.walking.held_law import HeldLaw
-from gradiva.walking.model_control import ModelControl, PendulumLayer
+from gradiva.simplified_model.model_control import HeldLaw
+from gradiva.simplified_model.model_control import ModelControl, PendulumLayer
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CompliantTorqueControlConfig,

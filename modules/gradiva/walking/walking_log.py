@@ -21,7 +21,7 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model.model_control import DesiredPendulum
 from gradiva.walking.walking_state import WalkingState
 
 

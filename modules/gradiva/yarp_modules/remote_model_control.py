@@ -15,9 +15,9 @@ from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.safety import Finding, failed_tick
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
-from gradiva.walking.dcm_law import InstantaneousLaw, Preview
-from gradiva.walking.model_control import DesiredPendulum, ModelControl
-from gradiva.walking.pendulum_memory import PendulumMemory
+from gradiva.simplified_model.model_control import InstantaneousLaw, Preview
+from gradiva.simplified_model.model_control import DesiredPendulum, ModelControl
+from gradiva.simplified_model.model_control import PendulumMemory
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
 
 _LOGGER = logging.getLogger("gradiva.module")
