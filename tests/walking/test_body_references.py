@@ -5,13 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gradiva.simplified_model.model_control import DesiredPendulum
 
 from gradiva.common import GRAVITY, ConfigError, RobotPosture, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
-from gradiva.simplified_model.model_control import DesiredPendulum
 from tests.conftest import ROBOTS
 
 SOFT = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}

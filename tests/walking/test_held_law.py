@@ -2,11 +2,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gradiva.simplified_model.model_control import DcmSituation, HeldLaw
 
 from gradiva.common import DcmReference
 from gradiva.contacts import SupportPolygon
-from gradiva.simplified_model.model_control import DcmSituation
-from gradiva.simplified_model.model_control import HeldLaw
 
 SQUARE = SupportPolygon([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 

@@ -2,6 +2,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from gradiva.simplified_model.model_control import InstantaneousLaw, ModelControl, PredictiveLaw
 
 from gradiva.common import DcmPreview, DcmReference, NoSolutionFound
 from gradiva.contacts import SupportPolygon
@@ -13,8 +14,6 @@ from gradiva.simplified_model import (
     ZmpComController,
     ZmpComGains,
 )
-from gradiva.simplified_model.model_control import InstantaneousLaw, PredictiveLaw
-from gradiva.simplified_model.model_control import ModelControl
 
 SQUARE = SupportPolygon([[-1.0, -1.0], [1.0, -1.0], [1.0, 1.0], [-1.0, 1.0]])
 WALKING, STANDING = ZmpComGains(4.0, 3.0), ZmpComGains(1.0, 5.0)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from gradiva.simplified_model.model_control import ModelControl
 
 from gradiva.experiments import plan_from_start
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.simplified_model.model_control import ModelControl
 from gradiva.walking.plan_follower import planned_polygon
 from gradiva.walking.walking_layers import model_control_of
 from tests.yarp_modules.made_up_state import state_near

@@ -59,9 +59,9 @@ from gradiva.middleware import (
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.simplified_model.model_control import DesiredPendulum, ModelControl, PendulumLayer
 from gradiva.simulation import GroundKind
 from gradiva.walking import SimplifiedModel, WalkingLayers
-from gradiva.simplified_model.model_control import DesiredPendulum, ModelControl, PendulumLayer
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count

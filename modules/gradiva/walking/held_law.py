@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradiva.common import NDArray
-from gradiva.simplified_model.model_control import DcmLaw, DcmSituation
-from gradiva.simplified_model.model_control import LawMemory
+from gradiva.simplified_model.model_control import DcmLaw, DcmSituation, LawMemory
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 

@@ -11,8 +11,7 @@ from gradiva.common import NDArray, RobotState, WalkingReference, sealed
 from gradiva.contacts import SupportPolygon
 from gradiva.safety import Finding
 from gradiva.simplified_model import GainSchedule, ZmpComController, ZmpComGains
-from gradiva.simplified_model.model_control import DcmLaw, DcmSituation, Preview
-from gradiva.simplified_model.model_control import PendulumMemory
+from gradiva.simplified_model.model_control import DcmLaw, DcmSituation, PendulumMemory, Preview
 
 
 @dataclass(frozen=True, slots=True, eq=False)

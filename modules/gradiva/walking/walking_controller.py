@@ -24,8 +24,8 @@ from gradiva.common import (
 )
 from gradiva.planner import Command, WalkingPlan
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
-from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.simplified_model.model_control import DesiredPendulum
+from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart

@@ -24,11 +24,16 @@ from gradiva.simplified_model import (
     ZmpComController,
     ZmpComControllerConfig,
 )
+from gradiva.simplified_model.model_control import (
+    DcmLaw,
+    HeldLaw,
+    InstantaneousLaw,
+    ModelControl,
+    PendulumLayer,
+    PredictiveLaw,
+)
 from gradiva.walking.body_references import BodyReferences
-from gradiva.simplified_model.model_control import DcmLaw, InstantaneousLaw, PredictiveLaw
 from gradiva.walking.fallbacks import ZmpWithoutFoot
-from gradiva.simplified_model.model_control import HeldLaw
-from gradiva.simplified_model.model_control import ModelControl, PendulumLayer
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CompliantTorqueControlConfig,

@@ -14,10 +14,14 @@ from gradiva.contacts import SupportPolygon
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
 from gradiva.safety import Finding, failed_tick
 from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
+from gradiva.simplified_model.model_control import (
+    DesiredPendulum,
+    InstantaneousLaw,
+    ModelControl,
+    PendulumMemory,
+    Preview,
+)
 from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
-from gradiva.simplified_model.model_control import InstantaneousLaw, Preview
-from gradiva.simplified_model.model_control import DesiredPendulum, ModelControl
-from gradiva.simplified_model.model_control import PendulumMemory
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
 
 _LOGGER = logging.getLogger("gradiva.module")
