@@ -5,11 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from gradiva.simplified_model.model_control import DesiredPendulum
 
 from gradiva.common import GRAVITY, ConfigError, RobotPosture, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
+from gradiva.simplified_model import BalanceReference
+from gradiva.simplified_model.model_control import DesiredPendulum
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
 from tests.conftest import ROBOTS
@@ -64,7 +65,7 @@ def momentum(left, right, com, heading):
 
 def desired(reference, zmp_error=(0.0, 0.0)):
     zmp = reference.dcm.zmp_position + np.array(zmp_error)
-    return DesiredPendulum(zmp, reference.com_position, reference.com_velocity)
+    return BalanceReference(reference.com_position, reference.com_velocity, np.zeros(3), zmp)
 
 
 def times_within_phases(plan):
