@@ -10,7 +10,6 @@ from gradiva.common import GRAVITY, ConfigError, RobotPosture, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
-from gradiva.simplified_model.model_control import DesiredPendulum
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
 from tests.conftest import ROBOTS

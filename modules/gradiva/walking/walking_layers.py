@@ -26,11 +26,6 @@ from gradiva.simplified_model import (
 )
 from gradiva.simplified_model.model_control import (
     DcmLaw,
-    HeldLaw,
-    InstantaneousLaw,
-    ModelControl,
-    PendulumLayer,
-    PredictiveLaw,
 )
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.fallbacks import ZmpWithoutFoot
