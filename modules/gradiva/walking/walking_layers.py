@@ -24,9 +24,6 @@ from gradiva.simplified_model import (
     balance_law,
     balance_layer,
 )
-from gradiva.simplified_model.model_control import (
-    DcmLaw,
-)
 from gradiva.walking.body_references import BodyReferences
 from gradiva.walking.fallbacks import ZmpWithoutFoot
 from gradiva.walking.start import Preparation, StandingStart, standing_start
