@@ -144,7 +144,7 @@ def test_lock_files_satisfy_the_declared_ranges():
 
 RECIPES = {  # what the files of an existing example of each kind say, and the folders that a recipe is about
     "A task of the whole-body controller": ("pelvis", ("whole_body", "walking")),
-    "A law of layer 2": ("DcmMpc|DCM_MPC", ("simplified_model", "walking", "yarp_modules", "cli")),
+    "A law of layer 2": (r"\bDcmMpc\b", ("simplified_model", "walking", "yarp_modules", "cli")),
     "An experiment": ("run_directions", ("experiments",)),
     "A ground": (r"GroundKind\.PENALTY|\bPENALTY = |class PenaltyGround", ("simulation", "cli", "experiments")),
 }
@@ -191,7 +191,7 @@ def example_of_the_readme(about: str) -> str:
 def test_the_example_of_the_readme_talks(tmp_path):
     (tmp_path / "yarp.conf").write_text(f"127.0.0.1 {free_port()} yarp\n", encoding="utf-8")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("YARP_")}
-    environment |= {"YARP_CONFIG_HOME": str(tmp_path), "GRADIVA_YARP": "embedded"}
+    environment |= {"YARP_CONFIG_HOME": str(tmp_path), "GRADIVA_YARP": "pureyarp"}
     command = [sys.executable, "-c", example_of_the_readme("BufferedPortBottle")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60.0, check=False)
     assert done.stdout == "hello (1 2.5) [ok]\n"

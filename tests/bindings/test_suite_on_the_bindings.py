@@ -75,7 +75,7 @@ def test_the_suite_asks_nothing_that_the_real_bindings_never_answer_or_complain_
 
 
 @pytest.mark.walk
-def test_the_tools_answer_as_on_the_embedded_implementation(session):
+def test_the_tools_answer_as_on_pureyarp(session):
     outputs = {" ".join(tool["words"]): tool["output"] for tool in session["tools"]}
     statuses = [tool["status"] for tool in session["tools"]]
     assert statuses[:-1] == [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0], outputs

@@ -162,11 +162,11 @@ def test_a_missing_compiler_is_a_warning(monkeypatch):
 def test_a_name_server_that_is_not_there_is_no_trouble(monkeypatch, tmp_path):
     (tmp_path / "yarp.conf").write_text("127.0.0.1 1 yarp\n")
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("GRADIVA_YARP", "embedded")
+    monkeypatch.setenv("GRADIVA_YARP", "pureyarp")
     monkeypatch.delenv("YARP_NAMESPACE", raising=False)
     finding = checks.check_yarp()
     where = f"127.0.0.1:1 (from {tmp_path / 'yarp.conf'})"
-    assert (finding.verdict, finding.text) == ("ok", f"YARP: the embedded one; no name server answers at {where}")
+    assert (finding.verdict, finding.text) == ("ok", f"YARP: pureyarp; no name server answers at {where}")
 
 
 def test_a_file_without_a_name_server_is_a_warning(monkeypatch, tmp_path):

@@ -14,7 +14,7 @@ from gradiva.experiments import create_run
 from gradiva.planner import GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.simulation import GroundKind
-from gradiva.walking import GroundModel, SimplifiedModel
+from gradiva.walking import GroundModel
 
 POSITION: list[str] = []
 RIGID = ['walking.control="torque"']
@@ -110,7 +110,7 @@ def test_pushes_reach_the_simulation_and_the_tables_of_the_run():
 
 def test_model_and_control_are_chosen():
     walking = request(model="dcm_mpc", control="velocity").setup.walking.walking
-    assert (walking.model, walking.control) == (SimplifiedModel.DCM_MPC, ControlMode.VELOCITY)
+    assert (walking.model, walking.control) == ("dcm_mpc", ControlMode.VELOCITY)
 
 
 def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_path):

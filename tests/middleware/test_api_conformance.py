@@ -1,4 +1,4 @@
-"""Nothing is invented: what the embedded classes offer exists in the real bindings.
+"""Nothing is invented: what the classes of pureyarp offer exists in the real bindings.
 
 ``recordings/bindings_3_12.json`` lists the bindings' classes with their methods, as printed by YARP 3.12.3's own
 module; those of abstract base classes and the module's functions are from its public documentation. The list of
@@ -9,12 +9,12 @@ import inspect
 
 import pytest
 
-from pureyarp import api
+import pureyarp as api
 from tests.middleware.usable_api import BINDINGS, members
 
 LAST_LISTED_CONSTANT = max(BINDINGS["constants"])
 
-# What the embedded classes need among themselves; module code that must run on the real bindings keeps off.
+# What the classes of pureyarp need among themselves; module code that must run on the real bindings keeps off.
 INTERNAL = {
     "Portable": {"to_wire", "to_wire_text", "from_wire", "from_wire_text"},
     "ConnectionReader": {"next_object", "drop_requested"},
@@ -24,7 +24,7 @@ INTERNAL = {
 EXPORTED_CLASSES = sorted(name for name in api.__all__ if inspect.isclass(getattr(api, name)))
 
 
-def embedded_members(kind: type) -> set[str]:
+def pureyarp_members(kind: type) -> set[str]:
     """Return what our classes define publicly, without what Python's own classes bring."""
     ours = [base for base in kind.__mro__ if base.__module__.startswith("pureyarp.")]
     return {name for base in ours for name in vars(base) if not name.startswith("_")}
@@ -38,7 +38,7 @@ def allowed_members(kind: type) -> set[str]:
 def test_a_class_offers_only_what_that_of_the_bindings_has(name):
     assert name in BINDINGS["classes"], f"the real bindings have no class {name}"
     kind = getattr(api, name)
-    assert embedded_members(kind) - members(name).keys() - allowed_members(kind) == set()
+    assert pureyarp_members(kind) - members(name).keys() - allowed_members(kind) == set()
 
 
 def test_functions_and_constants_are_those_of_the_bindings():

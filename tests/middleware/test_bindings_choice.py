@@ -35,7 +35,7 @@ def package(tmp_path):
     return make
 
 
-def test_without_bindings_the_embedded_ones_are_used():
+def test_without_bindings_pureyarp_is_used():
     assert ask("yarp.Bottle.__module__").stdout == "pureyarp.data.values\n"
 
 
@@ -44,8 +44,8 @@ def test_real_bindings_are_used_where_they_are_installed(package):
     assert answer.stdout == "real 7 0.0\n"
 
 
-def test_the_embedded_ones_can_be_forced(package):
-    answer = ask("hasattr(yarp.Bottle, 'kind')", package(BINDINGS), GRADIVA_YARP="embedded")
+def test_pureyarp_can_be_forced(package):
+    answer = ask("hasattr(yarp.Bottle, 'kind')", package(BINDINGS), GRADIVA_YARP="pureyarp")
     assert answer.stdout == "False\n"
 
 
@@ -71,5 +71,5 @@ def test_asking_for_real_bindings_that_are_not_there_says_why(package):
 
 
 def test_another_wish_is_refused_with_the_valid_ones():
-    with pytest.raises(ConfigError, match=r"GRADIVA_YARP=fake: valid are real and embedded"):
+    with pytest.raises(ConfigError, match=r"GRADIVA_YARP=fake: valid are real and pureyarp"):
         chosen_bindings({"GRADIVA_YARP": "fake"})

@@ -24,19 +24,19 @@ ITEMS = [
 
 
 class NobodysBottle:
-    """With this as the embedded Bottle every other one is treated as one of the real bindings."""
+    """With this as the Bottle of pureyarp every other one is treated as one of the real bindings."""
 
 
 @pytest.fixture
 def through_the_interface(monkeypatch):
-    monkeypatch.setattr(bottles, "EmbeddedBottle", NobodysBottle)
+    monkeypatch.setattr(bottles, "PureBottle", NobodysBottle)
 
 
 def with_types(items):
     return [(type(item), with_types(item) if type(item) is list else item) for item in items]
 
 
-def test_an_embedded_bottle_shares_its_values():
+def test_a_bottle_of_pureyarp_shares_its_values():
     bottle = as_bottle(ITEMS)
     assert as_items(bottle) is bottle.items
     assert with_types(bottle.items) == with_types(ITEMS)
@@ -50,7 +50,7 @@ def test_every_type_survives_the_interface_alone(through_the_interface):
 
 def test_the_interface_gives_the_bottle_that_the_short_way_gives(monkeypatch):
     short = as_bottle(ITEMS)
-    monkeypatch.setattr(bottles, "EmbeddedBottle", NobodysBottle)
+    monkeypatch.setattr(bottles, "PureBottle", NobodysBottle)
     assert as_bottle(ITEMS).toBinary() == short.toBinary()
 
 
@@ -68,12 +68,12 @@ elements = st.recursive(
 @settings(deadline=None)
 @given(st.lists(elements, max_size=8))
 def test_anything_comes_back(items):
-    embedded = bottles.EmbeddedBottle
-    bottles.EmbeddedBottle = NobodysBottle  # type: ignore[misc]
+    pure = bottles.PureBottle
+    bottles.PureBottle = NobodysBottle  # type: ignore[misc]
     try:
         assert with_types(as_items(as_bottle(items))) == with_types(items)
     finally:
-        bottles.EmbeddedBottle = embedded  # type: ignore[misc]
+        bottles.PureBottle = pure  # type: ignore[misc]
 
 
 def test_what_holds_nothing_is_an_empty_string(through_the_interface):

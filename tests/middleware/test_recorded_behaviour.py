@@ -1,4 +1,4 @@
-"""The embedded implementation answers the recorded programs as the real bindings do, or as it is written and why.
+"""pureyarp answers the recorded programs as the real bindings do, or as it is written and why.
 
 All programs, those that take long too: ``python -m tests.middleware.test_recorded_behaviour``.
 """
@@ -74,7 +74,7 @@ def stage(folder: Path) -> Iterator[dict[str, str]]:
                 **{key: value for key, value in os.environ.items() if not key.startswith(("YARP_", "GRADIVA_YARP"))},
                 "YARP_CONFIG_HOME": str(folder),
                 "YARP_DATA_HOME": str(folder / "data"),
-                "GRADIVA_YARP": "embedded",
+                "GRADIVA_YARP": "pureyarp",
                 "PYTHONPATH": os.pathsep.join(map(str, roots)),
                 "BEHAVIOUR_BOARD": BOARD,
                 "BEHAVIOUR_SENSORS": SENSORS,

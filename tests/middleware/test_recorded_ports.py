@@ -1,4 +1,4 @@
-"""The recorded connections between ports of which no test in `embedded/network` has played an end."""
+"""The recorded connections between ports of which no test in `pureyarp/network` has played an end."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack

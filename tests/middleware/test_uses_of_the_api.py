@@ -24,7 +24,7 @@ def derived(sources) -> dict[str, str]:
     return derived_classes(sources.values())
 
 
-def test_every_source_outside_the_embedded_implementation_runs_on_the_real_bindings(sources, derived):
+def test_every_source_outside_pureyarp_runs_on_the_real_bindings(sources, derived):
     assert derived["WalkingModule"] == "RFModule"
     found = {
         str(path.relative_to(SUITE)): [str(one) for one in violations(source, path.name, derived)]

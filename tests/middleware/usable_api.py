@@ -115,7 +115,7 @@ def violations(
         source: Text of a module.
         name: Of its file, for what is allowed in that alone.
         derived: Class of the suite to the class of the bindings that it descends from.
-        hazards: Whether also what must not be called is looked for; tests run on the embedded implementation.
+        hazards: Whether also what must not be called is looked for; tests run on pureyarp.
     """
     tree = ast.parse(source)
     if not any(_imports_yarp(node) for node in ast.walk(tree)):
@@ -181,7 +181,7 @@ class _SourceCheck:
         self._attributes: dict[tuple[str, str], Kinds] = {}
         self._attribute_elements: dict[tuple[str, str], Kinds] = {}
         self._own: dict[str, set[str]] = {}  # methods by class
-        self._narrowed: set[str] = set()  # names that are asked whether they are of the embedded implementation
+        self._narrowed: set[str] = set()  # names that are asked whether they are of pureyarp
 
     def run(self) -> None:
         for node in ast.walk(self._tree):
@@ -385,7 +385,7 @@ class _SourceCheck:
                 self._complain(node, f"the bindings' {kind.lstrip(_DERIVED)} has no {node.attr}")
 
     def _is_own(self, node: ast.Attribute, kind: str, scope: _Scope) -> bool:
-        """Return whether an attribute that the bindings lack is the suite's own, or the embedded implementation's."""
+        """Return whether an attribute that the bindings lack is the suite's own, or pureyarp's."""
         if isinstance(node.value, ast.Name) and node.value.id in self._narrowed:
             return True
         if _CAMEL_CASE.match(node.attr):
@@ -486,7 +486,7 @@ def _called_name(node: ast.AST) -> str:
 
 
 def sources_below(folder: Path) -> Iterator[Path]:
-    """Yield the sources that run on both bindings: all but the embedded implementation."""
+    """Yield the sources that run on both bindings: all but pureyarp."""
     for path in sorted(folder.rglob("*.py")):
         if "pureyarp" not in path.relative_to(folder).parts:
             yield path

@@ -1,12 +1,13 @@
 import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, DcmReference
 from gradiva.contacts import SupportPolygon
-from gradiva.simplified_model import DcmController, DcmControllerConfig, LinearInvertedPendulum
+from gradiva.simplified_model import BalancePlan, DcmController, DcmControllerConfig, LinearInvertedPendulum
 
 CONFIG = DcmControllerConfig(proportional_gain=2.0, integral_gain=0.0, integral_limit=0.02, polygon_margin=0.005)
 PENDULUM = LinearInvertedPendulum(0.53)
@@ -16,17 +17,25 @@ FEET = SupportPolygon([(-0.05, -0.12), (0.1, -0.12), (0.1, 0.12), (-0.05, 0.12)]
 DT = 0.01
 
 
+class InstantaneousLaw(DcmController):
+    """The law on a DCM, its reference and a polygon."""
+
+    def zmp(self, dcm_position, reference, polygon, dt):
+        state, here = SimpleNamespace(dcm_position=dcm_position), SimpleNamespace(dcm=reference)
+        return super().zmp(state, BalancePlan(here, polygon, None, np.zeros(2)), dt)
+
+
 def reference(position=(0.0, 0.0), velocity=(0.0, 0.0)) -> DcmReference:
     return DcmReference(np.array(position), np.array(velocity), SIGMA, SIGMA, np.zeros(2))
 
 
-def integrating(gain: float = 0.2, limit: float = 0.02) -> DcmController:
-    return DcmController(dataclasses.replace(CONFIG, integral_gain=gain, integral_limit=limit))
+def integrating(gain: float = 0.2, limit: float = 0.02) -> InstantaneousLaw:
+    return InstantaneousLaw(dataclasses.replace(CONFIG, integral_gain=gain, integral_limit=limit))
 
 
 def test_without_error_the_zmp_is_the_one_of_the_reference():
     wanted = reference((0.03, 0.02), (0.2, -0.1))
-    zmp = DcmController(CONFIG).zmp(wanted.position, wanted, FEET, DT)
+    zmp = InstantaneousLaw(CONFIG).zmp(wanted.position, wanted, FEET, DT)
     np.testing.assert_allclose(zmp, [0.03 - 0.2 / SIGMA, 0.02 + 0.1 / SIGMA], atol=1e-15)
 
 
@@ -35,11 +44,11 @@ def test_without_error_the_zmp_is_the_one_of_the_reference():
 def test_a_dcm_that_leads_is_pushed_back_by_a_zmp_that_leads_more(axis, sign):
     error = np.zeros(2)
     error[axis] = sign * 0.01
-    np.testing.assert_allclose(DcmController(CONFIG).zmp(error, reference(), FEET, DT), 2.0 * error)
+    np.testing.assert_allclose(InstantaneousLaw(CONFIG).zmp(error, reference(), FEET, DT), 2.0 * error)
 
 
 def test_the_error_decays_at_sigma_times_gain_less_one():
-    controller, dcm, dt = DcmController(CONFIG), np.array([0.01, -0.02]), 1e-4
+    controller, dcm, dt = InstantaneousLaw(CONFIG), np.array([0.01, -0.02]), 1e-4
     for _ in range(5000):
         dcm = PENDULUM.propagate_dcm(dcm, controller.zmp(dcm, reference(), WIDE, dt), dt)
     np.testing.assert_allclose(dcm, np.array([0.01, -0.02]) * math.exp(-SIGMA * 0.5), rtol=2e-3)
@@ -102,12 +111,12 @@ def test_reset_forgets_the_integral():
     ],
 )
 def test_saturation_is_exactly_on_the_edge_of_the_shrunk_polygon(dcm, zmp):
-    actual = DcmController(CONFIG).zmp(np.array(dcm), reference(), FEET, DT)
+    actual = InstantaneousLaw(CONFIG).zmp(np.array(dcm), reference(), FEET, DT)
     np.testing.assert_allclose(actual, zmp, atol=1e-15)
 
 
 def test_a_new_polygon_is_noticed():
-    controller, far = DcmController(CONFIG), np.array([0.5, 0.0])
+    controller, far = InstantaneousLaw(CONFIG), np.array([0.5, 0.0])
     assert controller.zmp(far, reference(), FEET, DT)[0] == pytest.approx(0.095)
     assert controller.zmp(far, reference(), WIDE, DT)[0] == pytest.approx(1.0)
 
@@ -126,8 +135,8 @@ def test_moving_and_turning_the_world_moves_and_turns_the_zmp():
 
 def test_left_mirrors_right():
     mirror = np.array([1.0, -1.0])
-    left = DcmController(CONFIG).zmp(np.array([0.02, 0.05]), reference((0, 0.03), (0.1, 0.1)), FEET, DT)
-    right = DcmController(CONFIG).zmp(np.array([0.02, -0.05]), reference((0, -0.03), (0.1, -0.1)), FEET, DT)
+    left = InstantaneousLaw(CONFIG).zmp(np.array([0.02, 0.05]), reference((0, 0.03), (0.1, 0.1)), FEET, DT)
+    right = InstantaneousLaw(CONFIG).zmp(np.array([0.02, -0.05]), reference((0, -0.03), (0.1, -0.1)), FEET, DT)
     np.testing.assert_allclose(left * mirror, right, atol=1e-15)
 
 
@@ -140,7 +149,7 @@ def test_a_dcm_that_is_not_finite_is_refused_and_leaves_no_trace():
 
 
 def test_a_margin_that_leaves_nothing_of_the_polygon_is_refused_by_name():
-    controller = DcmController(dataclasses.replace(CONFIG, polygon_margin=0.08))
+    controller = InstantaneousLaw(dataclasses.replace(CONFIG, polygon_margin=0.08))
     with pytest.raises(ConfigError, match=r"\[dcm_controller\] polygon_margin=0.08 m: nothing is left"):
         controller.zmp(np.zeros(2), reference(), FEET, DT)
 

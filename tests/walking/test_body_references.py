@@ -9,9 +9,9 @@ import pytest
 from gradiva.common import GRAVITY, ConfigError, RobotPosture, so3
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
+from gradiva.simplified_model import BalanceReference
 from gradiva.walking import WalkingLayers
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.model_control import DesiredPendulum
 from tests.conftest import ROBOTS
 
 SOFT = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}
@@ -64,7 +64,7 @@ def momentum(left, right, com, heading):
 
 def desired(reference, zmp_error=(0.0, 0.0)):
     zmp = reference.dcm.zmp_position + np.array(zmp_error)
-    return DesiredPendulum(zmp, reference.com_position, reference.com_velocity)
+    return BalanceReference(reference.com_position, reference.com_velocity, np.zeros(3), zmp)
 
 
 def times_within_phases(plan):

@@ -1,4 +1,4 @@
-"""The modules know YARP by its one door: they run on the real bindings as well as on the embedded implementation."""
+"""The modules know YARP by its one door: they run on the real bindings as well as on pureyarp."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from gradiva.experiments import SimulatedWalk
 from gradiva.middleware import yarp
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
+from gradiva.simplified_model import BalancePlan, balance_layer
 from gradiva.walking import PlanRequest, WalkingController
 from gradiva.walking.plan_follower import planned_polygon
-from gradiva.walking.walking_layers import model_control_of
 from gradiva.yarp_modules.layer_modules import ModelControlModule, PlannerModule
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOptions
@@ -67,7 +67,8 @@ def update(control, tick):
     reference = PLAN.at(tick * PERIOD)
     state = state_near(reference, len(SETUP.robot.joints), tick)
     polygon = planned_polygon(reference, SETUP.robot.sole)
-    return control.update(state, reference, polygon, lambda *_: None, PERIOD, np.zeros(2), state.zmp_position)
+    plan = BalancePlan(reference, polygon, lambda *_: None, np.zeros(2))
+    return control.update(state, plan, reference.time, PERIOD)
 
 
 def walk(remote, local, ticks):
@@ -76,14 +77,14 @@ def walk(remote, local, ticks):
 
 
 def test_layer_2_over_ports_is_layer_2_in_this_process_also_after_it_was_started_again(remote, modules):
-    local = model_control_of(SETUP.robot, SETUP.walking)
+    local = balance_layer(SETUP.walking.balance, SETUP.robot)
     walk(remote.model_control, local, range(20))
     assert remote.model_control.fallback_ticks == 0
     modules[ModelControlModule].stop()
     remote.model_control._timeout = 0.002
     walk(remote.model_control, local, range(20, 80))
     assert remote.model_control.fallback_ticks == 60
-    assert "not connected" in remote.model_control.findings[0].text
+    assert "not connected" in remote.model_control.warning
     remote.model_control._timeout = 10.0
     modules[ModelControlModule] = Running(ModelControlModule)
     answered = remote.model_control.record.answered
@@ -93,14 +94,14 @@ def test_layer_2_over_ports_is_layer_2_in_this_process_also_after_it_was_started
         tick += 1
         time.sleep(0.01)
         assert tick < 2000
-    assert remote.model_control.findings == ()
+    assert remote.model_control.warning == ""
 
 
 def test_whole_body_may_be_started_again_as_well(remote, modules):
-    local = model_control_of(SETUP.robot, SETUP.walking)
+    local = balance_layer(SETUP.walking.balance, SETUP.robot)
     walk(remote.model_control, local, range(10))
     remote.close()
-    again, local = RemoteLayers(SETUP, is_lockstep=True), model_control_of(SETUP.robot, SETUP.walking)
+    again, local = RemoteLayers(SETUP, is_lockstep=True), balance_layer(SETUP.walking.balance, SETUP.robot)
     again.open("/whole-body")
     wait_until(again.are_connected, "connected again")
     walk(again.model_control, local, range(10))
@@ -137,7 +138,7 @@ def test_what_is_no_message_is_counted_and_harms_nobody(remote, modules):
         garbage.prepare().fromString("1 (2 3) garbage")
         garbage.writeStrict()
     wait_until(lambda: service._requests.malformed == 5, "refused")
-    walk(remote.model_control, model_control_of(SETUP.robot, SETUP.walking), range(5))
+    walk(remote.model_control, balance_layer(SETUP.walking.balance, SETUP.robot), range(5))
     garbage.close()
     assert remote.model_control.fallback_ticks == 0
 
@@ -181,7 +182,7 @@ class FormerRequest:
 
 def test_a_request_of_another_version_is_answered_with_what_is_wrong(modules):
     for request_port, reply_port, kind, complaint in (
-        ("/model-control/state:i", "/model-control/desired:o", PendulumReply, "PendulumRequest has 10 fields, got 2"),
+        ("/model-control/state:i", "/model-control/desired:o", PendulumReply, "PendulumRequest has 9 fields, got 2"),
         ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion has 6 fields, got 2"),
     ):
         reply = reply_to_a_former_request(request_port, reply_port, kind)

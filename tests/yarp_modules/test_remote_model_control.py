@@ -6,9 +6,8 @@ import pytest
 from gradiva.experiments import plan_from_start
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.walking import SafetyKind
+from gradiva.simplified_model import BalancePlan, balance_layer
 from gradiva.walking.plan_follower import planned_polygon
-from gradiva.walking.walking_layers import model_control_of
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader
 from gradiva.yarp_modules.remote_layers import model_control_fingerprint
@@ -49,13 +48,13 @@ class DirectLine:
 
 def service_of(setup):
     return ModelControlService(
-        model_control_of(setup.robot, setup.walking), model_control_fingerprint(setup.robot, setup.walking)
+        balance_layer(setup.walking.balance, setup.robot), model_control_fingerprint(setup.robot, setup.walking)
     )
 
 
 def remote_on(line, setup=SETUP):
     fingerprint = model_control_fingerprint(setup.robot, setup.walking)
-    return RemoteModelControl(setup.walking, fingerprint, (line, line), 0.001, max_silent_ticks=3)
+    return RemoteModelControl(setup.walking.balance, fingerprint, (line, line), 0.001, max_silent_ticks=3)
 
 
 def update(control, tick, setup=SETUP):
@@ -63,7 +62,8 @@ def update(control, tick, setup=SETUP):
     state = state_near(reference, len(setup.robot.joints), tick)
     polygon = planned_polygon(reference, setup.robot.sole)
     preview = lambda period, count: PLAN.preview(reference.time, period, count)  # noqa: E731
-    return control.update(state, reference, polygon, preview, PERIOD, np.full(2, 0.001), state.zmp_position)
+    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001))
+    return control.update(state, plan, reference.time, PERIOD)
 
 
 def assert_same(one, other):
@@ -87,7 +87,7 @@ def test_whatever_layer_2_raises_is_answered_at_once_and_the_law_of_whole_body_s
 @pytest.mark.parametrize("model", ["dcm", "dcm_mpc"])
 def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
     setup = load_setup("icub_v2_7", {"walking.model": model})
-    remote, local = remote_on(DirectLine(service_of(setup)), setup), model_control_of(setup.robot, setup.walking)
+    remote, local = remote_on(DirectLine(service_of(setup)), setup), balance_layer(setup.walking.balance, setup.robot)
     for tick in range(60):
         assert_same(update(remote, tick, setup), update(local, tick, setup))
     assert remote.fallback_ticks == 0
@@ -95,32 +95,31 @@ def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
 
 def test_without_an_answer_the_stand_in_goes_on_as_layer_2_would():
     line = DirectLine(service_of(SETUP))
-    remote, local = remote_on(line), model_control_of(SETUP.robot, SETUP.walking)
+    remote, local = remote_on(line), balance_layer(SETUP.walking.balance, SETUP.robot)
     for tick in range(60):
         line.is_up = tick % 7 > 1
         assert_same(update(remote, tick), update(local, tick))
     assert remote.fallback_ticks == 18
-    assert remote.findings == ()
+    assert remote.warning == ""
 
 
 def test_too_many_ticks_without_an_answer_are_a_finding_until_it_is_back():
     line = DirectLine(service_of(SETUP))
-    remote, local = remote_on(line), model_control_of(SETUP.robot, SETUP.walking)
+    remote, local = remote_on(line), balance_layer(SETUP.walking.balance, SETUP.robot)
     for tick in range(30):
         line.is_up = not 10 <= tick < 20
         if tick == 20:
             line.service = service_of(SETUP)  # started again
         assert_same(update(remote, tick), update(local, tick))
-        assert bool(remote.findings) == (13 <= tick < 20)
+        assert bool(remote.warning) == (13 <= tick < 20)
         assert remote.is_answering == (not 13 <= tick < 20)
-        for finding in remote.findings:
-            assert finding.kind is SafetyKind.STALE_REFERENCE
-            assert "it did not answer in time" in finding.text
+        if remote.warning:
+            assert "it did not answer in time" in remote.warning
 
 
 def test_a_reply_that_comes_too_late_is_counted_and_left():
     line = DirectLine(service_of(SETUP))
-    remote, local = remote_on(line), model_control_of(SETUP.robot, SETUP.walking)
+    remote, local = remote_on(line), balance_layer(SETUP.walking.balance, SETUP.robot)
     assert_same(update(remote, 0), update(local, 0))
     line.is_up = False
     assert_same(update(remote, 1), update(local, 1))
@@ -132,10 +131,10 @@ def test_a_reply_that_comes_too_late_is_counted_and_left():
 
 def test_a_model_control_that_is_configured_otherwise_is_not_obeyed():
     other = load_setup("icub_v2_7", {"dcm_controller.proportional_gain": 1.7})
-    remote, local = remote_on(DirectLine(service_of(other))), model_control_of(SETUP.robot, SETUP.walking)
+    remote, local = remote_on(DirectLine(service_of(other))), balance_layer(SETUP.walking.balance, SETUP.robot)
     for tick in range(5):
         assert_same(update(remote, tick), update(local, tick))
-    assert "configured otherwise" in remote.findings[0].text
+    assert "configured otherwise" in remote.warning
     assert remote.record.refused == 5
 
 
@@ -146,14 +145,14 @@ def test_answers_of_another_version_are_a_finding_that_says_so():
     for tick in range(5):
         line.on_malformed(MessageHeader(line.session if tick else 0, tick, 0.0), "PendulumReply has 5 fields, got 4")
         update(remote, tick)
-    assert "its answer is refused: PendulumReply has 5 fields, got 4" in remote.findings[0].text
+    assert "its answer is refused: PendulumReply has 5 fields, got 4" in remote.warning
     line.is_up = True
     update(remote, 5)
-    assert remote.findings == ()
+    assert remote.warning == ""
 
 
 def test_reset_begins_again():
-    remote, local = remote_on(DirectLine(service_of(SETUP))), model_control_of(SETUP.robot, SETUP.walking)
+    remote, local = remote_on(DirectLine(service_of(SETUP))), balance_layer(SETUP.walking.balance, SETUP.robot)
     for tick in range(20):
         update(remote, tick)
     remote.reset()

@@ -162,7 +162,7 @@ def check_yarp() -> Finding:
         return Finding("warn", f"YARP: {error}")
     else:
         answers = "a name server answers"
-    which = f"the bindings in {bindings.__file__}" if is_real(bindings) else "the embedded one"
+    which = f"the bindings in {bindings.__file__}" if is_real(bindings) else "pureyarp"
     return Finding("ok", f"YARP: {which}; {answers} at {address_of(settings)} ({origin_of(settings)})")
 
 

@@ -20,7 +20,6 @@ from gradiva.cli.robots import robots_app
 from gradiva.cli.walk import walk
 from gradiva.cli.yarp import yarp_app
 from gradiva.cli.yarp.commands import rpc, yarpserver
-from gradiva.middleware import NAMED_ERRORS
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run.")]
 DONE, FAILED, WRONG_INPUT = 0, 1, 2  # exit status
@@ -141,7 +140,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     """
     try:
         status = app(list(arguments) or ["--help"], prog_name="gradiva", standalone_mode=False)
-    except NAMED_ERRORS as error:
+    except _named_errors() as error:
         return _refuse(str(error))
     except typer.TyperException as error:
         return _refuse(error.format_message().rstrip(".") + _given(error, arguments) + " (see --help)")
@@ -166,6 +165,13 @@ def _given(error: typer.TyperException, arguments: Sequence[str]) -> str:
             given = f"'{value if separator else arguments[index + 1]}'"
             return "" if given in error.format_message() else f", got {given}"
     return ""
+
+
+def _named_errors() -> tuple[type[Exception], ...]:
+    """Return what is reported by name; imported only after an error, so that no command waits for YARP's modules."""
+    from gradiva.middleware import NAMED_ERRORS
+
+    return NAMED_ERRORS
 
 
 def _refuse(message: str) -> int:

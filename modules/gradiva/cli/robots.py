@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradiva.cli.main import leaving_at_once
-from gradiva.common import ConfigError
-from gradiva.middleware import NAMED_ERRORS
+from gradiva.common import ConfigError, WalkingError
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
@@ -111,7 +110,7 @@ def _table(names: list[str]) -> object:
     for name in names:
         try:
             robot = load_robot(name)
-        except NAMED_ERRORS:
+        except WalkingError:
             table.add_row(name, "–", "–", "–", "–", "–", "not usable, see below")
             continue
         figures = (f"{robot.mass:.1f} kg", f"{robot.com_height:.3f} m", f"{robot.max_speed:.2f} m/s")

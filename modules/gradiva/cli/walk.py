@@ -59,13 +59,18 @@ Duration = Annotated[
 ]
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
-Model = Annotated[str | None, _how(metavar="MODEL", text="dcm (instantaneous) or dcm_mpc (predictive).")]
+Model = Annotated[
+    str | None,
+    _how(metavar="MODEL", text="dcm (instantaneous), dcm_mpc (predictive), or an installed law (gradiva plugins)."),
+]
 From = Annotated[
     list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration; also of a run.")
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str | None, _what(text="rigid, soft or penalty, or the name of an installed one.", metavar="GROUND")]
+Ground = Annotated[
+    str | None, _what(text="rigid, soft or penalty, or an installed one (gradiva plugins).", metavar="GROUND")
+]
 Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Slope = Annotated[

@@ -17,16 +17,21 @@ from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_nam
 from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Setup, load_setup, robot_of
+from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
 from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
-from gradiva.walking import SimplifiedModel
 
 _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
-    "model": tuple(map(str, SimplifiedModel)),
 }
 _NOT_YET = {"model": ("centroidal_mpc",)}
+
+
+def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
+    return lambda setup: setup.walking.walking.model == law.name
+
+
 _RIGID, _COMPLIANT = (f'--control torque --set torque_control.ground="{ground}"' for ground in ("rigid", "compliant"))
 
 
@@ -237,8 +242,10 @@ def _as_typed(value: str | float) -> str:
 
 
 def _check_choice(option: str, value: str | None) -> None:
-    valid = _CHOICES[option]
-    if value is None or value in valid:
+    if value is None or (option == "model" and ":" in value):  # package.module:Class
+        return
+    valid = balance_law_names() if option == "model" else _CHOICES[option]
+    if value in valid:
         return
     if value in _NOT_YET.get(option, ()):
         raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
@@ -332,7 +339,7 @@ _TABLES = (
     _Table("rigid_torque_control", _RIGID, lambda setup: _is_by_torque(setup) and not _knows_soft_ground(setup)),
     _Table("compliant_torque_control", _COMPLIANT, _knows_soft_ground),
     _Table("contact_estimator", _COMPLIANT, _knows_soft_ground),
-    _Table("dcm_mpc", "--model dcm_mpc", lambda setup: setup.walking.walking.model is SimplifiedModel.DCM_MPC),
+    *(_Table(law.table, f"--model {law.name}", _is_by(law)) for law in shipped_laws() if law.name != "dcm"),
     *(_Table(ground_table(kind), f"--ground {name}", _on(kind)) for kind, name in ground_names().items()),
     *(
         _Table(name, "gradiva module", lambda setup: False)

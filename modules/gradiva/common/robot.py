@@ -113,6 +113,7 @@ class RobotState(TwoFeet):
         left_contact: Of the left sole with the ground; None without a contact estimator: the plan's
             ``FootReference.in_contact`` counts.
         right_contact: The same of the right foot.
+        zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
     """
 
     base_position: NDArray
@@ -135,6 +136,7 @@ class RobotState(TwoFeet):
     plan_origin: PlanarPose = PlanarPose()
     left_contact: FootContact | None = None
     right_contact: FootContact | None = None
+    zmp_is_measured: bool = True
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -199,11 +201,11 @@ class ControlMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointCommand:
-    """One command for all joints, in the order of the robot's description.
+    """One command for all actuated joints, in the order of the robot's description.
 
     Attributes:
         mode: What ``values`` are.
-        values: Joint positions [rad], velocities [rad/s] or torques [N·m], shape (n,).
+        values: Joint positions [rad], velocities [rad/s] or torques [N·m], shape (a,).
     """
 
     mode: ControlMode

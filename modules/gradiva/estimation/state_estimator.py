@@ -143,6 +143,7 @@ class StateEstimator:
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
+            zmp_is_measured=True,
             **self._function.kept(_OUTPUTS),
         )
         self._feet = {

@@ -59,9 +59,9 @@ from gradiva.middleware import (
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference, shipped_laws
 from gradiva.simulation import GroundKind
-from gradiva.walking import SimplifiedModel, WalkingLayers
-from gradiva.walking.model_control import DesiredPendulum, ModelControl, PendulumLayer
+from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
@@ -111,7 +111,7 @@ class RecordedTicks:
     Attributes:
         robot: Name.
         inverse_kinematics: Posture, reference and period.
-        model_control: Arguments of ``ModelControl.update``, and those given by name.
+        model_control: Arguments of ``BalanceLayer.update``.
         estimation: Measurement and reference.
         tick_us: Durations of whole ticks, [µs].
         simulation_us: Durations of the plant's part of a period, [µs].
@@ -120,7 +120,7 @@ class RecordedTicks:
 
     robot: str
     inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
-    model_control: list[tuple[tuple[Any, ...], dict[str, Any]]] = field(default_factory=list)
+    model_control: list[tuple[RobotState, BalancePlan, float, float]] = field(default_factory=list)
     estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
     tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
     simulation_us: list[float] = field(default_factory=list)
@@ -136,7 +136,7 @@ def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler
     ticks = RecordedTicks(setup.robot.name)
     walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
     _keep_whole_body(ticks, walk.layers.whole_body)
-    walk.layers.model_control = _ModelControlRecorder(walk.layers.model_control, ticks)
+    walk.layers.model_control = _BalanceRecorder(walk.layers.model_control, ticks)
     _time_plant(walk, ticks)
     started = time.perf_counter()
     stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
@@ -173,16 +173,21 @@ def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
     note_commands(layer, note)
 
 
-class _ModelControlRecorder(ModelControl):
-    """A model control that notes what it is given."""
+class _BalanceRecorder(BalanceLayer):
+    """A layer 2 that keeps what it is given."""
 
-    def __init__(self, inner: PendulumLayer, ticks: RecordedTicks) -> None:
-        self.__dict__.update(inner.__dict__)
+    def __init__(self, inner: BalanceLayer, ticks: RecordedTicks) -> None:
+        self._inner = inner
         self._ticks = ticks
 
-    def update(self, *arguments: Any, **named: Any) -> DesiredPendulum:
-        self._ticks.model_control.append((arguments, named))
-        return super().update(*arguments, **named)
+    def reset(self) -> None:
+        """See ``BalanceLayer.reset``."""
+        self._inner.reset()
+
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``."""
+        self._ticks.model_control.append((state, plan, time, period))
+        return self._inner.update(state, plan, time, period)
 
 
 def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
@@ -267,6 +272,7 @@ def _signals() -> Callable[[], object]:
     return partial(messages.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY)
 
 
+_PREPARE, _SETTLE = 0.5, 0.3  # [s] before and after a walk by torque, in which nothing is timed
 _TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
 _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
 
@@ -284,7 +290,7 @@ def torque_rows(
         robot: Its name.
         compiler: Of the expressions.
         announce: Called with the name of what is timed next.
-        duration: Of the walk, [s]; 3 s are some five thousand ticks with standing, half of them on two feet.
+        duration: Of the walk, [s]; 3 s are some four thousand ticks, half of them on two feet.
 
     Raises:
         RuntimeError: The robot fell.
@@ -303,7 +309,8 @@ def _recorded(
     robot: str, ground: str, compiler: Compiler, duration: float
 ) -> tuple[TorqueController, list[Tick], RobotPosture]:
     """Walk, and return the controller, what it was given on two feet, and where it began."""
-    setup = load_setup(robot, {"walking.control": "torque", "simulation.ground.kind": str(ground)})
+    choice = {"walking.control": "torque", "simulation.ground.kind": str(ground), "walking.prepare_duration": _PREPARE}
+    setup = load_setup(robot, choice)
     walk = SimulatedWalk(setup, compiler=compiler)
     controller = walk.layers.whole_body
     assert isinstance(controller, TorqueController)
@@ -314,7 +321,7 @@ def _recorded(
             ticks.append((state, reference, period))
 
     end = note_commands(controller, note)
-    if not (walk.get_ready() and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration))):
+    if not (walk.get_ready(_SETTLE) and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration), _SETTLE)):
         raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
     end()
     return controller, ticks, walk.layers.start_posture
@@ -415,7 +422,7 @@ def _robot_rows(
         _inverse_kinematics_row(f"whole_body.ik_interpreted/{robot}", setup, ticks, interpreted),
         _estimation_row(setup, ticks, compiler),
         *torque_rows(robot, compiler, announce, torque_walk),
-        *(_model_control_row(setup, ticks, compiler, model) for model in SimplifiedModel),
+        *(_model_control_row(setup, ticks, compiler, law.name) for law in shipped_laws()),
         benchmark_row(f"tick/{robot}", ticks.tick_us),
         benchmark_row(f"simulation.step_10ms/{robot}", ticks.simulation_us),
     ]
@@ -438,11 +445,11 @@ def _estimation_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler) -> R
     return benchmark_row(f"estimation/{setup.robot.name}", samples)
 
 
-def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: SimplifiedModel) -> Row:
+def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, model: str) -> Row:
     tick = dataclasses.replace(setup.walking.walking, model=model)
     config = dataclasses.replace(setup.walking, walking=tick)
     layer = WalkingLayers(setup.robot, config, compiler).model_control
-    samples = durations(partial(layer.update, *arguments, **named) for arguments, named in ticks.model_control)
+    samples = durations(partial(layer.update, *arguments) for arguments in ticks.model_control)
     return benchmark_row(f"model_control.{model}/{setup.robot.name}", samples)
 
 

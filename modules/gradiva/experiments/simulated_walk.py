@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
 from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals, sole_signals, torque_signals
@@ -14,6 +15,9 @@ from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
+
+if TYPE_CHECKING:
+    from gradiva.experiments.walk_result import WalkOutcome
 
 PARTS = ("estimation", "model_control", "whole_body", "total")
 
@@ -53,15 +57,16 @@ class SimulatedWalk:
     """Steps the plant and the controller together; one control period a tick.
 
     Attributes:
-        setup: What it was built from.
+        setup: Configuration of robot, controller and plant.
+        seed: Of the noise.
         layers: The layers of the controller.
         robot: The plant.
         controller: The walking controller.
-        recorder: What happened.
-        measurement: The last one.
+        recorder: Signals of all ticks.
+        measurement: That of the last tick.
         log: Of the last tick.
-        fault_reasons: Why the controller gave up, each time.
-        held_ticks: How many brought no command of their own, so that the last one was held.
+        fault_reasons: Reason of each fault of the controller.
+        held_ticks: Number of ticks in which the last command was held.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class SimulatedWalk:
         compiler: Compiler | None = None,
         start: RobotPosture | None = None,
         observers: tuple[Observer, ...] = (),
+        *,
         tasks: Sequence[Task] = (),
     ) -> None:
         """Put the robot on the ground.
@@ -89,6 +95,7 @@ class SimulatedWalk:
         """
         _check_period(setup)
         self.setup = setup
+        self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
         layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks)
         self.stopwatch = Stopwatch()
@@ -184,6 +191,15 @@ class SimulatedWalk:
     def _is_held_by_torques_alone(self) -> bool:
         is_soft = self.setup.simulation.ground.kind == GroundKind.VISCOELASTIC
         return is_soft and self.setup.walking.walking.control is ControlMode.TORQUE
+
+    def execute(self, command: Command) -> WalkOutcome:
+        """Prepare, start, walk until the command is done and stand; return the outcome: result, figures and log.
+
+        A robot that falls and a controller that gives up are outcomes, too.
+        """
+        from gradiva.experiments.walk_result import WalkRequest, finish_walk  # which build on this class
+
+        return finish_walk(WalkRequest(self.setup, command, self.seed), self)
 
     def follow(self, command: Command, settle: float = 2.0) -> bool:
         """Walk until the command is done and stand for ``settle`` [s]; return whether the robot stands."""

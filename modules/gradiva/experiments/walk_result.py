@@ -25,7 +25,7 @@ from gradiva.planner import (
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
 from gradiva.simulation import ground_name
-from gradiva.telemetry import RunFolder, write_report
+from gradiva.telemetry import RunFolder, SignalLog, write_report
 from gradiva.walking import WalkingState
 
 _INTERRUPTED = "interrupted"
@@ -95,6 +95,11 @@ class WalkOutcome:
     result: dict[str, Any]
     walk: SimulatedWalk
     was_interrupted: bool = False
+
+    @property
+    def log(self) -> SignalLog:
+        """Signals of the walk, from its first tick to its last."""
+        return self.walk.recorder.log
 
     @property
     def walked(self) -> bool:

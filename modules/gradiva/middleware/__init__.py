@@ -84,7 +84,7 @@ if TYPE_CHECKING:
         values_messages,
     )
 
-NAMED_ERRORS = (WalkingError, YarpError)  # what Gradiva and what YARP report by name, without a traceback
+NAMED_ERRORS = (WalkingError, YarpError)  # reported by name, without a traceback
 
 _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
     "AnalogSensorsServer": "analog_sensors_server",

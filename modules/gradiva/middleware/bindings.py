@@ -19,35 +19,33 @@ from pureyarp.network.settings import Contact, current_settings
 
 VARIABLE = "GRADIVA_YARP"
 REAL = "real"
-EMBEDDED = "embedded"
+PURE = "pureyarp"
 
 _LOGGER = logging.getLogger("gradiva.yarp")
 
 
 def chosen_bindings(environment: Mapping[str, str]) -> ModuleType:
-    """Return the real bindings where they can be imported, else the embedded implementation.
+    """Return the real bindings where they can be imported, else pureyarp.
 
-    ``GRADIVA_YARP=real|embedded`` forces one. An unrelated package called ``yarp`` exists; the bindings are known by
+    ``GRADIVA_YARP=real|pureyarp`` forces one. An unrelated package called ``yarp`` exists; the bindings are known by
     their ``Network``.
 
     Raises:
         ConfigError: The variable has another value, or asks for real bindings that are not there.
     """
     wish = environment.get(VARIABLE, "")
-    if wish not in ("", REAL, EMBEDDED):
-        raise ConfigError(
-            f"{VARIABLE}={wish}: valid are {REAL} and {EMBEDDED}; without it the real one where installed"
-        )
-    if wish == EMBEDDED:
-        return _embedded()
+    if wish not in ("", REAL, PURE):
+        raise ConfigError(f"{VARIABLE}={wish}: valid are {REAL} and {PURE}; without it the real one where installed")
+    if wish == PURE:
+        return _pure()
     try:
         return _real()
     except ImportError as error:
         if wish == REAL:
             raise ConfigError(f"{VARIABLE}={REAL}, but the bindings cannot be used: {error}") from error
         if importlib.util.find_spec("yarp") is not None:
-            _LOGGER.warning("the embedded YARP is used: %s", error)
-        return _embedded()
+            _LOGGER.warning("pureyarp is used: %s", error)
+        return _pure()
 
 
 def is_real(bindings: ModuleType) -> bool:
@@ -55,8 +53,8 @@ def is_real(bindings: ModuleType) -> bool:
     return bindings.__name__.partition(".")[0] != "pureyarp"
 
 
-def _embedded() -> ModuleType:
-    return importlib.import_module("pureyarp.api")
+def _pure() -> ModuleType:
+    return importlib.import_module("pureyarp")
 
 
 def _real() -> ModuleType:
@@ -115,7 +113,7 @@ def _forget(contact: Any) -> None:
 
 
 def _own(contact: Any) -> Contact:
-    """Return a contact of the bindings as one of the embedded implementation."""
+    """Return a contact of the bindings as one of pureyarp."""
     return Contact(contact.getName(), contact.getCarrier(), contact.getHost(), contact.getPort())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 from gradiva.middleware import yarp
-from pureyarp.data.values import Bottle as EmbeddedBottle
+from pureyarp.data.values import Bottle as PureBottle
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import (
     Dictionary,
@@ -25,16 +25,16 @@ _INT32 = range(-(2**31), 2**31)
 
 
 def as_items(bottle: yarp.Bottle) -> list[Element]:
-    """Return the values of ``bottle``; those of an embedded Bottle are its own list, not a copy."""
-    if isinstance(bottle, EmbeddedBottle):
+    """Return the values of ``bottle``; those of a Bottle of pureyarp are its own list, not a copy."""
+    if isinstance(bottle, PureBottle):
         return bottle.items
     return [_element(bottle.get(index)) for index in range(bottle.size())]
 
 
 def as_bottle(items: Sequence[Element]) -> yarp.Bottle:
-    """Return a Bottle of the values ``items``; an embedded Bottle shares their nested lists."""
+    """Return a Bottle of the values ``items``; a Bottle of pureyarp shares their nested lists."""
     bottle = yarp.Bottle()
-    if isinstance(bottle, EmbeddedBottle):
+    if isinstance(bottle, PureBottle):
         bottle.items.extend(items)
     else:
         _fill(bottle, items)
@@ -42,8 +42,8 @@ def as_bottle(items: Sequence[Element]) -> yarp.Bottle:
 
 
 def fill_bottle(bottle: yarp.Bottle, items: list[Element]) -> None:
-    """Make ``bottle`` (as one that a port has prepared) hold ``items``; an embedded one takes the list over."""
-    if isinstance(bottle, EmbeddedBottle):
+    """Make ``bottle`` (as one that a port has prepared) hold ``items``; one of pureyarp takes the list over."""
+    if isinstance(bottle, PureBottle):
         bottle.items = items
     else:
         bottle.clear()

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import fill_bottle
-from pureyarp.network.buffered_ports import BufferedPortBottle as EmbeddedPort
+from pureyarp.network.buffered_ports import BufferedPortBottle as PurePort
 from pureyarp.network.buffered_ports import write_object
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.binary import Sendable
@@ -27,9 +27,9 @@ class ReadyMessage(Sendable, Protocol):
 def send_ready(port: yarp.BufferedPortBottle, message: ReadyMessage, is_strict: bool = False) -> None:
     """Send a message, which costs next to nothing where nobody is connected.
 
-    The embedded port takes it as it is, without a Bottle in between, and encodes it for whoever is there.
+    A port of pureyarp takes it as it is, without a Bottle in between, and encodes it for whoever is there.
     """
-    if isinstance(port, EmbeddedPort):
+    if isinstance(port, PurePort):
         write_object(port, message, is_strict)
     elif port.getOutputCount() > 0:
         fill_bottle(port.prepare(), message.to_items())

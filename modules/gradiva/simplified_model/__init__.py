@@ -1,8 +1,34 @@
 """Layer 2: the linear inverted pendulum, control of its divergent component of motion and of its CoM."""
 
+from gradiva.simplified_model.balance_laws import (
+    BalanceConfig,
+    BalanceLaw,
+    balance_law,
+    balance_law_names,
+    balance_layer,
+    fallback_layer,
+    law_configs,
+    law_tables,
+    model_control,
+    shipped_laws,
+)
+from gradiva.simplified_model.balance_layer import (
+    BalanceLayer,
+    BalanceMemory,
+    BalancePlan,
+    BalanceReference,
+    DcmLaw,
+    LawMemory,
+    Preview,
+)
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.dcm_mpc import DcmMpc, DcmMpcConfig
-from gradiva.simplified_model.linear_inverted_pendulum import LinearInvertedPendulum
+from gradiva.simplified_model.model_control import (
+    DecimatedLaw,
+    FallbackLaw,
+    LinearInvertedPendulum,
+    SimplifiedModelControl,
+)
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,
@@ -13,15 +39,35 @@ from gradiva.simplified_model.zmp_com_controller import (
 )
 
 __all__ = [
+    "BalanceConfig",
+    "BalanceLaw",
+    "BalanceLayer",
+    "BalanceMemory",
+    "BalancePlan",
+    "BalanceReference",
     "DcmController",
     "DcmControllerConfig",
+    "DcmLaw",
     "DcmMpc",
     "DcmMpcConfig",
+    "DecimatedLaw",
+    "FallbackLaw",
     "GainProgress",
     "GainSchedule",
     "GainScheduleConfig",
+    "LawMemory",
     "LinearInvertedPendulum",
+    "Preview",
+    "SimplifiedModelControl",
     "ZmpComController",
     "ZmpComControllerConfig",
     "ZmpComGains",
+    "balance_law",
+    "balance_law_names",
+    "balance_layer",
+    "fallback_layer",
+    "law_configs",
+    "law_tables",
+    "model_control",
+    "shipped_laws",
 ]

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmReference, NDArray
+from gradiva.common import ConfigError, DcmReference, NDArray, RobotState
 from gradiva.contacts import SupportPolygon
+from gradiva.robot_model import RobotDescription
+from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
 
 _Pair = tuple[float, float]  # on the ground plane; numpy takes longer for two numbers than their arithmetic
 
@@ -40,7 +42,7 @@ class DcmControllerConfig:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
 
 
-class DcmController:
+class DcmController(DcmLaw):
     r"""Instantaneous control of the divergent component of motion (thesis 10.2.17, 7.3.1).
 
     .. math:: z^* = \Pi_{\mathcal P}\left[ \xi_r - \dot\xi_r / \sigma
@@ -49,7 +51,7 @@ class DcmController:
     =======================  ==================================  =====
     Symbol                   Name                                Unit
     =======================  ==================================  =====
-    :math:`\xi`              ``dcm_position``                    m
+    :math:`\xi`              ``state.dcm_position``              m
     :math:`\xi_r`            ``reference.position``              m
     :math:`\dot\xi_r`        ``reference.velocity``              m/s
     :math:`\sigma`           ``reference.divergence_rate``       rad/s
@@ -62,42 +64,41 @@ class DcmController:
     Anti-windup: the integral is bounded, and does not grow while the ZMP is held at the polygon's edge.
     """
 
-    def __init__(self, config: DcmControllerConfig) -> None:
+    Config = DcmControllerConfig
+    table = "dcm_controller"
+
+    def __init__(self, config: DcmControllerConfig, robot: RobotDescription | None = None) -> None:
         self._config = config
         self._integral: _Pair = (0.0, 0.0)
         self._whole_polygon: SupportPolygon | None = None
         self._polygon: SupportPolygon | None = None
 
     @property
-    def integral(self) -> NDArray:
-        """Of the error so far, [m·s], shape (2,)."""
-        return np.array(self._integral)
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``: the integral of the error."""
+        return LawMemory(np.array(self._integral))
 
-    def reset(self, integral: NDArray | None = None) -> None:
-        """Forget the integral of the error, or go on from ``integral`` ([m·s], shape (2,))."""
-        x, y = (0.0, 0.0) if integral is None else integral.tolist()
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``."""
+        x, y = memory.dcm_integral.tolist()
         self._integral = x, y
 
-    def zmp(self, dcm_position: NDArray, reference: DcmReference, polygon: SupportPolygon, dt: float) -> NDArray:
-        """Return the ZMP that steers the DCM to its reference.
+    def reset(self) -> None:
+        """See ``DcmLaw.reset``."""
+        self._integral = 0.0, 0.0
 
-        Args:
-            dcm_position: Measured, world, [m], shape (2,).
-            reference: At the same instant.
-            polygon: Where the ZMP may be.
-            dt: Time since the last call, [s].
-
-        Returns:
-            Inside the shrunk polygon, world, [m], shape (2,).
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """Return the ZMP that steers the DCM to its reference, within the shrunk polygon; see ``DcmLaw.zmp``.
 
         Raises:
             ConfigError: The margin leaves nothing of the polygon.
             ValueError: The DCM or its reference is not finite; the integral stays as it was.
         """
-        (x, y), (x_r, y_r) = dcm_position.tolist(), reference.position.tolist()
+        reference = plan.reference.dcm
+        (x, y), (x_r, y_r) = state.dcm_position.tolist(), reference.position.tolist()
         error = x - x_r, y - y_r
-        allowed, last = self._shrunk(polygon), self._integral
-        integral = self._bounded(last[0] + error[0] * dt, last[1] + error[1] * dt)
+        allowed, last = self._shrunk(plan.polygon), self._integral
+        integral = self._bounded(last[0] + error[0] * period, last[1] + error[1] * period)
         desired = self._unbounded(reference, error, integral)
         if math.hypot(*integral) > math.hypot(*last) and not allowed.contains(desired):
             integral = last

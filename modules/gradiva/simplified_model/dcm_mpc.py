@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, Side, SoleRectangle
+from gradiva.common import ConfigError, DcmPreview, NDArray, NoSolutionFound, RobotState, Side, SoleRectangle
 from gradiva.contacts import SupportPolygon, support_polygon
+from gradiva.robot_model import RobotDescription
+from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
 from gradiva.simplified_model.dcm_quadratic_program import POLYGON_ROWS, PROBLEM, DcmQuadraticProgram
 
 _CAPTURE_WEIGHT = 1e3  # [-] over the DCM weight: a capturable error counts up to 1 %; at 1e4 falling takes 2000 steps
@@ -59,7 +61,7 @@ class DcmMpcConfig:
         return round(self.horizon / self.period)
 
 
-class DcmMpc:
+class DcmMpc(DcmLaw):
     r"""Predictive control of the divergent component of motion (thesis 10.2.23).
 
     .. math:: \min_{z_k} \sum_k \tfrac12 \| \xi_k - \xi_{r,k} \|^2_{\Lambda_\xi}
@@ -70,7 +72,7 @@ class DcmMpc:
     ===================  =========================================  =====
     Symbol               Name                                       Unit
     ===================  =========================================  =====
-    :math:`\xi_0`        ``dcm_position``                           m
+    :math:`\xi_0`        ``state.dcm_position``                     m
     :math:`\xi_r`        ``preview.dcm_positions``                  m
     :math:`\sigma`       ``preview.divergence_rates``               rad/s
     :math:`T`            ``config.period``                          s
@@ -88,42 +90,46 @@ class DcmMpc:
     :math:`z_{-1}` is the ZMP of the last call, or :math:`\bar z_0` at the start.
     """
 
-    def __init__(self, config: DcmMpcConfig, sole: SoleRectangle) -> None:
+    Config = DcmMpcConfig
+    table = "dcm_mpc"
+
+    def __init__(self, config: DcmMpcConfig, robot: RobotDescription) -> None:
         self._config = config
-        self._sole = sole
+        self._sole = robot.sole
         self._rate_weight = config.zmp_rate_weight / (config.period**2 * config.dcm_weight)
         self._program = DcmQuadraticProgram(config.samples, self._rate_weight, _CAPTURE_WEIGHT, config.max_iterations)
         self._normals = np.zeros((config.samples, POLYGON_ROWS, 2))
         self._offsets = np.ones((config.samples, POLYGON_ROWS))
         self._previous_zmp: NDArray | None = None
 
-    @property
-    def config(self) -> DcmMpcConfig:
-        """Its configuration: says which preview is wanted."""
-        return self._config
+    @classmethod
+    def horizon(cls, config: DcmMpcConfig) -> tuple[float, int]:
+        """See ``DcmLaw.horizon``."""
+        return config.period, config.samples
+
+    @classmethod
+    def decision_period(cls, config: DcmMpcConfig) -> float:
+        """See ``DcmLaw.decision_period``."""
+        return config.decision_period
 
     @property
-    def previous_zmp(self) -> NDArray | None:
-        """The ZMP of the last call, world, [m], shape (2,); None at the start."""
-        return self._previous_zmp
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``: the ZMP of the last call, None at the start."""
+        return LawMemory(np.zeros(2), self._previous_zmp)
 
-    def resume(self, previous_zmp: NDArray | None) -> None:
-        """Go on as if ``previous_zmp`` (world, [m], shape (2,)) had been the result of the last call."""
-        self._previous_zmp = previous_zmp
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``; the solver's last solution stays its first guess."""
+        self._previous_zmp = memory.previous_zmp
 
     def reset(self) -> None:
         """Forget the last ZMP and the last solution."""
         self._previous_zmp = None
         self._program.reset()
 
-    def zmp(self, dcm_position: NDArray, preview: DcmPreview, dt: float | None = None) -> NDArray:
-        """Return the ZMP that steers the DCM to its reference.
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """Return the ZMP that steers the DCM to its reference; see ``DcmLaw.zmp``.
 
-        Args:
-            dcm_position: Measured, world, [m], shape (2,).
-            preview: The plan from now on, ``config.samples`` samples of ``config.period``.
-            dt: Time until the next call, [s]; the ZMP goes only that far towards the middle of its first
-                sample. Without it, or if it is longer, a whole period.
+        The ZMP goes only as far towards the middle of its first sample as ``period`` lasts.
 
         Returns:
             Inside the polygon of the first sample, world, [m], shape (2,).
@@ -133,14 +139,15 @@ class DcmMpc:
                 call starts afresh.
             ValueError: The preview has another period or number of samples.
         """
+        preview = plan.preview(*self.horizon(self._config))
         self._check(preview)
         try:
-            return self._solved(dcm_position, preview, dt)
+            return self._solved(state.dcm_position, preview, period)
         except NoSolutionFound:
             self.reset()
             raise
 
-    def _solved(self, dcm_position: NDArray, preview: DcmPreview, dt: float | None) -> NDArray:
+    def _solved(self, dcm_position: NDArray, preview: DcmPreview, period: float) -> NDArray:
         phases = self._phases(dcm_position, preview)
         growth = np.exp(preview.divergence_rates * self._config.period)
         reference_zmp = _mean_zmp(preview.dcm_positions, growth)
@@ -154,7 +161,7 @@ class DcmMpc:
             _bounded(dcm_position - preview.dcm_positions[0]),
         )
         planned = self._inside(reference_zmp[0] + deviations[0], phases[0].polygon)
-        self._previous_zmp = phases[0].polygon.project(previous + self._ratio(dt) * (planned - previous))
+        self._previous_zmp = phases[0].polygon.project(previous + self._ratio(period) * (planned - previous))
         return self._previous_zmp
 
     def _check(self, preview: DcmPreview) -> None:
@@ -197,11 +204,11 @@ class DcmMpc:
             raise NoSolutionFound(PROBLEM, "solved, but the ZMP is outside the support polygon")
         return polygon.project(zmp)
 
-    def _ratio(self, dt: float | None) -> float:
+    def _ratio(self, period: float) -> float:
         """Return how far to go from the last ZMP, which holds until now, to the one at half the period."""
-        if dt is None or dt >= self._config.period:
+        if period >= self._config.period:
             return 1.0
-        return 2.0 * dt / (self._config.period + dt)
+        return 2.0 * period / (self._config.period + period)
 
 
 def _bounded(error: NDArray) -> NDArray:

@@ -1,6 +1,7 @@
 """The tick of a walk: layers, state machine, safety."""
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -12,7 +13,6 @@ from gradiva.walking.planning_service import (
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
-    SimplifiedModel,
     TickConfig,
     TorqueControlConfig,
     WalkingConfig,
@@ -31,7 +31,7 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
-    "SimplifiedModel",
+    "StepAdaptation",
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",

@@ -6,7 +6,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
 from gradiva.contacts import ContactPlane, pendulum_wrenches
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
 _GRAVITY = np.array([0.0, 0.0, -GRAVITY])
@@ -43,7 +43,7 @@ class BodyReferences:
         self._stood: tuple[FootReference, ContactPlane] | None = None  # the last stance foot and its plane
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
 
-    def reference(self, plan: WalkingReference, desired: DesiredPendulum) -> WholeBodyReference:
+    def reference(self, plan: WalkingReference, desired: BalanceReference) -> WholeBodyReference:
         """Return the reference of layer 3.
 
         Args:
@@ -51,10 +51,9 @@ class BodyReferences:
             desired: Of layer 2 until then.
         """
         torso_rotation, pelvis_rotation = self._trunk(plan.heading)
-        force = self._pendulum_force(plan, desired)
         zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
-        left, right = self._foot_wrenches(plan, force, zmp)
-        acceleration, momentum = force / self._mass + _GRAVITY, self._swing_momentum.momentum
+        acceleration, (left, right) = self._forces(plan, desired, zmp)
+        momentum = self._swing_momentum.momentum
         return unchecked(
             WholeBodyReference,
             time=plan.time,
@@ -86,7 +85,16 @@ class BodyReferences:
             self._faced = heading, *rotations
         return self._faced[1:]
 
-    def _pendulum_force(self, plan: WalkingReference, desired: DesiredPendulum) -> NDArray:
+    def _forces(
+        self, plan: WalkingReference, desired: BalanceReference, zmp: NDArray
+    ) -> tuple[NDArray, tuple[NDArray, NDArray]]:
+        """Return the acceleration of the CoM and the wrenches of both feet: of layer 2, or of a pendulum on its ZMP."""
+        if desired.foot_wrenches is not None:
+            return desired.com_acceleration, desired.foot_wrenches
+        force = self._pendulum_force(plan, desired)
+        return force / self._mass + _GRAVITY, self._foot_wrenches(plan, force, zmp)
+
+    def _pendulum_force(self, plan: WalkingReference, desired: BalanceReference) -> NDArray:
         square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η
         stiffness = self._mass * square
         (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()

@@ -17,6 +17,7 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    altered,
     sealed,
     so3,
 )
@@ -249,6 +250,15 @@ class ZmpWithoutFoot:
         self._weight = weight
         self._zmp_offset = zmp_offset
         self._minimum_load = minimum_load
+
+    def corrected(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> RobotState:
+        """Return the state with the ZMP of the trusted feet; itself while all are trusted."""
+        if not untrusted:
+            return state
+        zmp = self.zmp(state, reference, untrusted)
+        if zmp is None:
+            return altered(state, zmp_is_measured=False)
+        return altered(state, zmp_position=zmp)
 
     def zmp(self, state: RobotState, reference: WalkingReference, untrusted: Collection[Side]) -> NDArray | None:
         """Return the ZMP (world, [m], shape (2,)), the estimated one while all feet are trusted; None if unknown."""

@@ -22,11 +22,11 @@ from gradiva.common import (
     WalkingReference,
     altered,
 )
-from gradiva.planner import Command, WalkingPlan
+from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
+from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
-from gradiva.walking.model_control import DesiredPendulum
-from gradiva.walking.plan_follower import PlanFollower, planned_polygon
+from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
@@ -121,6 +121,20 @@ class WalkingController:
         self._follower.follow(command, self._time, self._plan_origin)
         self._done_reason = _DONE
         self._machine.to(WalkingState.WALKING, f"walking {command}")
+
+    def retarget(self, change: Retarget) -> None:
+        """Move the running swing and the next footholds, in place and time.
+
+        Raises:
+            StateError: The robot does not walk.
+            PlanningError: The footholds or times are impossible; the present plan goes on.
+        """
+        self._machine.require("retarget a step")
+        self._follower.retarget(change, self._time)
+
+    def adapt_steps(self, adaptation: StepAdaptation | None) -> None:
+        """Let ``adaptation`` move the next footholds from the next tick on; None: they stay as planned."""
+        self._follower.adaptation = adaptation
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -256,12 +270,15 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference)
         self._plan_origin = state.plan_origin
+        reference = self._follower.adapted(state, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
-        desired = self._desired_pendulum(state, reference, time)
-        self._obey(layers.safety.note(layers.model_control.findings, time))
+        desired = self._balance_reference(state, reference, time)
+        warning = layers.model_control.warning
+        found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
+        self._obey(layers.safety.note(found, time))
         self._lap("model_control")
         lead = layers.reference_lead
         ahead = self._follower.present_plan.at(time + lead) if lead else reference
@@ -273,17 +290,16 @@ class WalkingController:
         self._lap("whole_body")
         return self._log(time, command, reference, state, desired)
 
-    def _desired_pendulum(self, state: RobotState, reference: WalkingReference, time: float) -> DesiredPendulum:
+    def _balance_reference(self, state: RobotState, reference: WalkingReference, time: float) -> BalanceReference:
         layers, plan = self._layers, self._follower.present_plan
-        return layers.model_control.update(
-            state,
+        now = BalancePlan(
             reference,
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
-            self._tick.period,
             layers.swing_momentum.zmp_shift(reference),
-            layers.zmp_without_foot.zmp(state, reference, layers.safety.untrusted_feet),
         )
+        state = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
+        return layers.model_control.update(state, now, time, self._tick.period)
 
     def _update_plan(self, time: float) -> None:
         """Leave the walking state when the plan is done; one that cannot be continued is walked to its end."""
@@ -387,7 +403,7 @@ class WalkingController:
         command: JointCommand,
         reference: WalkingReference | None = None,
         state: RobotState | None = None,
-        desired: DesiredPendulum | None = None,
+        desired: BalanceReference | None = None,
     ) -> WalkingLog:
         if desired is None:
             return WalkingLog(time, self._machine.state, self._machine.reason, command, reference, state)

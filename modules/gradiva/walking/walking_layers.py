@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -15,20 +15,16 @@ from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
 from gradiva.safety import JointBounds, LastCommand, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
-    DcmController,
+    BalanceConfig,
+    BalanceLayer,
     DcmControllerConfig,
-    DcmMpc,
-    DcmMpcConfig,
-    GainSchedule,
     GainScheduleConfig,
-    ZmpComController,
     ZmpComControllerConfig,
+    balance_law,
+    balance_layer,
 )
 from gradiva.walking.body_references import BodyReferences
-from gradiva.walking.dcm_law import DcmLaw, InstantaneousLaw, PredictiveLaw
 from gradiva.walking.fallbacks import ZmpWithoutFoot
-from gradiva.walking.held_law import HeldLaw
-from gradiva.walking.model_control import ModelControl, PendulumLayer
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CompliantTorqueControlConfig,
@@ -96,8 +92,9 @@ class WalkingLayers:
 
         Raises:
             ModelError: The model does not fit the description, or the start posture cannot be reached.
-            ConfigError: The parts of the configuration contradict each other.
+            ConfigError: The parts of the configuration contradict each other, or a joint has no motor or no encoder.
         """
+        _check_actuation(robot)
         self._model = model = IdynTreeModel(robot)
         self._tasks = [*own_tasks(config.tasks), *tasks]
         inverse_kinematics = InverseKinematics(
@@ -116,7 +113,7 @@ class WalkingLayers:
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control: PendulumLayer = model_control_of(robot, config)
+        self.model_control: BalanceLayer = balance_layer(config.balance, robot)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
         self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
         self.swing_momentum = SwingMomentum(
@@ -196,15 +193,15 @@ class WalkingLayers:
         return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks)
 
 
-def model_control_of(robot: RobotDescription, config: WalkingConfig) -> ModelControl:
-    """Return layer 2 as it is configured."""
-    instantaneous = InstantaneousLaw(DcmController(config.dcm_controller))
-    law: DcmLaw = instantaneous
-    if config.walking.model is SimplifiedModel.DCM_MPC:
-        law = HeldLaw(PredictiveLaw(DcmMpc(config.dcm_mpc, robot.sole), instantaneous), config.dcm_mpc.decision_period)
-    zmp_com = config.zmp_com_controller
-    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-    return ModelControl(law, ZmpComController(), gains)
+def _check_actuation(robot: RobotDescription) -> None:
+    """Refuse passive and unmeasured joints: layer 3 knows them, estimation and safety expect all joints."""
+    for kind, joints in (("motor", robot.actuated_joints), ("encoder", robot.measured_joints)):
+        without = [joint for joint in robot.joints if joint not in joints]
+        if without:
+            raise ConfigError(
+                f"{robot.name}: joint '{without[0]}' has no {kind}; estimation and safety need one at each joint: "
+                "leave it out of joint_groups, which locks it at zero"
+            )
 
 
 def check_planned_legs(planned: LegMomentumConfig, legs: SwingMomentum) -> None:
@@ -232,7 +229,6 @@ class WalkingConfig:
         walking: The tick.
         planner: Layer 1.
         dcm_controller: Layer 2, instantaneous.
-        dcm_mpc: Layer 2, predictive.
         zmp_com_controller: Layer 2, towards the body.
         gain_schedule: Between standing and walking.
         inverse_kinematics: Layer 3.
@@ -244,13 +240,13 @@ class WalkingConfig:
         contact_estimator: The contacts with soft ground.
         swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
         safety: Tolerated limits, and the responses beyond them.
+        balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
         tasks: Of layer 3, beside those of walking: name to table, see ``Task``.
     """
 
     walking: TickConfig
     planner: PlannerConfig
     dcm_controller: DcmControllerConfig
-    dcm_mpc: DcmMpcConfig
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
     inverse_kinematics: InverseKinematicsConfig
@@ -262,7 +258,15 @@ class WalkingConfig:
     contact_estimator: ContactEstimatorConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
+    balance_laws: Mapping[str, Any]
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def balance(self) -> BalanceConfig:
+        """Configuration of layer 2."""
+        model = self.walking.model
+        law = self.balance_laws.get(model)
+        return BalanceConfig(model, law, self.dcm_controller, self.zmp_com_controller, self.gain_schedule)
 
     @property
     def knows_soft_ground(self) -> bool:
@@ -280,7 +284,7 @@ class TickConfig:
 
     Attributes:
         period: Of the controller, [s].
-        model: Layer 2.
+        model: Law of layer 2: its name in the registry, or ``package.module:Class``.
         control: Layer 3 and the mode of the servos.
         torso_lean: Forward lean of the torso, [rad].
         prepare_duration: Least duration of the move to the start posture, [s].
@@ -289,7 +293,7 @@ class TickConfig:
     """
 
     period: float
-    model: SimplifiedModel
+    model: str
     control: ControlMode
     torso_lean: float
     prepare_duration: float
@@ -300,13 +304,10 @@ class TickConfig:
         for name in ("period", "prepare_duration", "prepare_speed", "replan_margin"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-
-
-class SimplifiedModel(StrEnum):
-    """Law that keeps the DCM on its reference."""
-
-    DCM = "dcm"
-    DCM_MPC = "dcm_mpc"
+        try:
+            balance_law(self.model)
+        except ConfigError as error:
+            raise ConfigError(f"model={self.model}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

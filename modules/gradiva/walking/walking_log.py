@@ -21,7 +21,7 @@ from gradiva.common import (
     WalkingReference,
     so3,
 )
-from gradiva.walking.model_control import DesiredPendulum
+from gradiva.simplified_model import BalanceReference
 from gradiva.walking.walking_state import WalkingState
 
 
@@ -48,7 +48,7 @@ class WalkingLog:
     command: JointCommand
     reference: WalkingReference | None = None
     robot_state: RobotState | None = None
-    desired: DesiredPendulum | None = None
+    desired: BalanceReference | None = None
     desired_joint_positions: NDArray | None = None
     desired_joint_velocities: NDArray | None = None
     relaxed_task: str = ""
@@ -93,7 +93,7 @@ def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
     return _AXES[:2] if signal.startswith(("dcm::", "zmp::")) else _AXES
 
 
-def _pendulum(reference: WalkingReference, state: RobotState, desired: DesiredPendulum) -> Signals:
+def _pendulum(reference: WalkingReference, state: RobotState, desired: BalanceReference) -> Signals:
     return {
         "dcm::position::measured": state.dcm_position,
         "dcm::position::desired": reference.dcm.position,

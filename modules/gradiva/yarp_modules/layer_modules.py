@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Protocol
 from gradiva.middleware import Element
 from gradiva.planner import WalkingPlanner
 from gradiva.robot_model import RobotDescription
+from gradiva.simplified_model import balance_layer
 from gradiva.walking import PlanningService, WalkingLayers
-from gradiva.walking.walking_layers import model_control_of
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import Message, MessageHeader, MessageReader, MessageWriter
@@ -162,7 +162,7 @@ class ModelControlModule(ServiceModule):
             WalkingError: The configuration is wrong.
         """
         setup = setup_of(options)
-        layer = model_control_of(setup.robot, setup.walking)
+        layer = balance_layer(setup.walking.balance, setup.robot)
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
         super().__init__(options, service, (PendulumRequest, MessageCodec()), setup.walking.walking.period)
 

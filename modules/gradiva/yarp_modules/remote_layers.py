@@ -25,14 +25,7 @@ def planner_fingerprint(config: PlannerConfig) -> str:
 
 def model_control_fingerprint(robot: RobotDescription, config: WalkingConfig) -> str:
     """Return the same of layer 2."""
-    return _fingerprint(
-        robot.sole,
-        config.walking.model,
-        config.dcm_controller,
-        config.dcm_mpc,
-        config.zmp_com_controller,
-        config.gain_schedule,
-    )
+    return _fingerprint(robot.sole, config.balance)
 
 
 def _fingerprint(*configurations: object) -> str:
@@ -108,7 +101,7 @@ class RemoteLayers:
             config.lockstep_timeout if is_lockstep else 0.0,
         )
         self.model_control = RemoteModelControl(
-            walking,
+            walking.balance,
             model_control_fingerprint(setup.robot, walking),
             (self._requests, self._desired),
             config.lockstep_timeout if is_lockstep else config.wait_fraction * walking.walking.period,

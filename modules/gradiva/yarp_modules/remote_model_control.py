@@ -12,12 +12,15 @@ import numpy as np
 from gradiva.common import ConfigError, DcmPreview, NDArray, RobotState, WalkingReference, freeze_arrays
 from gradiva.contacts import SupportPolygon
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
-from gradiva.safety import Finding, failed_tick
-from gradiva.simplified_model import DcmController, GainSchedule, ZmpComController
-from gradiva.walking import SafetyKind, SimplifiedModel, WalkingConfig
-from gradiva.walking.dcm_law import InstantaneousLaw, Preview
-from gradiva.walking.model_control import DesiredPendulum, ModelControl
-from gradiva.walking.pendulum_memory import PendulumMemory
+from gradiva.safety import failed_tick
+from gradiva.simplified_model import (
+    BalanceConfig,
+    BalanceLayer,
+    BalanceMemory,
+    BalancePlan,
+    BalanceReference,
+    fallback_layer,
+)
 from gradiva.yarp_modules.message_ports import ExchangeRecord, MessageHeader, MessageReader, MessageWriter, Numbering
 
 _LOGGER = logging.getLogger("gradiva.module")
@@ -33,10 +36,9 @@ class PendulumRequest:
         state: Estimated.
         reference: The plan now.
         polygon: Corners of the feet that the plan has on the ground, world, [m], shape (m, 2).
-        preview: The plan from now on, as the predictive law samples it; None for the instantaneous law.
+        preview: The plan from now on, sampled over the horizon of the law; None for a law that reads none.
         period: Until the next tick, [s].
         zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
-        measured_zmp: World, [m], shape (2,); None where it is not known.
         memory: State of layer 2 after the last tick, of the other process or of the fallback; None: begin again.
     """
 
@@ -48,13 +50,10 @@ class PendulumRequest:
     preview: DcmPreview | None
     period: float
     zmp_shift: NDArray
-    measured_zmp: NDArray | None
-    memory: PendulumMemory | None
+    memory: BalanceMemory | None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, polygon=(None, 2), zmp_shift=(2,))
-        if self.measured_zmp is not None:
-            freeze_arrays(self, measured_zmp=(2,))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,8 +69,8 @@ class PendulumReply:
     """
 
     header: MessageHeader
-    desired: DesiredPendulum | None
-    memory: PendulumMemory | None
+    desired: BalanceReference | None
+    memory: BalanceMemory | None
     failures: int
     refusal: str = ""
 
@@ -86,7 +85,7 @@ class ModelControlService:
         refused: Requests without.
     """
 
-    def __init__(self, model_control: ModelControl, configuration: str) -> None:
+    def __init__(self, model_control: BalanceLayer, configuration: str) -> None:
         """Take layer 2 and the fingerprint of its configuration."""
         self._model_control = model_control
         self.configuration = configuration
@@ -121,15 +120,13 @@ class ModelControlService:
             raise ConfigError("layer 2 is configured otherwise here: start both modules with the same --from and --set")
         control = self._model_control
         control.resume(request.memory)
-        desired = control.update(
-            request.state,
+        plan = BalancePlan(
             request.reference,
             _polygon(request.polygon.tobytes()),
             lambda period, count: _preview(request.preview, period, count),
-            request.period,
             request.zmp_shift,
-            request.measured_zmp,
         )
+        desired = control.update(request.state, plan, request.reference.time, request.period)
         return PendulumReply(request.header, desired, control.memory, self.failures)
 
 
@@ -145,7 +142,7 @@ def _preview(preview: DcmPreview | None, period: float, count: int) -> DcmPrevie
     return preview
 
 
-class RemoteModelControl:
+class RemoteModelControl(BalanceLayer):
     """Asks model control in each tick and waits a fraction of the period for it; without an answer a fallback balances.
 
     The fallback is the instantaneous law in this process. The state of layer 2 goes to and fro with the messages, so
@@ -154,7 +151,7 @@ class RemoteModelControl:
     until model control answers again.
 
     Attributes:
-        findings: What is wrong at present.
+        warning: Why it is not answering; empty while it is.
         failures: How often the DCM law of the other process had no solution of its own.
         fallback_ticks: Ticks without an answer in time.
         record: Of the exchange.
@@ -162,7 +159,7 @@ class RemoteModelControl:
 
     def __init__(
         self,
-        config: WalkingConfig,
+        config: BalanceConfig,
         configuration: str,
         ports: tuple[MessageWriter[PendulumRequest], MessageReader[PendulumReply]],
         timeout: float,
@@ -171,14 +168,14 @@ class RemoteModelControl:
         """Take the ports.
 
         Args:
-            config: Of all layers: that of layer 2 makes the fallback and selects the preview.
+            config: Of layer 2: makes the fallback, and says over which horizon the plan is sampled.
             configuration: Its fingerprint.
             ports: To ask and to listen.
             timeout: That a tick waits for the answer, [s].
             max_silent_ticks: In a row without an answer that are tolerated.
         """
-        self._preview = config.dcm_mpc if config.walking.model is SimplifiedModel.DCM_MPC else None
-        self._fallback = _fallback(config)
+        self._horizon = config.horizon
+        self._fallback = fallback_layer(config)
         self._configuration = configuration
         self._writer, self._reader = ports
         self._reader.on_malformed = self._note_malformed
@@ -186,10 +183,10 @@ class RemoteModelControl:
         self._timeout = timeout
         self._max_silent_ticks = max_silent_ticks
         self._numbering = Numbering()
-        self._memory: PendulumMemory | None = None
+        self._memory: BalanceMemory | None = None
         self._silent_ticks = 0
         self._is_worth_waiting = True
-        self.findings: tuple[Finding, ...] = ()
+        self.warning = ""
         self.failures = 0
         self.fallback_ticks = 0
         self.record = ExchangeRecord()
@@ -203,24 +200,14 @@ class RemoteModelControl:
         """Begin again: the next commanded CoM starts on its reference."""
         self._memory = None
 
-    def update(
-        self,
-        state: RobotState,
-        reference: WalkingReference,
-        polygon: SupportPolygon,
-        preview: Preview,
-        period: float,
-        zmp_shift: NDArray,
-        measured_zmp: NDArray | None,
-    ) -> DesiredPendulum:
-        """Return the desired pendulum; see ``ModelControl.update``."""
-        inputs = (state, reference, polygon, preview, period, zmp_shift, measured_zmp)
-        reply = self._exchange(self._request(*inputs))
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``."""
+        reply = self._exchange(self._request(state, plan, period))
         if reply is not None and reply.desired is not None:
             self._memory, self.failures = reply.memory, reply.failures
             return reply.desired
         self._fallback.resume(self._memory)
-        desired = self._fallback.update(*inputs)
+        desired = self._fallback.update(state, plan, time, period)
         self._memory = self._remembered(desired)
         return desired
 
@@ -228,27 +215,16 @@ class RemoteModelControl:
         """Return how the exchange goes as pairs (name value)."""
         return [*self.record.items(), ["fallback_ticks", self.fallback_ticks], *self._reader.report()]
 
-    def _request(
-        self,
-        state: RobotState,
-        reference: WalkingReference,
-        polygon: SupportPolygon,
-        preview: Preview,
-        period: float,
-        zmp_shift: NDArray,
-        measured_zmp: NDArray | None,
-    ) -> PendulumRequest:
-        wanted = self._preview
+    def _request(self, state: RobotState, plan: BalancePlan, period: float) -> PendulumRequest:
         return PendulumRequest(
-            self._numbering.next(reference.time),
+            self._numbering.next(plan.reference.time),
             self._configuration,
             state,
-            reference,
-            polygon.vertices,
-            None if wanted is None else preview(wanted.period, wanted.samples),
+            plan.reference,
+            plan.polygon.vertices,
+            None if self._horizon is None else plan.preview(*self._horizon),
             period,
-            zmp_shift,
-            measured_zmp,
+            plan.zmp_shift,
             self._memory,
         )
 
@@ -290,25 +266,19 @@ class RemoteModelControl:
         if self._silent_ticks <= self._max_silent_ticks:
             return
         self._is_worth_waiting = False
-        if not self.findings:
-            text = f"model control is not answering ({why}); this process balances in its place"
-            self.findings = (Finding(SafetyKind.STALE_REFERENCE, "model_control", text),)
-            _LOGGER.warning("%s", text)
+        if not self.warning:
+            self.warning = f"model control is not answering ({why}); this process balances in its place"
+            _LOGGER.warning("%s", self.warning)
 
     def _note_answer(self) -> None:
-        if self.findings:
+        if self.warning:
             _LOGGER.info("model control answers again, after %d ticks", self._silent_ticks)
-        self._silent_ticks, self._is_worth_waiting, self.findings, self._malformed = 0, True, (), ""
+        self._silent_ticks, self._is_worth_waiting, self.warning, self._malformed = 0, True, "", ""
 
-    def _remembered(self, desired: DesiredPendulum) -> PendulumMemory | None:
-        """Return the fallback's memory, with the ZMP that the predictive law goes on from."""
-        memory = self._fallback.memory
-        if memory is None or self._preview is None:
+    def _remembered(self, desired: BalanceReference) -> BalanceMemory | None:
+        """Return the fallback's memory, and in it the state of the law that it replaces."""
+        memory, last = self._fallback.memory, self._memory
+        if memory is None or self._horizon is None:
             return memory
-        return replace(memory, law=replace(memory.law, previous_zmp=desired.zmp_position))
-
-
-def _fallback(config: WalkingConfig) -> ModelControl:
-    zmp_com = config.zmp_com_controller
-    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-    return ModelControl(InstantaneousLaw(DcmController(config.dcm_controller)), ZmpComController(), gains)
+        state = memory.law.state if last is None else last.law.state
+        return replace(memory, law=replace(memory.law, previous_zmp=desired.zmp_position, state=state))

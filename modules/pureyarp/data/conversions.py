@@ -6,7 +6,7 @@ import math
 import struct
 from typing import TypeVar
 
-from pureyarp.wire.elements import (
+from pureyarp.wire import (
     FALSE,
     TRUE,
     Dictionary,
@@ -19,9 +19,11 @@ from pureyarp.wire.elements import (
     Vocab32,
     Vocab64,
     decode_vocab,
+    dictionary_items,
     encode_vocab,
+    key_text,
+    to_text,
 )
-from pureyarp.wire.text import dictionary_items, key_text, to_text
 
 _WORD = 32  # [bits]
 

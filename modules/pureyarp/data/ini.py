@@ -25,8 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Element
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import Element, from_text, to_text
 
 ContextFinder = Callable[[str, str], Path | None]  # context and file name
 

@@ -14,9 +14,7 @@ from typing import Any
 from pureyarp.data.conversions import checked_integer, rounded_to_float32
 from pureyarp.errors import MalformedMessage
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import decode_list, encode_list, encoded_size
-from pureyarp.wire.elements import Element, PlainList, WireFamily
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import Element, PlainList, WireFamily, decode_list, encode_list, encoded_size, from_text, to_text
 
 
 class ConnectionWriter:

@@ -22,8 +22,7 @@ from pureyarp.data.conversions import (
 from pureyarp.data.ini import parse_command_line, parse_ini, read_ini
 from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, line_of
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.binary import decode_list, encode_element, encode_list
-from pureyarp.wire.elements import (
+from pureyarp.wire import (
     Dictionary,
     Element,
     Float32,
@@ -33,8 +32,14 @@ from pureyarp.wire.elements import (
     PlainList,
     Vocab32,
     WireFamily,
+    as_dictionary,
+    decode_list,
+    dictionary_items,
+    encode_element,
+    encode_list,
+    from_text,
+    to_text,
 )
-from pureyarp.wire.text import as_dictionary, dictionary_items, from_text, to_text
 
 
 class Searchable(ABC):

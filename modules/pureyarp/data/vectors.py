@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from pureyarp.data.conversions import checked_bool, checked_float, checked_integer
 from pureyarp.data.streams import Portable
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.binary import decode_list
-from pureyarp.wire.elements import LIST_TAG, WireFamily
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import LIST_TAG, WireFamily, decode_list, from_text, to_text
 
 Number = TypeVar("Number")
 

@@ -1,1 +1,96 @@
 """Names, ports and connections."""
+
+from pureyarp.network.buffered_ports import (
+    ArrivedMessage,
+    BottleCallback,
+    BufferedPortBottle,
+    BufferedPortProperty,
+    BufferedPortVector,
+    NewestMessagePort,
+    PropertyCallback,
+    VectorCallback,
+    write_object,
+)
+from pureyarp.network.byte_stream import open_socket
+from pureyarp.network.channels import IncomingMessage
+from pureyarp.network.clock import (
+    YARP_CLOCK_CUSTOM,
+    YARP_CLOCK_DEFAULT,
+    YARP_CLOCK_NETWORK,
+    YARP_CLOCK_SYSTEM,
+    YARP_CLOCK_UNINITIALIZED,
+    delay,
+    isClockInitialized,
+    isCustomClock,
+    isNetworkClock,
+    isSystemClock,
+    isValid,
+    now,
+    useNetworkClock,
+    useSystemClock,
+)
+from pureyarp.network.name_server import NameServer
+from pureyarp.network.network import Network, NetworkBase
+from pureyarp.network.peers import NameClient
+from pureyarp.network.ports import Port, PortReader, Reads, RpcClient, RpcServer, read_envelope, speak
+from pureyarp.network.registrations import registration_keeper
+from pureyarp.network.settings import (
+    DEFAULT_NAMESPACE,
+    Contact,
+    ContactStyle,
+    NetworkSettings,
+    current_settings,
+    is_loopback,
+    load_settings,
+    name_server_file,
+    use_settings,
+)
+
+__all__ = [
+    "DEFAULT_NAMESPACE",
+    "YARP_CLOCK_CUSTOM",
+    "YARP_CLOCK_DEFAULT",
+    "YARP_CLOCK_NETWORK",
+    "YARP_CLOCK_SYSTEM",
+    "YARP_CLOCK_UNINITIALIZED",
+    "ArrivedMessage",
+    "BottleCallback",
+    "BufferedPortBottle",
+    "BufferedPortProperty",
+    "BufferedPortVector",
+    "Contact",
+    "ContactStyle",
+    "IncomingMessage",
+    "NameClient",
+    "NameServer",
+    "Network",
+    "NetworkBase",
+    "NetworkSettings",
+    "NewestMessagePort",
+    "Port",
+    "PortReader",
+    "PropertyCallback",
+    "Reads",
+    "RpcClient",
+    "RpcServer",
+    "VectorCallback",
+    "current_settings",
+    "delay",
+    "isClockInitialized",
+    "isCustomClock",
+    "isNetworkClock",
+    "isSystemClock",
+    "isValid",
+    "is_loopback",
+    "load_settings",
+    "name_server_file",
+    "now",
+    "open_socket",
+    "read_envelope",
+    "registration_keeper",
+    "speak",
+    "useNetworkClock",
+    "useSystemClock",
+    "use_settings",
+    "write_object",
+]

@@ -10,15 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pureyarp.data.streams import Portable, now
-from pureyarp.data.values import Bottle, Property
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Bottle, Portable, Property, Vector, now
 from pureyarp.errors import MalformedMessage
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.ports import PEER_CHECK_PERIOD, Contactable, Reads, read_and_answer
 from pureyarp.network.settings import log
-from pureyarp.wire.binary import Sent
+from pureyarp.wire import Sent
 
 Datum = TypeVar("Datum", bound=Portable)
 

@@ -12,25 +12,23 @@ from collections.abc import Callable
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.network.settings import NetworkSettings
-from pureyarp.wire.binary import (
+from pureyarp.wire import (
     ACKNOWLEDGEMENT,
+    NONCE_SIZE,
     NUMBER_SIZE,
     QUIT,
+    SIGNED_NONCE_SIZE,
     TEXT_ACKNOWLEDGEMENT,
+    Carrier,
+    WireFamily,
     encode_command,
     encode_message,
     encoded_size,
     expected_number,
     is_acknowledgement,
-)
-from pureyarp.wire.carriers import (
-    NONCE_SIZE,
-    SIGNED_NONCE_SIZE,
-    Carrier,
     signed_nonce,
     verified_nonce,
 )
-from pureyarp.wire.elements import WireFamily
 
 _USUAL_CAPACITY = 16 * 1024
 _LARGE_CAPACITY = 1024 * 1024

@@ -12,21 +12,25 @@ from typing import Protocol
 from pureyarp.errors import FrameTooLarge, MalformedMessage
 from pureyarp.network.byte_stream import ByteStream, PeerGone, PeerStalled, send_all, send_at_once
 from pureyarp.network.settings import Contact
-from pureyarp.wire.binary import (
+from pureyarp.wire import (
     ACKNOWLEDGEMENT,
     TEXT_ACKNOWLEDGEMENT,
+    WAKE_UP,
+    Carrier,
+    DatagramAssembler,
+    Element,
     PortCommand,
     Sent,
+    TextProgress,
+    WireFamily,
     decode_command,
     decode_list,
     encoded,
     encoded_text,
+    from_text,
     message_extent,
     parse_command,
 )
-from pureyarp.wire.carriers import WAKE_UP, Carrier, DatagramAssembler
-from pureyarp.wire.elements import Element, WireFamily
-from pureyarp.wire.text import TextProgress, from_text
 
 
 class Receivable(Protocol):

@@ -9,8 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from pureyarp.data.conversions import as_integer
-from pureyarp.data.streams import use_time_source
+from pureyarp.data import as_integer, use_time_source
 from pureyarp.errors import NetworkError
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.peers import connect, is_connected

@@ -26,18 +26,20 @@ from pureyarp.network.byte_stream import (
 from pureyarp.network.channels import BinaryChannel, DatagramChannel, MessageChannel, SharedChannel, TextChannel
 from pureyarp.network.settings import Contact, NetworkSettings, log
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import PortCommand, Sent, yarp_number
-from pureyarp.wire.carriers import (
+from pureyarp.wire import (
     HEADER_SIZE,
     LONGEST_NAME,
     MCAST,
     SHMEM,
     Carrier,
+    PortCommand,
+    Sent,
     carrier_of_header,
     decode_name,
+    from_text,
     name_size,
+    yarp_number,
 )
-from pureyarp.wire.text import from_text
 
 _BACKLOG = 1024  # connections that wait to be accepted; beyond, their peers try again only after a second
 _PAUSE = 0.1  # [s] after a failure to accept, such as too many open files

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from pureyarp.errors import NetworkError
 from pureyarp.network.peers import CHOOSE
 from pureyarp.network.settings import Contact
-from pureyarp.wire.elements import Element
-from pureyarp.wire.text import to_text
+from pureyarp.wire import Element, to_text
 
 
 class PortNumbers:

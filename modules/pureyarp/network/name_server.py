@@ -29,8 +29,7 @@ from pureyarp.network.settings import (
     local_addresses,
     write_name_server_file,
 )
-from pureyarp.wire.elements import Element, encode_vocab
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import Element, encode_vocab, from_text, to_text
 
 _ADDRESSEE = "NAME_SERVER"
 _BOTTLE_STYLE = "bot"

@@ -9,9 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import overload
 
-from pureyarp.data.ini import YarpFolders
-from pureyarp.data.streams import Portable
-from pureyarp.data.values import Value, value_of
+from pureyarp.data import Portable, Value, YarpFolders, value_of
 from pureyarp.errors import NameServerUnreachable, NetworkError
 from pureyarp.network import clock
 from pureyarp.network.name_server import NameServer
@@ -43,10 +41,7 @@ from pureyarp.network.settings import (
     log,
     use_settings,
 )
-from pureyarp.wire.binary import decode_list, encode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, encode_vocab
-from pureyarp.wire.text import from_text
+from pureyarp.wire import CARRIERS, Element, decode_list, encode_list, encode_vocab, from_text
 
 _RACE = 2.0  # [s] another process may have bound the address first; then its name server is ours as soon as it answers
 _LOOK_PERIOD = 0.05  # [s]

@@ -10,23 +10,28 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Vector
 from pureyarp.errors import MalformedMessage, PeerUnreachable
 from pureyarp.network.byte_stream import ByteStream, PeerGone, PeerStalled, StreamExchange, open_socket
 from pureyarp.network.settings import Contact, NetworkSettings, log
-from pureyarp.wire.binary import (
+from pureyarp.wire import (
+    LONGEST_NAME,
     NUMBER_SIZE,
+    UDP,
+    Carrier,
     PortCommand,
     Sent,
+    WireFamily,
     data_command,
+    datagrams_of,
     encode_command,
     encode_message,
+    encode_name,
     encoded,
     encoded_text,
     expected_number,
+    pieces_of,
 )
-from pureyarp.wire.carriers import LONGEST_NAME, UDP, Carrier, datagrams_of, encode_name, pieces_of
-from pureyarp.wire.elements import WireFamily
 
 _LIST_HEAD_SIZE = 8  # tag and count
 

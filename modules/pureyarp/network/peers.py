@@ -11,10 +11,19 @@ from pureyarp.errors import FrameTooLarge, NameServerUnreachable, NetworkError, 
 from pureyarp.network.byte_stream import PeerGone, PeerStalled, open_socket
 from pureyarp.network.outputs import OutgoingMessage, open_output
 from pureyarp.network.settings import Contact, NetworkSettings, current_settings, log, registered_host
-from pureyarp.wire.binary import ADMINISTRATION, CALL, DATA, decode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, WireFamily, encode_vocab
-from pureyarp.wire.text import from_text, items_of_reply, to_text
+from pureyarp.wire import (
+    ADMINISTRATION,
+    CALL,
+    CARRIERS,
+    DATA,
+    Element,
+    WireFamily,
+    decode_list,
+    encode_vocab,
+    from_text,
+    items_of_reply,
+    to_text,
+)
 
 END_OF_REPLY = "*** end of message"
 CHOOSE = "..."  # stands for what the name server is to choose

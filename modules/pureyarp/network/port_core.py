@@ -26,10 +26,20 @@ from pureyarp.network.peers import NameClient, request
 from pureyarp.network.registrations import NameInUse, PortRegistration, checked_name
 from pureyarp.network.settings import Contact, NetworkSettings, current_settings, log
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.binary import PortCommand, Sent, data_command, decode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Dictionary, Element, Vocab32, WireFamily, decode_vocab, encode_vocab
-from pureyarp.wire.text import from_text
+from pureyarp.wire import (
+    CARRIERS,
+    Dictionary,
+    Element,
+    PortCommand,
+    Sent,
+    Vocab32,
+    WireFamily,
+    data_command,
+    decode_list,
+    decode_vocab,
+    encode_vocab,
+    from_text,
+)
 
 _JOIN_TIMEOUT = 1.0  # [s] for a thread to end
 

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from typing import Protocol
 
-from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Portable, line_of
+from pureyarp.data import ConnectionReader, ConnectionWriter, Portable, line_of
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.channels import IncomingMessage
@@ -15,9 +15,7 @@ from pureyarp.network.outputs import OutputConnection, Reply
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import has_begun
 from pureyarp.network.settings import Contact, log
-from pureyarp.wire.binary import Sent, encoded, encoded_text
-from pureyarp.wire.elements import WireFamily
-from pureyarp.wire.text import items_of_reply, to_text
+from pureyarp.wire import Sent, WireFamily, encoded, encoded_text, items_of_reply, to_text
 
 
 class Reads(Protocol):

@@ -29,8 +29,7 @@ from pureyarp.network.settings import (
     local_addresses,
     log,
 )
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, encode_vocab
+from pureyarp.wire import CARRIERS, Element, encode_vocab
 
 if TYPE_CHECKING:
     from pureyarp.network.name_server import NameServer

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from pureyarp.data.ini import YarpFolders, parse_ini, read_ini
+from pureyarp.data import YarpFolders, parse_ini, read_ini
 from pureyarp.errors import SettingsError
-from pureyarp.wire.elements import Element, WireFamily
+from pureyarp.wire import Element, WireFamily
 
 log = logging.getLogger("pureyarp")
 
@@ -241,7 +241,7 @@ class NetworkSettings:
         port_prefix: Put in front of every port name that this process opens.
         authentication_key: Shared secret of the port authentication; None without.
         family: Spoken where the peer does not show which one it speaks.
-        may_serve_names: Whether this process may start the embedded name server when none answers on loopback; the
+        may_serve_names: Whether this process may start a name server when none answers on loopback; the
             command-line tools may not, since a network of their own would confuse their user.
         limits: What a peer may ask.
     """

@@ -21,7 +21,7 @@ def configured(tmp_path, monkeypatch):
     for name in _FOREIGN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path))
-    monkeypatch.setenv("GRADIVA_YARP", "embedded")
+    monkeypatch.setenv("GRADIVA_YARP", "pureyarp")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     path = tmp_path / "yarp.conf"
     path.write_text(f"127.0.0.1 {free_port()} yarp\n")

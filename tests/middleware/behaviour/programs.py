@@ -2,7 +2,7 @@
 
 ``recordings/behaviour_3_12.json`` holds, by name, a program and the value of its last expression as YARP 3.12.3 gave
 it; ``@PART@`` stands for one of the parts that many programs share. ``recordings/behaviour_differences.json`` holds
-where the embedded implementation answers otherwise, what it answers and why: ``kinder`` where the real bindings hang,
+where pureyarp answers otherwise, what it answers and why: ``kinder`` where the real bindings hang,
 end a process or leave their memory, ``different`` elsewhere. What is ``unstable`` has several good answers, and what is
 ``long`` takes longer than a quarter of a second, or for ever.
 
@@ -78,7 +78,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """Lists where the embedded implementation answers otherwise, by names of programs.
+    """Lists where pureyarp answers otherwise, by names of programs.
 
     Attributes:
         kinder: Our answer and the reason, where the real bindings have none.
@@ -93,14 +93,14 @@ class Differences:
     long: tuple[str, ...]
 
     def expected(self, program: Program) -> Any:
-        """Return what the embedded implementation answers to a program."""
+        """Return what pureyarp answers to a program."""
         ours = self.kinder.get(program.name) or self.different.get(program.name)
         return program.answer if ours is None else ours[0]
 
 
 @cache
 def differences() -> Differences:
-    """Return where and why the embedded implementation answers otherwise."""
+    """Return where and why pureyarp answers otherwise."""
     return Differences(**json.loads((RECORDINGS / "behaviour_differences.json").read_text(encoding="utf-8")))
 
 

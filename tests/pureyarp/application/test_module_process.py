@@ -37,7 +37,7 @@ SCRIPT = """
 
 def start_script() -> subprocess.Popen[str]:
     arguments = [sys.executable, "-c", textwrap.dedent(SCRIPT), "--name", "/me"]
-    environment = {**os.environ, "GRADIVA_YARP": "embedded"}
+    environment = {**os.environ, "GRADIVA_YARP": "pureyarp"}
     process = subprocess.Popen(
         arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
     )

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pureyarp.data.ini import parse_command_line, parse_ini, read_ini
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.data import parse_command_line, parse_ini, read_ini
+from pureyarp.wire import from_text, to_text
 
 
 def parsed(text, environment=None, **rest) -> str:

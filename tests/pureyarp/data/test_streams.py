@@ -7,13 +7,10 @@ from collections import defaultdict
 
 import pytest
 
-from pureyarp.data import streams
-from pureyarp.data.streams import ConnectionReader, ConnectionWriter, Stamp, line_of
-from pureyarp.data.values import Bottle
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Bottle, ConnectionReader, ConnectionWriter, Stamp, Vector, line_of, streams
 from pureyarp.errors import MalformedMessage
 from pureyarp.rate_limited_log import RateLimitedLog
-from pureyarp.wire.elements import WireFamily
+from pureyarp.wire import WireFamily
 from tests.middleware.recorded_payloads import recorded_payloads
 
 

@@ -5,11 +5,11 @@ import math
 import pytest
 from hypothesis import given
 
+from pureyarp.data import Stamp
 from pureyarp.data.conversions import decode, encode, vocab_of
-from pureyarp.data.streams import Stamp
 from pureyarp.data.values import Bottle, Property, Value, bottle_of
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.elements import Float32, Int8, Int64, Vocab32, WireFamily
+from pureyarp.wire import Float32, Int8, Int64, Vocab32, WireFamily
 from tests.middleware.recorded_payloads import recorded_payloads
 from tests.pureyarp.wire.element_strategies import any_items, same, textual_items
 

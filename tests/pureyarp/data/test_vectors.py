@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pureyarp.data.vectors import BVector, DVector, IVector, Vector
+from pureyarp.data import BVector, DVector, IVector, Vector
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.binary import encode_list
-from pureyarp.wire.elements import Float32, PlainList, WireFamily
+from pureyarp.wire import Float32, PlainList, WireFamily, encode_list
 from tests.middleware.recorded_payloads import recorded_payloads
 
 EACH = pytest.mark.parametrize(("kind", "zero", "one"), [(DVector, 0.0, 1.5), (IVector, 0, 7), (BVector, False, True)])

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from pureyarp import api
+import pureyarp as api
 from pureyarp.data.values import Bottle
 from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.control_board_messages import CommandKind

@@ -2,9 +2,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network import buffered_ports, inputs, ports
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
+from pureyarp.network import NameClient, NameServer, buffered_ports, inputs, ports
 
 
 @pytest.fixture(autouse=True)

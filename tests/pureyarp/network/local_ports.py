@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from pureyarp.network.channels import IncomingMessage
+from pureyarp.network import IncomingMessage
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.settings import ConnectionLimits, Contact, NetworkSettings
-from pureyarp.wire.elements import Element
+from pureyarp.wire import Element
 from tests.waiting import wait_until
 
 NOBODY = NetworkSettings(name_server_port=1)  # where no name server answers

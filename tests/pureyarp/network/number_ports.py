@@ -1,8 +1,7 @@
 """Ports that send, collect and double numbers."""
 
-from pureyarp.data.values import Bottle
-from pureyarp.network.buffered_ports import BottleCallback, BufferedPortBottle
-from pureyarp.network.ports import PortReader
+from pureyarp.data import Bottle
+from pureyarp.network import BottleCallback, BufferedPortBottle, PortReader
 
 
 def connected(opened, kind=BufferedPortBottle, carrier: str = "tcp"):

@@ -7,8 +7,7 @@ import pytest
 
 from pureyarp.network.peers import NameClient, request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.elements import Dictionary, Element, WireFamily, encode_vocab
-from pureyarp.wire.text import from_text, to_text
+from pureyarp.wire import Dictionary, Element, WireFamily, encode_vocab, from_text, to_text
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.pureyarp.network.local_ports import NOBODY, address_of, open_core, quiet
 from tests.pureyarp.network.raw_sockets import conversation

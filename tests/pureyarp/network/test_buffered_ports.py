@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pureyarp.data.streams import Stamp
-from pureyarp.data.values import Bottle, Property
-from pureyarp.data.vectors import Vector
+from pureyarp.data import Bottle, Property, Stamp, Vector
+from pureyarp.network import Port, PortReader
 from pureyarp.network.buffered_ports import (
     BufferedPortBottle,
     BufferedPortProperty,
@@ -15,7 +14,6 @@ from pureyarp.network.buffered_ports import (
     Mailbox,
 )
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.ports import Port, PortReader
 from pureyarp.network.settings import ConnectionLimits, use_settings
 from tests.pureyarp.network.local_ports import nothing_is_left, quiet
 from tests.pureyarp.network.number_ports import Collector, connected, numbers, write_number

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from pureyarp.network import clock
+from pureyarp.network import Network, clock
 from pureyarp.network.clock import NetworkClock
-from pureyarp.network.network import Network
 from pureyarp.network.peers import is_connected
 from pureyarp.network.port_core import PortCore
 from tests.pureyarp.network.running_threads import is_waiting, threads_named

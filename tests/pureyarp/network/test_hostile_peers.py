@@ -13,10 +13,8 @@ import pytest
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.peers import request
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.binary import ACKNOWLEDGEMENT
+from pureyarp.wire import ACKNOWLEDGEMENT, Element, from_text
 from pureyarp.wire.carriers import encode_datagram
-from pureyarp.wire.elements import Element
-from pureyarp.wire.text import from_text
 from tests.pureyarp.network.local_ports import (
     NOBODY,
     Inbox,

@@ -2,9 +2,9 @@
 
 import pytest
 
+from pureyarp.network import Contact
 from pureyarp.network.name_registry import FreeNumbers, NameRegistry, PortNumbers, RefusedRegistration, RegistryLimits
 from pureyarp.network.peers import CHOOSE
-from pureyarp.network.settings import Contact
 
 OWN = Contact("/root", "tcp", "127.0.0.1", 10000)
 

@@ -22,7 +22,7 @@ from pureyarp.network.settings import (
     NetworkSettings,
     read_name_server_file,
 )
-from pureyarp.wire.elements import encode_vocab
+from pureyarp.wire import encode_vocab
 from tests.middleware.recorded_messages import recording
 from tests.middleware.recorded_questions import recorded_questions
 from tests.pureyarp.network.raw_sockets import conversation

@@ -14,13 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from pureyarp.data.values import Bottle, Value
-from pureyarp.network import network
+from pureyarp.data import Bottle, Value
+from pureyarp.network import Contact, ContactStyle, NameClient, NetworkSettings, current_settings, network, use_settings
 from pureyarp.network.network import Network, NetworkBase, life, name_server_answers
-from pureyarp.network.peers import NameClient
 from pureyarp.network.port_core import PortCore
 from pureyarp.network.registrations import serves_names
-from pureyarp.network.settings import Contact, ContactStyle, NetworkSettings, current_settings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import wait_until

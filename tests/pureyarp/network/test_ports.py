@@ -8,18 +8,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from pureyarp.data.streams import Stamp
-from pureyarp.data.values import Bottle
-from pureyarp.data.vectors import Vector
-from pureyarp.network import registrations
+from pureyarp.data import Bottle, Stamp, Vector
+from pureyarp.network import Contact, IncomingMessage, registrations, use_settings
 from pureyarp.network.byte_stream import PeerGone
-from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.outputs import PortOutputs
 from pureyarp.network.peers import request
 from pureyarp.network.ports import Port, PortReader, Rendezvous, RpcClient, RpcServer, read_reply
-from pureyarp.network.settings import Contact, use_settings
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import WireFamily, encode_vocab
+from pureyarp.wire import CARRIERS, WireFamily, encode_vocab
 from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, nothing_is_left, open_core, quiet
 from tests.pureyarp.network.number_ports import Doubler
 from tests.pureyarp.network.running_threads import in_background, joined

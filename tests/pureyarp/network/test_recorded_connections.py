@@ -6,13 +6,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.data.values import Bottle
-from pureyarp.data.vectors import Vector
-from pureyarp.network.channels import IncomingMessage
-from pureyarp.wire.binary import decode_list
-from pureyarp.wire.carriers import CARRIERS
-from pureyarp.wire.elements import Element, encode_vocab
-from pureyarp.wire.text import from_text
+from pureyarp.data import Bottle, Vector
+from pureyarp.network import IncomingMessage
+from pureyarp.wire import CARRIERS, Element, decode_list, encode_vocab, from_text
 from tests.middleware.recorded_messages import recording
 from tests.pureyarp.network.local_ports import Inbox, open_core
 from tests.waiting import TIMEOUT, wait_until

@@ -13,11 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from pureyarp.network.name_server import NameServer
-from pureyarp.network.peers import NameClient
+from pureyarp.network import Contact, NameClient, NameServer, NetworkSettings, use_settings
 from pureyarp.network.port_core import OpenPorts
 from pureyarp.network.registrations import RegistrationKeeper, is_guest, serve_names, serves_names, stop_serving_names
-from pureyarp.network.settings import Contact, NetworkSettings, use_settings
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import TIMEOUT, wait_until

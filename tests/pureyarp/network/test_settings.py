@@ -22,7 +22,7 @@ from pureyarp.network.settings import (
     use_settings,
     write_name_server_file,
 )
-from pureyarp.wire.elements import WireFamily
+from pureyarp.wire import WireFamily
 
 
 @pytest.mark.parametrize(

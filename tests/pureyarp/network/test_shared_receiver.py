@@ -7,9 +7,9 @@ from contextlib import ExitStack
 
 import pytest
 
-from pureyarp.network.buffered_ports import BufferedPortBottle
+from pureyarp.network import BufferedPortBottle
 from pureyarp.network.port_core import PortCore
-from pureyarp.wire.binary import encode_list
+from pureyarp.wire import encode_list
 from tests.pureyarp.network.local_ports import (
     Inbox,
     address_of,

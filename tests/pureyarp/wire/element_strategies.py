@@ -2,16 +2,7 @@
 
 from hypothesis import strategies as st
 
-from pureyarp.wire.elements import (
-    Dictionary,
-    Float32,
-    Int8,
-    Int16,
-    Int64,
-    TypedList,
-    Vocab32,
-    Vocab64,
-)
+from pureyarp.wire import Dictionary, Float32, Int8, Int16, Int64, TypedList, Vocab32, Vocab64
 
 
 def integers_of(bits: int) -> st.SearchStrategy[int]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import MalformedMessage
-from pureyarp.wire.binary import DATA, decode_list, encode_command, encode_list, encode_message, yarp_number
+from pureyarp.wire import DATA, decode_list, encode_command, encode_list, encode_message, yarp_number
 from pureyarp.wire.carriers import (
     CARRIERS,
     FAST_TCP,

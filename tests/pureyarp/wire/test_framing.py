@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage
+from pureyarp.wire import decode_name, encode_name, name_size
 from pureyarp.wire.binary import (
     ADMINISTRATION,
     CALL,
@@ -21,7 +22,6 @@ from pureyarp.wire.binary import (
     parse_command,
     yarp_number,
 )
-from pureyarp.wire.carriers import decode_name, encode_name, name_size
 from tests.middleware.recorded_messages import recording
 
 

@@ -2,9 +2,23 @@
 
 import pytest
 
-from pureyarp.wire.binary import decode_list, encode_list, encoded_size
-from pureyarp.wire.elements import Element, Int8, Int16, Int64, PlainList, TypedList, Vocab32, WireFamily, encode_vocab
-from pureyarp.wire.text import from_text, is_complete, to_text
+from pureyarp.wire import (
+    Element,
+    Int8,
+    Int16,
+    Int64,
+    PlainList,
+    TypedList,
+    Vocab32,
+    WireFamily,
+    decode_list,
+    encode_list,
+    encode_vocab,
+    encoded_size,
+    from_text,
+    is_complete,
+    to_text,
+)
 from tests.middleware.recorded_payloads import RecordedPayload, as_printed, recorded_lines, recorded_payloads
 
 OK, FAIL = encode_vocab("ok"), encode_vocab("fail")

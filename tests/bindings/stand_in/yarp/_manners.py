@@ -1,4 +1,4 @@
-"""Answers as the real bindings were recorded to answer where the embedded implementation differs."""
+"""Answers as the real bindings were recorded to answer where pureyarp differs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from pureyarp import api
+import pureyarp as api
 from pureyarp.errors import NetworkError, PeerUnreachable
 from pureyarp.network.byte_stream import open_socket
 from pureyarp.network.peers import NameClient
@@ -106,7 +106,7 @@ def _conflicts(name: str) -> bool:
     return True
 
 
-# The real bindings register a port once; the embedded implementation would keep it registered.
+# The real bindings register a port once; pureyarp would keep it registered.
 PortRegistration._keeper = SimpleNamespace(  # type: ignore[assignment]
     keep=lambda *_: None, forget=lambda *_: True, kept_contact=lambda *_: None
 )
@@ -272,7 +272,7 @@ MANNERS: dict[tuple[str, str], Callable[..., Any]] = {
     **{(view, name): _of_all_joints(name) for view, names in _ALL_JOINTS.items() for name in names},
     **{("IPidControl", name): _of_loop(name) for name in _OF_LOOPS},
 }
-"""Methods and static functions, by class of the bindings; they take and return embedded objects."""
+"""Methods and static functions, by class of the bindings; they take and return objects of pureyarp."""
 
 DIRECTED: dict[str, dict[str, Callable[..., Any]]] = {
     "PortReader": {"read": _read_message},

@@ -1,4 +1,4 @@
-"""The classes of the real bindings, made from their table over those of the embedded implementation.
+"""The classes of the real bindings, made from their table over those of pureyarp.
 
 Each has the methods that the table lists, refuses arguments that fit none of their forms by TypeError, and hands the
 call on. Objects that come back are wrapped again; a part of an object knows whose part it is.
@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pureyarp import api
+import pureyarp as api
 
 from ._journal import end_process
 
@@ -28,22 +28,22 @@ Manner = Callable[..., Any]
 _manners: dict[tuple[str, str], Manner] = {}
 _directed: dict[str, dict[str, Manner]] = {}
 _kinds: dict[str, type[Proxy]] = {}
-_by_embedded: dict[type, type[Proxy]] = {}
+_by_pure: dict[type, type[Proxy]] = {}
 
 
 class Proxy:
-    """An object of the bindings; ``proxied`` is the embedded one behind it."""
+    """An object of the bindings; ``proxied`` is that of pureyarp behind it."""
 
-    _embedded: type | None = None
+    _pure: type | None = None
 
     def __init__(self, *arguments: Any) -> None:
         check_form(f"new_{type(self).__name__}", arguments, overloads_of(type(self), "__init__"))
         self._owner: weakref.ref[Proxy] | None = None
-        if self._embedded is None:
+        if self._pure is None:
             raise AttributeError("No constructor defined - class is abstract")
         kind = _director_kind(self)
         self.proxied = kind(*map(unwrapped, arguments))
-        if kind is not self._embedded:
+        if kind is not self._pure:
             self.proxied.proxy = weakref.ref(self)
 
 
@@ -85,7 +85,7 @@ def wrapped(value: Any, root: Proxy | None = None) -> Any:
         return next(plain(value) for plain in (int, float, str) if isinstance(value, plain))
     if (proxy := getattr(value, "proxy", None)) is not None:
         return proxy()
-    kind = next((_by_embedded[base] for base in type(value).__mro__ if base in _by_embedded), None)
+    kind = next((_by_pure[base] for base in type(value).__mro__ if base in _by_pure), None)
     if kind is None:
         return value
     made = object.__new__(kind)
@@ -94,7 +94,7 @@ def wrapped(value: Any, root: Proxy | None = None) -> Any:
 
 
 def unwrapped(value: Any) -> Any:
-    """Return what the embedded implementation takes."""
+    """Return what pureyarp takes."""
     return value.proxied if isinstance(value, Proxy) else value
 
 
@@ -122,30 +122,28 @@ def _make(name: str) -> type[Proxy]:
     if name in _kinds:
         return _kinds[name]
     bases = tuple(_make(base) for base in TABLE["classes"][name]["bases"]) or (Proxy,)
-    embedded = getattr(api, name, None)
-    parts: dict[str, Any] = {"_embedded": embedded}
-    if embedded is not None:
+    pure = getattr(api, name, None)
+    parts: dict[str, Any] = {"_pure": pure}
+    if pure is not None:
         known = {each: forms for each, forms in members(name).items() if each != "__init__"}
-        parts |= {
-            each: _member(name, each, forms, embedded) for each, forms in known.items() if _has(name, each, embedded)
-        }
+        parts |= {each: _member(name, each, forms, pure) for each, forms in known.items() if _has(name, each, pure)}
         if name in _VECTORS:
             parts |= {special: _special(special) for special in ("__len__", "__getitem__", "__setitem__", "__iter__")}
     _kinds[name] = type(name, bases, parts)
-    if embedded is not None:
-        _by_embedded[embedded] = _kinds[name]
+    if pure is not None:
+        _by_pure[pure] = _kinds[name]
     return _kinds[name]
 
 
-def _has(kind: str, name: str, embedded: type) -> bool:
-    return hasattr(embedded, name) or kind in _RECORDS
+def _has(kind: str, name: str, pure: type) -> bool:
+    return hasattr(pure, name) or kind in _RECORDS
 
 
-def _member(kind: str, name: str, forms: list[str] | None, embedded: type) -> Any:
-    found = inspect.getattr_static(embedded, name, None)
+def _member(kind: str, name: str, forms: list[str] | None, pure: type) -> Any:
+    found = inspect.getattr_static(pure, name, None)
     manner = next((_manners[one, name] for one in (kind, *_ancestors(kind)) if (one, name) in _manners), None)
     if isinstance(found, staticmethod | classmethod):
-        return staticmethod(_static(kind, name, forms, manner or getattr(embedded, name)))
+        return staticmethod(_static(kind, name, forms, manner or getattr(pure, name)))
     if inspect.isfunction(found):
         return _method(kind, name, forms, manner or found)
     return found if isinstance(found, int) else _attribute(name)
@@ -198,9 +196,9 @@ def _special(name: str) -> Callable[..., Any]:
 
 
 def _director_kind(proxy: Proxy) -> type:
-    """Return the embedded class whose methods call those that a class of the suite overrides."""
-    embedded = proxy._embedded
-    assert embedded is not None
+    """Return the class of pureyarp whose methods call those that a class of the suite overrides."""
+    pure = proxy._pure
+    assert pure is not None
     name = next(each.__name__ for each in type(proxy).__mro__ if _kinds.get(each.__name__) is each)
     overridden = {
         method: manner
@@ -208,8 +206,8 @@ def _director_kind(proxy: Proxy) -> type:
         if getattr(type(proxy), method, None) is not getattr(_kinds[name], method, None)
     }
     if not overridden:
-        return embedded
-    return type(f"{name}Director", (embedded,), {method: _directing(method, how) for method, how in overridden.items()})
+        return pure
+    return type(f"{name}Director", (pure,), {method: _directing(method, how) for method, how in overridden.items()})
 
 
 def _directing(method: str, manner: Manner) -> Callable[..., Any]:

@@ -1,0 +1,165 @@
+"""Registry of layer 2: every DCM law and balance layer that ``walking.model`` and ``--model`` can name.
+
+One entry gives the configuration table, the choices of the command line and their help, the fingerprint by which
+processes compare their configurations, the preview of the remote layer and the warning about a table that is not read.
+A law of another package is named by its entry point ::
+
+    [project.entry-points."gradiva.balance_laws"]
+    my_law = "my_package.my_law:MyLaw"
+
+or, without installing it, as ``package.module:Class``.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, is_dataclass
+from typing import Any
+
+from gradiva.common import ConfigError, from_table, load_plugin, nearest_name, plugin_names
+from gradiva.robot_model import RobotDescription
+from gradiva.simplified_model.balance_layer import BalanceLayer, DcmLaw
+from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
+from gradiva.simplified_model.dcm_mpc import DcmMpc
+from gradiva.simplified_model.model_control import DecimatedLaw, FallbackLaw, SimplifiedModelControl
+from gradiva.simplified_model.zmp_com_controller import (
+    GainSchedule,
+    GainScheduleConfig,
+    ZmpComController,
+    ZmpComControllerConfig,
+)
+
+ENTRY_POINTS = "gradiva.balance_laws"
+_SHIPPED: dict[str, type[DcmLaw | BalanceLayer]] = {"dcm": DcmController, "dcm_mpc": DcmMpc}
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceLaw:
+    """An entry of the registry.
+
+    Attributes:
+        name: As in ``walking.model`` and ``--model``.
+        kind: Its class.
+    """
+
+    name: str
+    kind: type[DcmLaw | BalanceLayer]
+
+    @property
+    def table(self) -> str:
+        """Name of its table in the configuration; empty for a law without one."""
+        if self.kind.Config is None:
+            return ""
+        return self.kind.table or self.name.rpartition(":")[2]
+
+    @property
+    def summary(self) -> str:
+        """First line of the docstring of its class."""
+        return (inspect.getdoc(self.kind) or "").partition("\n")[0]
+
+    def config(self, table: Mapping[str, Any], where: str) -> Any:
+        """Return its table as its configuration; None for a law without one.
+
+        Raises:
+            ConfigError: A key is unknown or missing, or a value is refused.
+        """
+        return None if self.kind.Config is None else from_table(self.kind.Config, table, where)
+
+
+def balance_law_names() -> list[str]:
+    """Return the names of the shipped laws and of those of installed packages."""
+    return [*_SHIPPED, *(name for name in plugin_names(ENTRY_POINTS) if name not in _SHIPPED)]
+
+
+def balance_law(name: str) -> BalanceLaw:
+    """Return the law of a name, or of ``package.module:Class``.
+
+    Raises:
+        ConfigError: There is none, it cannot be imported, or it is no law of layer 2.
+    """
+    if name in _SHIPPED:
+        return BalanceLaw(name, _SHIPPED[name])
+    names = balance_law_names()
+    if ":" not in name and name not in names:
+        raise ConfigError(f"unknown value '{name}'{nearest_name(name, names)}; or write 'package.module:Class'")
+    kind = load_plugin(ENTRY_POINTS, name)
+    if not (isinstance(kind, type) and issubclass(kind, DcmLaw | BalanceLayer)):
+        raise ConfigError(f"'{name}' is {kind!r}, neither a DcmLaw nor a BalanceLayer of gradiva.simplified_model")
+    if kind.Config is not None and not is_dataclass(kind.Config):
+        raise ConfigError(f"'{name}': its Config {kind.Config!r} is no dataclass")
+    return BalanceLaw(name, kind)
+
+
+def shipped_laws() -> list[BalanceLaw]:
+    """Return the laws that are part of Gradiva."""
+    return [BalanceLaw(name, kind) for name, kind in _SHIPPED.items()]
+
+
+@dataclass(frozen=True, slots=True)
+class BalanceConfig:
+    """Configuration of layer 2, whichever law it is.
+
+    Attributes:
+        model: Name of the law in the registry.
+        law: Configuration of the law, an instance of its ``Config``; None for a law without one.
+        dcm_controller: The instantaneous law; where another one has no solution it answers, so it is always needed.
+        zmp_com_controller: The ZMP-CoM law.
+        gain_schedule: Between its gains for standing and walking.
+    """
+
+    model: str
+    law: Any
+    dcm_controller: DcmControllerConfig
+    zmp_com_controller: ZmpComControllerConfig
+    gain_schedule: GainScheduleConfig
+
+    @property
+    def horizon(self) -> tuple[float, int] | None:
+        """Period [s] and count of the preview that the law reads; None where it reads none."""
+        return balance_law(self.model).kind.horizon(self.law)
+
+
+def balance_layer(config: BalanceConfig, robot: RobotDescription) -> BalanceLayer:
+    """Return layer 2 as it is configured."""
+    kind = balance_law(config.model).kind
+    if issubclass(kind, BalanceLayer):
+        return kind(config.law, robot)  # type: ignore[call-arg]
+    return model_control(kind(config.law, robot), config)  # type: ignore[call-arg]
+
+
+def model_control(law: DcmLaw, config: BalanceConfig) -> SimplifiedModelControl:
+    """Return the simplified model control by a DCM law; where that has no solution the instantaneous one answers."""
+    if not isinstance(law, DcmController):
+        period = law.decision_period(config.law)
+        law = FallbackLaw(law, DcmController(config.dcm_controller))
+        law = DecimatedLaw(law, period) if period > 0.0 else law
+    zmp_com = config.zmp_com_controller
+    gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
+    return SimplifiedModelControl(law, ZmpComController(), gains)
+
+
+def fallback_layer(config: BalanceConfig) -> SimplifiedModelControl:
+    """Return the layer that balances while the one in another process does not answer: the instantaneous law."""
+    return model_control(DcmController(config.dcm_controller), config)
+
+
+def law_tables(model: str) -> list[str]:
+    """Return the names of the tables of the shipped laws, of ``model`` and of the laws of other packages."""
+    laws = [*shipped_laws(), balance_law(model)]
+    return [*dict.fromkeys(law.table for law in laws if law.table), *plugin_names(ENTRY_POINTS)]
+
+
+def law_configs(model: str, tables: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return the configurations of the shipped laws and of ``model``, by name of the law.
+
+    Raises:
+        ConfigError: A key is unknown or missing, or a value is refused; its ``keys`` begin with the table.
+    """
+    configs = {}
+    for law in {law.name: law for law in (*shipped_laws(), balance_law(model))}.values():
+        try:
+            configs[law.name] = law.config(tables.get(law.table, {}), f"{where} {law.table}")
+        except ConfigError as error:
+            raise ConfigError(str(error), [f"{law.table}.{key}" for key in error.keys]) from None
+    return configs

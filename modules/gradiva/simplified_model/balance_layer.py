@@ -1,0 +1,202 @@
+"""Interface of layer 2: what a balance layer, or a DCM law within the shipped one, receives and returns.
+
+A balance layer turns the estimated state and the walking plan into the motion of the centre of mass. The shipped one,
+``SimplifiedModelControl``, asks a *DCM law* for the zero moment point (ZMP) and follows it with the ZMP-CoM law. Either
+can be replaced: ``balance_laws`` has the registry, which also finds the classes of other packages.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gradiva.common import DcmPreview, NDArray, PlanarPose, RobotState, WalkingReference, freeze_arrays
+from gradiva.contacts import SupportPolygon
+from gradiva.simplified_model.zmp_com_controller import GainProgress
+
+Preview = Callable[[float, int], DcmPreview]
+"""Samples the plan from now on: period [s] and count."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalancePlan:
+    """The walking plan as layer 2 reads it, at one instant and ahead.
+
+    Attributes:
+        reference: The plan now.
+        polygon: Support polygon of the feet that the plan has on the ground.
+        preview: Samples the plan from now on.
+        zmp_shift: By how much the planned swing of a leg moves the ZMP, world, [m], shape (2,).
+    """
+
+    reference: WalkingReference
+    polygon: SupportPolygon
+    preview: Preview
+    zmp_shift: NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalanceReference:
+    """Reference that layer 2 hands to the whole body, for the end of the coming period.
+
+    Attributes:
+        com_position: World, [m], shape (3,).
+        com_velocity: World, [m/s], shape (3,).
+        com_acceleration: World, [m/s²], shape (3,).
+        zmp_position: World, on the plane of the soles, [m], shape (2,).
+        foot_wrenches: Ground on left and right foot, world axes, about the planned sole origin, [N, N·m], each of shape
+            (6,); None: the pendulum's force at the ZMP is distributed over the feet.
+        contact_targets: Where the left and the right foot should land instead of on their planned footholds, None for a
+            foot that keeps its own; None: both do.
+    """
+
+    com_position: NDArray
+    com_velocity: NDArray
+    com_acceleration: NDArray
+    zmp_position: NDArray
+    foot_wrenches: tuple[NDArray, NDArray] | None = None
+    contact_targets: tuple[PlanarPose | None, PlanarPose | None] | None = None
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, com_position=(3,), com_velocity=(3,), com_acceleration=(3,), zmp_position=(2,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LawMemory:
+    """State of a DCM law between two ticks.
+
+    Attributes:
+        dcm_integral: Integral of the DCM error of the instantaneous law, [m·s], shape (2,).
+        previous_zmp: Last ZMP of a predictive law, world, [m], shape (2,); None where there is none.
+        state: Whatever else a law integrates or filters, shape (n,).
+    """
+
+    dcm_integral: NDArray
+    previous_zmp: NDArray | None = None
+    state: NDArray = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, dcm_integral=(2,), state=(None,))
+        if self.previous_zmp is not None:
+            freeze_arrays(self, previous_zmp=(2,))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BalanceMemory:
+    """State of layer 2 between two ticks: with it another process, or a stand-in, goes on without a jump.
+
+    Attributes:
+        com_position: The commanded CoM, integrated, world, [m], shape (2,).
+        law: Of the DCM law.
+        gains: Of the gain schedule.
+    """
+
+    com_position: NDArray
+    law: LawMemory
+    gains: GainProgress
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, com_position=(2,))
+
+
+class BalanceLayer(ABC):
+    """Layer 2: in this process, behind ports, or of a user's own.
+
+    A class that the registry is to build has a constructor ``(config, robot)``: its ``Config`` and the
+    ``RobotDescription``.
+
+    Attributes:
+        Config: Dataclass of its table in the configuration; None without one.
+        table: Name of that table.
+        failures: How often an optimisation problem had no solution.
+        warning: Why it is not doing its work at present; empty while it is.
+    """
+
+    Config: ClassVar[type | None] = None
+    table: ClassVar[str] = ""
+    failures: int = 0
+    warning: str = ""
+
+    @classmethod
+    def horizon(cls, config: Any) -> tuple[float, int] | None:
+        """Return period [s] and count of the preview that it reads; None where it reads none."""
+        return None
+
+    @property
+    def memory(self) -> BalanceMemory | None:
+        """State between two ticks; None before the first, and where it keeps none."""
+        return None
+
+    def resume(self, memory: BalanceMemory | None) -> None:
+        """Go on from the ``memory`` of another one of the same configuration; None: begin again."""
+        if memory is None:
+            self.reset()
+
+    def reset(self) -> None:  # noqa: B027 (most have nothing to forget)
+        """Begin again: the next commanded CoM starts on its reference."""
+
+    @abstractmethod
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """Return the reference of the whole body for the coming ``period`` [s].
+
+        Args:
+            state: Estimated. Where ``zmp_is_measured`` is false, no trusted sensor measures the ZMP.
+            plan: The plan now and ahead.
+            time: Of the control clock, [s].
+            period: Until the next update, [s].
+
+        Raises:
+            NoSolutionFound: It has no reference; the last joint command is held.
+        """
+
+
+class DcmLaw(ABC):
+    """Chooses the ZMP that keeps the divergent component of motion (DCM) on its reference.
+
+    A class that the registry is to build has a constructor ``(config, robot)``, as a ``BalanceLayer``.
+
+    Attributes:
+        Config: Dataclass of its table in the configuration; None without one.
+        table: Name of that table.
+    """
+
+    Config: ClassVar[type | None] = None
+    table: ClassVar[str] = ""
+
+    @classmethod
+    def horizon(cls, config: Any) -> tuple[float, int] | None:
+        """Return period [s] and count of the preview that it reads; None where it reads none."""
+        return None
+
+    @classmethod
+    def decision_period(cls, config: Any) -> float:
+        """Return how often it decides where the controller ticks faster, [s]; 0: in each tick."""
+        return 0.0
+
+    @property
+    def memory(self) -> LawMemory:
+        """State between two ticks."""
+        return LawMemory(np.zeros(2))
+
+    def resume(self, memory: LawMemory) -> None:  # noqa: B027
+        """Go on from the memory of a law of the same kind."""
+
+    def reset(self) -> None:  # noqa: B027
+        """Forget the past."""
+
+    @abstractmethod
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """Return the desired ZMP (world, [m], shape (2,)), within ``plan.polygon``.
+
+        Args:
+            state: Estimated; ``dcm_position`` is the measured DCM.
+            plan: ``reference.dcm`` is the reference; ``preview`` looks ahead.
+            period: Until the next decision, [s].
+
+        Raises:
+            NoSolutionFound: It has none: the instantaneous law answers in its place, and the failure is counted.
+        """

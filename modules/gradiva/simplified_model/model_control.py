@@ -1,0 +1,250 @@
+"""Simplified model control: the shipped layer 2, a DCM law for the ZMP and the ZMP-CoM law that follows it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState, WalkingReference, sealed
+from gradiva.simplified_model.balance_layer import (
+    BalanceLayer,
+    BalanceMemory,
+    BalancePlan,
+    BalanceReference,
+    DcmLaw,
+    LawMemory,
+)
+from gradiva.simplified_model.zmp_com_controller import GainSchedule, ZmpComController, ZmpComGains
+
+_ROUNDING = 1e-9  # [s] sums of periods are not exact
+
+
+class SimplifiedModelControl(BalanceLayer):
+    """Layer 2 by the linear inverted pendulum: DCM law, ZMP-CoM law and gain schedule (thesis 10.2.3).
+
+    The desired ZMP of the DCM law is followed by the CoM velocity of the ZMP-CoM law, which is integrated to the
+    commanded CoM position. The height is that of the plan.
+    """
+
+    def __init__(self, dcm_law: DcmLaw, zmp_com: ZmpComController, gains: GainSchedule) -> None:
+        self._dcm_law = dcm_law
+        self._zmp_com = zmp_com
+        self._gains = gains
+        self._com_position: tuple[float, float] | None = None  # x, y
+
+    @property
+    def failures(self) -> int:  # type: ignore[override]
+        """See ``BalanceLayer.failures``: those of the DCM law."""
+        return getattr(self._dcm_law, "failures", 0)
+
+    @property
+    def memory(self) -> BalanceMemory | None:
+        """See ``BalanceLayer.memory``."""
+        if self._com_position is None:
+            return None
+        return BalanceMemory(np.array(self._com_position), self._dcm_law.memory, self._gains.progress)
+
+    def resume(self, memory: BalanceMemory | None) -> None:
+        """See ``BalanceLayer.resume``."""
+        if memory is None:
+            self.reset()
+            return
+        x, y = memory.com_position.tolist()
+        self._com_position = x, y
+        self._dcm_law.resume(memory.law)
+        self._gains.resume(memory.gains)
+
+    def reset(self) -> None:
+        """See ``BalanceLayer.reset``."""
+        self._dcm_law.reset()
+        self._gains.reset()
+        self._com_position = None
+
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``; a ZMP that is not measured is taken to be the desired one."""
+        reference = plan.reference
+        zmp = self._dcm_law.zmp(state, plan, period)
+        gains = self._gains.update(reference.is_walking, period)
+        vx, vy = self._velocity(state, reference, zmp + plan.zmp_shift, gains)
+        (x_r, y_r, height), (_, _, climb) = reference.com_position.tolist(), reference.com_velocity.tolist()
+        x, y = self._com_position or (x_r, y_r)
+        self._com_position = x, y = x + period * vx, y + period * vy
+        return BalanceReference(
+            com_position=sealed(np.array((x, y, height + period * climb))),
+            com_velocity=sealed(np.array((vx, vy, climb))),
+            com_acceleration=_pendulum_acceleration(reference, zmp),
+            zmp_position=zmp,
+        )
+
+    def _velocity(
+        self, state: RobotState, reference: WalkingReference, desired_zmp: NDArray, gains: ZmpComGains
+    ) -> list[float]:
+        """Return the horizontal velocity of the CoM, x and y, [m/s]."""
+        axes = zip(
+            reference.com_velocity.tolist(),
+            reference.com_position.tolist(),
+            state.com_position.tolist(),
+            desired_zmp.tolist(),
+            (state.zmp_position if state.zmp_is_measured else desired_zmp).tolist(),
+            strict=False,  # the ZMP has no height
+        )
+        return [self._zmp_com.velocity(*axis, gains) for axis in axes]
+
+
+def _pendulum_acceleration(reference: WalkingReference, zmp: NDArray) -> NDArray:
+    """Return the horizontal acceleration ω² (x_r − z) of the planned CoM, [m/s²], shape (3,)."""
+    square = reference.dcm.natural_frequency * reference.dcm.divergence_rate  # ω² = σ / η
+    (x, y, _), (zmp_x, zmp_y) = reference.com_position.tolist(), zmp.tolist()
+    return sealed(np.array((square * (x - zmp_x), square * (y - zmp_y), 0.0)))
+
+
+class FallbackLaw(DcmLaw):
+    """Asks a DCM law, and the instantaneous one where that has no solution.
+
+    Attributes:
+        law: The one that is asked first.
+        failures: How often it had no solution.
+    """
+
+    def __init__(self, law: DcmLaw, fallback: DcmLaw) -> None:
+        self.law = law
+        self._fallback = fallback
+        self.failures = 0
+
+    @property
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``; the integral is that of the fallback."""
+        return replace(self.law.memory, dcm_integral=self._fallback.memory.dcm_integral)
+
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``."""
+        self.law.resume(memory)
+        self._fallback.resume(memory)
+
+    def reset(self) -> None:
+        """See ``DcmLaw.reset``."""
+        self.law.reset()
+        self._fallback.reset()
+
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """See ``DcmLaw.zmp``."""
+        try:
+            return plan.polygon.project(self.law.zmp(state, plan, period))
+        except NoSolutionFound:
+            self.failures += 1
+            return self._fallback.zmp(state, plan, period)
+
+
+class DecimatedLaw(DcmLaw):
+    r"""Asks a DCM law less often than the controller ticks, and holds its correction in between.
+
+    Decided at :math:`t_k`, for :math:`t_k \le t < t_{k+1}`: :math:`z^*(t) = \Pi [z_r(t) + z^*(t_k) - z_r(t_k)]`, so
+    that the reference :math:`z_r` moves on at the rate of the tick.
+    """
+
+    def __init__(self, law: DcmLaw, period: float) -> None:
+        """Take the law and its decision period, [s]."""
+        self._law = law
+        self._period = period
+        self._left = 0.0
+        self._correction = np.zeros(2)
+
+    @property
+    def failures(self) -> int:
+        """How often the law had no solution."""
+        return getattr(self._law, "failures", 0)
+
+    @property
+    def memory(self) -> LawMemory:
+        """See ``DcmLaw.memory``; the correction is decided anew after ``resume``."""
+        return self._law.memory
+
+    def resume(self, memory: LawMemory) -> None:
+        """See ``DcmLaw.resume``."""
+        self._law.resume(memory)
+        self._left = 0.0
+
+    def reset(self) -> None:
+        """See ``DcmLaw.reset``."""
+        self._law.reset()
+        self._left = 0.0
+        self._correction = np.zeros(2)
+
+    def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
+        """See ``DcmLaw.zmp``."""
+        is_due = self._left <= _ROUNDING
+        reference = plan.reference.dcm
+        if is_due:
+            self._left = max(self._period, period)
+            zmp = self._law.zmp(state, plan, self._left)
+            self._correction = zmp - reference.zmp_position
+        self._left -= period
+        return zmp if is_due else plan.polygon.project(reference.zmp_position + self._correction)
+
+
+@dataclass(frozen=True, slots=True)
+class LinearInvertedPendulum:
+    r"""A point mass that stays at one height, pushed away by its zero moment point (thesis 4.4).
+
+    .. math:: \ddot x = \zeta^2 (x - z), \qquad \xi = x + \dot x / \zeta, \qquad
+        \dot\xi = \zeta (\xi - z), \qquad \zeta = \sqrt{g / h}
+
+    For a constant ZMP over a time t,
+    :math:`x(t) = z + (x - z) \cosh \zeta t + \dot x \sinh(\zeta t) / \zeta` and
+    :math:`\xi(t) = z + e^{\zeta t} (\xi - z)`.
+
+    ======================  ============================  =====
+    Symbol                  Name                          Unit
+    ======================  ============================  =====
+    :math:`x`               ``com_position``              m
+    :math:`\xi`             ``dcm_position``              m
+    :math:`z`               ``zmp_position``              m
+    :math:`\zeta`           ``natural_frequency``         rad/s
+    :math:`h`, :math:`g`    ``com_height``, ``gravity``   m, m/s²
+    ======================  ============================  =====
+
+    All positions are on the ground plane, world, shape (2,).
+
+    Attributes:
+        com_height: Above the ground, [m].
+        gravity: [m/s²].
+
+    Raises:
+        ConfigError: The height or the gravity is not positive.
+    """
+
+    com_height: float
+    gravity: float = GRAVITY
+
+    def __post_init__(self) -> None:
+        if not (self.com_height > 0.0 and self.gravity > 0.0):
+            raise ConfigError(f"com_height={self.com_height}, gravity={self.gravity}: both must be positive")
+
+    @property
+    def natural_frequency(self) -> float:
+        """ζ, [rad/s]."""
+        return math.sqrt(self.gravity / self.com_height)
+
+    def dcm(self, com_position: NDArray, com_velocity: NDArray) -> NDArray:
+        """Return the divergent component of motion of a CoM position [m] and velocity [m/s]."""
+        return com_position + com_velocity / self.natural_frequency
+
+    def com_acceleration(self, com_position: NDArray, zmp_position: NDArray) -> NDArray:
+        """Return the CoM acceleration [m/s²] that a ZMP causes."""
+        return self.natural_frequency**2 * (com_position - zmp_position)
+
+    def propagate_dcm(self, dcm_position: NDArray, zmp_position: NDArray, duration: float) -> NDArray:
+        """Return the DCM after ``duration`` [s] of a constant ZMP."""
+        return zmp_position + math.exp(self.natural_frequency * duration) * (dcm_position - zmp_position)
+
+    def propagate(
+        self, com_position: NDArray, com_velocity: NDArray, zmp_position: NDArray, duration: float
+    ) -> tuple[NDArray, NDArray]:
+        """Return the CoM position [m] and velocity [m/s] after ``duration`` [s] of a constant ZMP."""
+        frequency = self.natural_frequency
+        cosh, sinh = math.cosh(frequency * duration), math.sinh(frequency * duration)
+        offset = com_position - zmp_position
+        position = zmp_position + offset * cosh + com_velocity * (sinh / frequency)
+        return position, offset * (frequency * sinh) + com_velocity * cosh
