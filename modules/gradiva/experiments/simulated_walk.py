@@ -12,6 +12,7 @@ from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
@@ -78,6 +79,7 @@ class SimulatedWalk:
         observers: tuple[Observer, ...] = (),
         *,
         tasks: Sequence[Task] = (),
+        dcm_law: DcmLaw | BalanceLayer | None = None,
     ) -> None:
         """Put the robot on the ground.
 
@@ -88,6 +90,7 @@ class SimulatedWalk:
             start: Where the robot starts; by default in its start posture.
             observers: Called after each tick: views, progress bars.
             tasks: Of the whole body, beside those of walking and those that the configuration names.
+            dcm_law: Of layer 2, or a whole layer 2, in place of the configured one.
 
         Raises:
             ConfigError: The period of the controller is no whole number of physics steps.
@@ -97,7 +100,7 @@ class SimulatedWalk:
         self.setup = setup
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
-        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks)
+        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers
