@@ -80,5 +80,5 @@ def test_half_the_share_is_half_the_shift():
 
 
 def test_a_negative_share_is_refused():
-    with pytest.raises(ConfigError, match=r"share=-0\.1"):
+    with pytest.raises(ConfigError, match=r"gain=-0\.1"):
         SwingMomentumConfig(-0.1)

@@ -15,7 +15,7 @@ def config(**changes):
         "weight": 1.0,
         "friction": 0.5,
         "torsional_friction": 0.03,
-        "sole_share": 1.0,
+        "sole_fraction": 1.0,
         "minimum_force": 5.0,
     }
     return WrenchConeConfig(**(values | changes))
@@ -58,8 +58,8 @@ def test_the_right_foot_is_the_mirror_image():
 
 def test_a_share_of_the_sole_is_about_its_middle():
     middle = 0.5 * sum(SOLE.x)
-    assert excess(at(middle + 0.071, 0.005, [0.0, 0.0, 100.0]), sole_share=0.9) < 0.0
-    assert excess(at(middle + 0.073, 0.005, [0.0, 0.0, 100.0]), sole_share=0.9) > 0.0
+    assert excess(at(middle + 0.071, 0.005, [0.0, 0.0, 100.0]), sole_fraction=0.9) < 0.0
+    assert excess(at(middle + 0.073, 0.005, [0.0, 0.0, 100.0]), sole_fraction=0.9) > 0.0
 
 
 def test_torsional_friction_bounds_the_moment_about_the_vertical():
@@ -74,7 +74,9 @@ def test_a_wrench_is_turned_into_the_axes_of_a_frame():
     np.testing.assert_allclose(turned, [2, -1, 3, 5, -4, 6], atol=1e-12)
 
 
-@pytest.mark.parametrize("changes", [{"friction": 0.0}, {"sole_share": 1.1}, {"minimum_force": -1.0}, {"weight": 0.0}])
+@pytest.mark.parametrize(
+    "changes", [{"friction": 0.0}, {"sole_fraction": 1.1}, {"minimum_force": -1.0}, {"weight": 0.0}]
+)
 def test_what_no_ground_can_be_is_refused(changes):
     with pytest.raises(ConfigError, match=next(iter(changes))):
         config(**changes)

@@ -17,7 +17,7 @@ from gradiva.cli.experiment import bench, experiment
 from gradiva.cli.main import leaving_at_once
 from gradiva.cli.module_scripts import joypad_command, module
 from gradiva.cli.robots import robots_app
-from gradiva.cli.walk import walk
+from gradiva.cli.walk import WalkCommand, walk
 from gradiva.cli.yarp import yarp_app
 from gradiva.cli.yarp.commands import rpc, yarpserver
 
@@ -97,7 +97,10 @@ def export(
     return 0
 
 
-for command in (walk, experiment, bench, report, view, export, doctor, plugins, yarpserver):
+app.command(cls=WalkCommand)(walk)
+
+
+for command in (experiment, bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gradiva.cli.main import leaving_at_once
 
@@ -59,7 +60,7 @@ Duration = Annotated[
 ]
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
-Model = Annotated[str | None, _how(metavar="MODEL", text="dcm (instantaneous) or dcm_mpc (predictive).")]
+Model = Annotated[str | None, _how(metavar="MODEL", text="Law of layer 2.")]
 From = Annotated[
     list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration; also of a run.")
 ]
@@ -100,6 +101,20 @@ CameraName = Annotated[
 ]
 Out = Annotated[str, _result(text="Folder of the runs.", metavar="DIR")]
 Json = Annotated[str | None, _result("--json", text="Write the result as JSON; - is standard output.", metavar="FILE")]
+
+
+class WalkCommand(TyperCommand):
+    """``gradiva walk``; its help lists the laws of layer 2 that the registry has, which takes a moment to import."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        from gradiva.simplified_model import balance_law_names, shipped_laws
+
+        shipped = [f"{law.name}: {law.summary}" for law in shipped_laws()]
+        others = balance_law_names()[len(shipped) :]
+        model = next(parameter for parameter in self.params if parameter.name == "model")
+        model.help = " ".join([*shipped, *others, "Or package.module:Class."])  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
 
 
 def walk(

@@ -201,11 +201,11 @@ class ControlMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointCommand:
-    """One command for all joints, in the order of the robot's description.
+    """One command for all actuated joints, in the order of the robot's description.
 
     Attributes:
         mode: What ``values`` are.
-        values: Joint positions [rad], velocities [rad/s] or torques [N·m], shape (n,).
+        values: Joint positions [rad], velocities [rad/s] or torques [N·m], shape (a,).
     """
 
     mode: ControlMode

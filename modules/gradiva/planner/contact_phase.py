@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.polynomial import Polynomial
+from numpy.typing import ArrayLike
 
 from gradiva.common import FootReference, NDArray, Side, minimum_acceleration, minimum_jerk, so3, unchecked
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule
@@ -41,6 +43,7 @@ class SwingFoot:
         height: Of the apex above the straight line, [m].
         apex_fraction: When the apex is reached, as a fraction of the swing, in (0, 1).
         profile: Quantity that is minimised.
+        turn: Change of the foot's heading, not wrapped, [rad].
     """
 
     start_time: float
@@ -50,6 +53,7 @@ class SwingFoot:
     height: float
     apex_fraction: float
     profile: SwingProfile
+    turn: float = 0.0
 
     def __post_init__(self) -> None:
         self._rate = 1.0 / (self.end_time - self.start_time)
@@ -60,9 +64,16 @@ class SwingFoot:
         self._motion = np.concatenate((self.end[0] - self._position, self._rotation_vector))
         self._way = self._motion[:3]
 
-    def progress(self, time: float) -> float:
-        """Return s: 0 at lift-off, 1 at touch-down."""
-        return self._law((time - self.start_time) * self._rate)[0]
+    def yaw_ahead(self, time: float) -> float:
+        """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
+        return self.turn * (1.0 - self._law((time - self.start_time) * self._rate)[0])
+
+    @property
+    def apex(self) -> tuple[float, float]:
+        """Time ([s]) and height (world, [m]) of the apex."""
+        ratio = self.apex_fraction
+        height = self._position[2] + self._law(ratio)[0] * self._way[2] + self.height
+        return self.start_time + ratio * (self.end_time - self.start_time), float(height)
 
     def at(self, time: float) -> FootReference:
         """Return the sole's reference at ``time`` [s]; it rests outside the swing."""
@@ -121,7 +132,152 @@ class SwingFoot:
         return value, rate * slope, acceleration * slope * slope
 
 
-def _second_derivative(coefficients: tuple[float, ...], begin: float, rate: float) -> NDArray:
+@dataclass(eq=False)
+class RetargetedSwing:
+    r"""Rest of a swing whose landing was moved in place or time.
+
+    Position and rotation vector :math:`b`, with :math:`R = \mathrm{Exp}(b) R_0`, are quintics from position, velocity
+    and acceleration at the retarget to rest at the new landing; the height has two of them where the apex lies ahead,
+    with rest at the apex, which keeps its height and its fraction of the time that is left. At :math:`b = 0` rate and
+    acceleration of :math:`b` are those of the rotation, so the swing continues in all derivatives; then
+
+    .. math:: \omega = J \dot b, \quad \dot\omega = J \ddot b + \dot J \dot b, \qquad
+              J = I + \frac{1 - \cos\theta}{\theta^2} S(b) + \frac{\theta - \sin\theta}{\theta^3} S(b)^2, \quad
+              \theta = |b|
+
+    Attributes:
+        start_time: Of the retarget, [s].
+        end_time: Touch-down, [s].
+        start: Reference of the sole at the retarget.
+        end: Position ([m], shape (3,)) and rotation (shape (3, 3)) at touch-down.
+        apex: Time ([s]) and height (world, [m]) of an apex that lies ahead.
+        turn: Change of heading until touch-down, not wrapped, [rad].
+    """
+
+    start_time: float
+    end_time: float
+    start: FootReference
+    end: tuple[NDArray, NDArray]
+    apex: tuple[float, float] | None
+    turn: float
+
+    def __post_init__(self) -> None:
+        start, (position, rotation) = self.start, self.end
+        self._duration = self.end_time - self.start_time
+        vector = so3.log(rotation @ start.rotation.T)
+        begin, end = np.concatenate((start.position, np.zeros(3))), np.concatenate((position, vector))
+        self._powers = quintic(begin, start.twist, start.acceleration, end, self._duration)
+        z, vz, az = float(start.position[2]), float(start.twist[2]), float(start.acceleration[2])
+        landing = float(position[2])
+        self._rises: list[tuple[float, float, NDArray]] = []  # begin, duration and powers of the pieces of the height
+        if self.apex is not None:
+            rise = self.apex[0] - self.start_time
+            self._rises.append((self.start_time, rise, quintic(z, vz, az, self.apex[1], rise)))
+            z, vz, az = self.apex[1], 0.0, 0.0
+        begin_fall = self.start_time if self.apex is None else self.apex[0]
+        fall = self.end_time - begin_fall
+        self._rises.append((begin_fall, fall, quintic(z, vz, az, landing, fall)))
+
+    def yaw_ahead(self, time: float) -> float:
+        """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
+        ratio = min(1.0, max(0.0, (time - self.start_time) / self._duration))
+        turned = float(self._powers[:, 5].dot(ratio ** np.arange(6.0)))
+        return self.turn - turned
+
+    def at(self, time: float) -> FootReference:
+        """Return the sole's reference at ``time`` [s]; it rests after the swing."""
+        value, rate, acceleration = _evaluated(self._powers, time - self.start_time, self._duration)
+        begin, duration, powers = self._rises[0] if time < self._rises[0][0] + self._rises[0][1] else self._rises[-1]
+        value[2], rate[2], acceleration[2] = _evaluated(powers, time - begin, duration)
+        angular_velocity, angular_acceleration = _rates_of_rotation(value[3:], rate[3:], acceleration[3:])
+        return unchecked(
+            FootReference,
+            position=value[:3].copy(),
+            rotation=so3.exp(value[3:]).dot(self.start.rotation),
+            twist=np.concatenate((rate[:3], angular_velocity)),
+            acceleration=np.concatenate((acceleration[:3], angular_acceleration)),
+            in_contact=False,
+        )
+
+    @property
+    def lowest(self) -> float:
+        """Least height of the sole until touch-down, [m]."""
+        return min(
+            float((powers @ np.power.outer(np.linspace(0.0, 1.0, 41), range(6)).T).min()) for *_, powers in self._rises
+        )
+
+    @property
+    def pieces(self) -> NDArray:
+        """Durations of the rise and of the fall of the foot, [s], shape (2,); without a rise the second is 0."""
+        durations = [duration for _, duration, _ in self._rises]
+        return np.array([*durations, 0.0][:2])
+
+    def accelerations(self) -> NDArray:
+        """Return the linear acceleration in both pieces, as ``SwingFoot.accelerations``."""
+        cubics = np.zeros((2, 4, 3))
+        beginnings = np.concatenate(([0.0], self.pieces[:1])) / self._duration
+        rises = self._rises if len(self._rises) == 2 else self._rises * 2
+        for piece, (cubic, begin, (_, duration, powers)) in enumerate(zip(cubics, beginnings, rises, strict=True)):
+            for axis in range(2):
+                along = _second_derivative(self._powers[:, axis], begin, 1.0 / self._duration)
+                cubic[: len(along), axis] = along
+            in_height = 1.0 if piece == 1 and len(self._rises) == 1 else 0.0
+            up = _second_derivative(powers, in_height, 1.0 / duration)
+            cubic[: len(up), 2] = up
+        return cubics
+
+
+def quintic(
+    position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, end: ArrayLike, duration: float
+) -> NDArray:
+    """Return the quintic from a state to rest at ``end``, in t / duration, lowest power first, shape (6, ...)."""
+    p, v, a = np.asarray(position), np.multiply(velocity, duration), np.multiply(acceleration, duration**2)
+    way = np.asarray(end) - p
+    return np.array(
+        (
+            p,
+            v,
+            0.5 * a,
+            10.0 * way - 6.0 * v - 1.5 * a,
+            -15.0 * way + 8.0 * v + 1.5 * a,
+            6.0 * way - 3.0 * v - 0.5 * a,
+        )
+    )
+
+
+def _evaluated(powers: NDArray, elapsed: float, duration: float) -> tuple[NDArray, NDArray, NDArray]:
+    """Return a polynomial in t / duration and its first two derivatives in t, by Horner's rule."""
+    ratio = min(1.0, max(0.0, elapsed / duration))
+    value = rate = acceleration = 0.0 * powers[0]
+    for coefficient in powers[::-1]:
+        acceleration = acceleration * ratio + 2.0 * rate
+        rate = rate * ratio + value
+        value = value * ratio + coefficient
+    return value, rate / duration, acceleration / duration**2
+
+
+def _rates_of_rotation(vector: NDArray, rate: NDArray, acceleration: NDArray) -> tuple[NDArray, NDArray]:
+    """Return angular velocity and acceleration of Exp(b) from b and its derivatives, world axes."""
+    square = float(vector.dot(vector))
+    if square > 1e-4:
+        angle = math.sqrt(square)
+        sine, cosine = math.sin(angle), math.cos(angle)
+        a, b = (1.0 - cosine) / square, (angle - sine) / (square * angle)
+        da = (angle * sine - 2.0 * (1.0 - cosine)) / square**2  # of a, over the angle
+        db = (3.0 * sine - angle * cosine - 2.0 * angle) / (square**2 * angle)
+    else:
+        a, b = 0.5 - square / 24.0 + square**2 / 720.0, 1.0 / 6.0 - square / 120.0 + square**2 / 5040.0
+        da, db = -1.0 / 12.0 + square / 180.0, -1.0 / 60.0 + square / 1260.0
+    along = float(vector.dot(rate))
+    turned, twice = so3.cross(vector, rate), so3.cross(vector, so3.cross(vector, rate))
+    speed = rate + a * turned + b * twice
+    bent = so3.cross(vector, acceleration)
+    change = acceleration + da * along * turned + a * bent + db * along * twice
+    change += b * (so3.cross(rate, turned) + so3.cross(vector, bent))
+    return speed, change
+
+
+def _second_derivative(coefficients: Sequence[float] | NDArray, begin: float, rate: float) -> NDArray:
     """Return the second derivative of a polynomial in begin + rate τ as one in τ, lowest powers first."""
     of_time = Polynomial(coefficients)(Polynomial((begin, rate)))
     return np.asarray(of_time.deriv(2).coef, dtype=float)
@@ -154,15 +310,27 @@ class StandingFoot:
         pose: On its contact plane.
         height: Of the sole frame above the contact plane, [m].
         placement: Position ([m], shape (3,)) and rotation (shape (3, 3)) of the sole frame.
+        landing: x, y, yaw and slopes of the contact plane, as in a ``DcmPreview``.
     """
 
     pose: FootPose
     height: float = 0.0
     placement: tuple[NDArray, NDArray] = field(init=False, repr=False)
+    landing: tuple[float, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.placement = self.pose.placement(self.height)
-        self._reference = FootReference(*self.placement, np.zeros(6), np.zeros(6), in_contact=True)
+        pose = self.pose
+        self.placement = pose.placement(self.height)
+        self.landing = pose.x, pose.y, pose.yaw, *pose.plane.slope
+        position, rotation = self.placement
+        self._reference = unchecked(
+            FootReference,
+            position=position,
+            rotation=rotation,
+            twist=np.zeros(6),
+            acceleration=np.zeros(6),
+            in_contact=True,
+        )
 
     def at(self, time: float) -> FootReference:
         """Return the reference, which is constant."""
@@ -179,17 +347,15 @@ class ContactPhase:
         swing_side: The side of the swinging sole.
         left: Where the left sole stands; if it swings, where it will land.
         right: The same of the right sole.
-        turn: By how much the heading changes over the phase, [rad].
         stance_foot: The foot that carried the last single support, or carries this one.
         is_walking: Whether weight is shifted or a foot swings.
     """
 
     start_time: float
-    swing: SwingFoot | None
+    swing: SwingFoot | RetargetedSwing | None
     swing_side: Side | None
     left: StandingFoot
     right: StandingFoot
-    turn: float
     stance_foot: Side
     is_walking: bool
 
@@ -204,7 +370,7 @@ class ContactPhase:
     def heading_at(self, time: float) -> float:
         """Return the mean yaw of the feet, [rad]."""
         heading = 0.5 * (self.left.pose.yaw + self.right.pose.yaw)
-        return heading if self.swing is None else heading - self.turn * (1.0 - self.swing.progress(time))
+        return heading if self.swing is None else heading - 0.5 * self.swing.yaw_ahead(time)
 
     def foot(self, side: Side) -> StandingFoot:
         """Return the placement at which one sole stands or will land."""
@@ -213,7 +379,13 @@ class ContactPhase:
 
 def standing_phase(time: float, feet: dict[Side, StandingFoot], stance_foot: Side, is_walking: bool) -> ContactPhase:
     """Return the double support of ``feet`` that begins at ``time`` [s]."""
-    return ContactPhase(time, None, None, feet[Side.LEFT], feet[Side.RIGHT], 0.0, stance_foot, is_walking)
+    return ContactPhase(time, None, None, feet[Side.LEFT], feet[Side.RIGHT], stance_foot, is_walking)
+
+
+def swinging_phase(swing: SwingFoot | RetargetedSwing, side: Side, landed: dict[Side, StandingFoot]) -> ContactPhase:
+    """Return the single support in which the foot of ``side`` swings; ``landed``: both feet after it."""
+    left, right = landed[Side.LEFT], landed[Side.RIGHT]
+    return ContactPhase(swing.start_time, swing, side, left, right, side.other, is_walking=True)
 
 
 def contact_phases(
@@ -261,9 +433,6 @@ def _swinging_phase(
         config.swing_height,
         config.apex_fraction,
         config.swing_profile,
+        after.pose.yaw - before.pose.yaw,
     )
-    landed = feet | {step.side: after}
-    turn = 0.5 * (after.pose.yaw - before.pose.yaw)
-    return ContactPhase(
-        lift_off, swing, step.side, landed[Side.LEFT], landed[Side.RIGHT], turn, step.side.other, is_walking=True
-    )
+    return swinging_phase(swing, step.side, feet | {step.side: after})

@@ -82,7 +82,15 @@ class PendulumTrajectory:
         self._rate_list = self.rates.tolist()
 
     @classmethod
-    def plan(cls, schedule: GaitSchedule, start: PlanningState, config: PlannerConfig, swings: SwingResponse) -> Self:
+    def plan(
+        cls,
+        schedule: GaitSchedule,
+        start: PlanningState,
+        config: PlannerConfig,
+        swings: SwingResponse,
+        *,
+        is_swinging: bool = False,
+    ) -> Self:
         """Return the trajectory of ``schedule`` that begins with the DCM and CoM of ``start``.
 
         Args:
@@ -90,17 +98,20 @@ class PendulumTrajectory:
             start: DCM and CoM.
             config: CoM height, α.
             swings: Response of the DCM to the swinging legs.
+            is_swinging: The plan starts within the first single support instead of the double support before it.
         """
         zeta = config.natural_frequency
         decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
         ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
-        polynomials, growth = _segments(schedule, start, ends, swings)
+        polynomials, growth = _segments(schedule, start, ends, swings, is_swinging)
         times = schedule.phase_times
         starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])
         durations = np.append(np.diff(starts), 0.0)
         rates = np.full(len(starts), zeta)
         rates[::3] = rates[-1] = 0.0
         matrices = _segment_matrices(polynomials, growth, zeta)
+        if is_swinging:
+            starts, durations, rates, matrices = starts[1:], durations[1:], rates[1:], matrices[1:]
         _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
         return cls(starts, durations, rates, matrices, zeta, config.com_height, start.contact_plane)
 
@@ -149,16 +160,24 @@ class PendulumTrajectory:
 
 
 def _segments(
-    schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse
+    schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse, is_swinging: bool
 ) -> tuple[NDArray, NDArray]:
-    """Return p, lowest power first, shape (m, 4, 2), and E, shape (m, 2), of all segments.
+    r"""Return p, lowest power first, shape (m, 4, 2), and E, shape (m, 2), of all segments.
 
-    Double support, the two pieces of a swing, and so on; then the last double support and the rest.
+    Double support, the two pieces of a swing, and so on; then the last double support and the rest. Where the plan
+    starts within a swing, the ZMP until touch-down :math:`t_d` is the constant one that leads from the start to the DCM
+    planned there, :math:`z = (\xi_0 - d_0 - e^{-\zeta (t_d - t_0)} \xi_d) / (1 - e^{-\zeta (t_d - t_0)})`.
     """
     zeta, supports = swings.rate, schedule.supports
     count = 3 * len(supports) + 2
     polynomials, growth = np.zeros((count, 4, 2)), np.zeros((count, 2))
     landing = np.exp(zeta * (schedule.touch_downs - schedule.boundaries))[:, None] * (ends - supports)
+    if is_swinging:
+        touch_down = supports[0] + landing[0]
+        decay = math.exp(-zeta * (schedule.touch_downs[0] - schedule.start_time))
+        supports = supports.copy()
+        supports[0] = (start.dcm_position - swings.at_lift_off[0] - decay * touch_down) / (1.0 - decay)
+        landing[0] = touch_down - supports[0]
     at_apex, lifting = (
         np.exp(-zeta * before)[:, None] * landing for before in (swings.durations[:, 1], swings.durations.sum(axis=1))
     )
@@ -168,8 +187,11 @@ def _segments(
         polynomials[segments, 0] += supports
         growth[segments] = swings.growth[:, piece] + grown
     lifting = lifting + swings.at_lift_off
+    waits = np.diff(schedule.phase_times)[::2]
+    if is_swinging:
+        waits[0] = 1.0  # of a double support that is past: its segment is dropped
     polynomials[:-1:3] = cubic_coefficients(
-        np.diff(schedule.phase_times)[::2],
+        waits,
         np.vstack((start.dcm_position, supports + landing)),
         np.vstack((start.dcm_velocity, zeta * (landing + swings.push[:, 1]))),
         np.vstack((supports + lifting, schedule.middle)),

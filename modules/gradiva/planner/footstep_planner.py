@@ -82,6 +82,29 @@ class FootstepPlanner:
             side = side.other
         return steps
 
+    def check(self, pose: FootPose, stance: FootPose, side: Side) -> None:
+        """Refuse a landing beside a stance foot that no planned step would have.
+
+        Raises:
+            PlanningError: A distance or the turn is outside its limits; the message names it.
+        """
+        dx, dy, turn = pose.x - stance.x, pose.y - stance.y, pose.yaw - stance.yaw
+        mean, distance = 0.5 * (pose.yaw + stance.yaw), pose.distance(stance)
+        width = side.sign * (math.cos(mean) * dy - math.sin(mean) * dx)
+        for name, value, is_upper in (
+            ("max_feet_distance", distance, True),
+            ("min_feet_distance", distance, False),
+            ("min_step_width", width, False),
+            ("max_step_turn", abs(turn), True),
+        ):
+            limit = getattr(self._config, name)
+            if (value > limit + 1e-9) if is_upper else (value < limit - 1e-9):
+                unit = "rad" if name == "max_step_turn" else "m"
+                raise PlanningError(
+                    f"the {side} foot lands at {value:.3f} {unit}, planner.{name}={limit:.3f} {unit}",
+                    [f"planner.{name}"],
+                )
+
     def first_side(self, path: UnicyclePath) -> Side:
         """Return the foot that leads the first motion to a side or the first turn; the left one if there is none."""
         index = min(2 * int(self._counts[-1]), path.end_index)

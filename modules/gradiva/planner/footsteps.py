@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gradiva.common import NDArray, PlanningError, Side, freeze_arrays
+from gradiva.common import NDArray, PlanningError, Side, freeze_arrays, so3
 from gradiva.contacts.contact_plane import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
@@ -35,6 +35,8 @@ class FootPose:
     @property
     def plane(self) -> ContactPlane:
         """The contact plane."""
+        if self.normal == UP:
+            return ContactPlane(self.z)
         return ContactPlane.through(self.x, self.y, self.z, self.normal)
 
     def on(self, plane: ContactPlane) -> FootPose:
@@ -43,6 +45,8 @@ class FootPose:
 
     def placement(self, height: float = 0.0) -> tuple[NDArray, NDArray]:
         """Return position ([m], shape (3,)) and rotation (3, 3) of the sole, ``height`` [m] above the plane."""
+        if self.normal == UP:
+            return np.array((self.x, self.y, self.z + height)), so3.rotation_z(self.yaw)
         nx, ny, nz = self.normal
         position = np.array((self.x + height * nx, self.y + height * ny, self.z + height * nz))
         return position, self.plane.rotation(self.yaw)

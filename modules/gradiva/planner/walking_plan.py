@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import DcmPreview, NDArray, Side, WalkingReference, unchecked
 from gradiva.planner.contact_phase import ContactPhase
@@ -32,9 +34,6 @@ class WalkingPlan:
     def __post_init__(self) -> None:
         self.start_time = self.phases[0].start_time
         self._starts = [phase.start_time for phase in self.phases]
-        self._start_array = np.array(self._starts)
-        self._swings = np.array([[phase.swing_side is side for side in Side] for phase in self.phases])
-        self._poses = np.array([[_pose(phase, side) for side in Side] for phase in self.phases])
 
     @property
     def footsteps(self) -> tuple[Footstep, ...]:
@@ -74,9 +73,17 @@ class WalkingPlan:
         dcm, rates = self.trajectory.sampled(times)
         growth = np.exp(period * rates[:-1])[:, None]
         zmp = (dcm[1:] - growth * dcm[:-1]) / (1.0 - growth)
-        index = np.maximum(np.searchsorted(self._start_array, times[:-1], side="right") - 1, 0)
-        in_contact, poses = ~self._swings[index], self._poses[index]
+        starts, grounded, landings = self._sampled_phases
+        index = np.maximum(np.searchsorted(starts, times[:-1], side="right") - 1, 0)
+        in_contact, poses = grounded[index], landings[index]
         return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
+
+    @cached_property
+    def _sampled_phases(self) -> tuple[NDArray, npt.NDArray[np.bool_], NDArray]:
+        """Start, feet in contact (left, right) and their landings (x, y, yaw, slopes) of all phases, for previews."""
+        grounded = np.array([[phase.swing_side is not side for side in Side] for phase in self.phases])
+        landings = np.array([(phase.left.landing, phase.right.landing) for phase in self.phases])
+        return np.array(self._starts), grounded, landings
 
     def spliced(self, since: float, time: float, continuation: WalkingPlan) -> WalkingPlan:
         """Return this plan between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``.
@@ -92,8 +99,3 @@ class WalkingPlan:
             (*kept_steps, *continuation.steps),
             continuation.end_time,
         )
-
-
-def _pose(phase: ContactPhase, side: Side) -> NDArray:
-    pose = phase.foot(side).pose
-    return np.array([pose.x, pose.y, pose.yaw, *pose.plane.slope])

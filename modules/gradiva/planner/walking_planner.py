@@ -21,6 +21,7 @@ from gradiva.planner.dcm_trajectory import (
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
 from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.retarget import Retarget, retargeted
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
@@ -99,6 +100,21 @@ class WalkingPlanner:
         swings = SwingResponse.of(contact_phases(steps, schedule, feet, stance_foot, self.config), self.config)
         shift = weight_shift_duration(schedule, start, self.config, swings)
         return plan.spliced(time - _HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
+
+    def retarget(self, plan: WalkingPlan, change: Retarget, time: float) -> WalkingPlan:
+        """Return ``plan`` up to ``time`` [s], and from there on with other footholds: **here a step is replanned**.
+
+        The running swing continues in position, velocity and acceleration to its new landing. DCM and CoM continue, or
+        restart from the positions of ``change``; the DCM reaches the end of the swing as the moved footsteps need it,
+        over a constant ZMP, which the caller may have to compare with the sole. All steps after the given ones keep
+        their relative places and durations. No footsteps are planned.
+
+        Raises:
+            PlanningError: No step is left, a limit of a step is exceeded, or the swing cannot be continued so;
+                ``plan`` stays valid.
+        """
+        continuation = retargeted(plan, change, time, self.config, self._footstep_planner)
+        return plan.spliced(time - _HISTORY, time, continuation)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):

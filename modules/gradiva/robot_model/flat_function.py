@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import casadi as cs
@@ -52,6 +53,7 @@ class FlatFunction:
         self.inputs = _views(self._input, inputs)
         self.outputs = _views(self._output, outputs)
         self._places = _places(outputs)
+        self._starts = {name: place[0].start for name, place in _places(inputs).items()}
         self._function = compiler(cs.Function(name, [source], [result]))
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
@@ -66,6 +68,20 @@ class FlatFunction:
                 inputs[name][...] = value
         except KeyError:
             raise KeyError(f"no input '{name}'{nearest_name(name, inputs)}") from None
+
+    def block(self, names: Sequence[str]) -> Callable[[Sequence[NDArray]], object]:
+        """Return a function that writes inputs which follow each other, as flat arrays in their order, all at once.
+
+        Raises:
+            KeyError: There is no such input.
+        """
+        start = self._starts[names[0]] if names else 0
+        end = start
+        for name in names:
+            assert self._starts[name] == end, f"the input '{name}' does not follow the one before"
+            end += self.inputs[name].size
+        window = self._input[start:end]
+        return partial(np.concatenate, out=window) if names else tuple
 
     def __call__(self) -> Mapping[str, NDArray]:
         """Evaluate; the returned views are overwritten by the next call."""

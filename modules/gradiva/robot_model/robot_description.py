@@ -20,14 +20,14 @@ class Environment(StrEnum):
 
 
 class MeasuredWrench(StrEnum):
-    """Whose wrench a force-torque sensor tells, where it lies between a link and its child."""
+    """Direction of the wrench of a force-torque sensor that lies between a link and its child."""
 
     CHILD_ON_PARENT = "child_on_parent"
     PARENT_ON_CHILD = "parent_on_child"
 
 
 class AngleUnit(StrEnum):
-    """In what a server of inertial sensors tells angles and, per second, angular velocities."""
+    """Unit of angles and, per second, angular velocities of a server of inertial sensors."""
 
     DEGREES = "degrees"
     RADIANS = "radians"
@@ -38,7 +38,7 @@ class ForceTorquePort:
     """A sensor of a ``multipleanalogsensors`` server: force then torque, [N, N·m].
 
     Attributes:
-        name: By which the server tells it.
+        name: In the server's data.
         frame: Of the model; the wrench is about its origin and in its axes.
         wrench: Whose wrench on whom.
         joint: Fixed joint of the model at which it lies: it feels all that hangs below. Empty for a sensor that the
@@ -64,7 +64,7 @@ class InertialPort:
     """A sensor of a ``multipleanalogsensors`` server: gyroscope, accelerometer and attitude.
 
     Attributes:
-        name: By which the server tells it.
+        name: In the server's data.
         frame: Of the model.
     """
 
@@ -111,7 +111,7 @@ class RobotPorts:
         force_torque_servers: All of them.
         inertial_servers: All of them.
         walking_imu: The inertial sensor that walking uses.
-        contact_wrenches: By sensor of ``RobotDescription.force_torque_sensors``, the full name of the port that tells
+        contact_wrenches: By sensor of ``RobotDescription.force_torque_sensors``, the full name of the port of
             its ground wrench (Vector of 6, about the origin and in the axes of the sensor's frame).
         floating_base: Port of the true motion of the base, below the prefix; only in simulation.
         external_wrench: Port that takes pushes, below the prefix; only in simulation.
@@ -220,7 +220,7 @@ class ForceTorqueSensor:
     Attributes:
         name: Of the sensor.
         foot: Which foot it belongs to.
-        frame: Of the model; its wrench is told about the origin and in the axes of this frame.
+        frame: Of the model; its wrench is about the origin and in the axes of this frame.
     """
 
     name: str
@@ -287,7 +287,7 @@ class RobotDescription:
         model_file: The URDF, found by ``gradiva.setup``.
         ports: On the YARP network; None for a robot that is only simulated in process.
         position_limits: Lower and upper position of joints whose limits are narrower than the URDF's, as the boards of
-            a robot tell them, [rad].
+            a robot report them, [rad].
         balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
             see ``inertia.py``; else such a model is refused.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
@@ -326,7 +326,11 @@ class RobotDescription:
             if lower > upper:
                 raise ConfigError(f"position_limits: {joint} may move from {lower} to {upper} rad, which is nowhere")
         if self.ports is not None:
-            self.ports.check(self.joints, (sensor.name for sensor in self.force_torque_sensors))
+            wired = {*self.actuated_joints, *self.measured_joints}
+            self.ports.check(
+                [joint for joint in self.joints if joint in wired],
+                (sensor.name for sensor in self.force_torque_sensors),
+            )
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -357,6 +361,11 @@ class RobotDescription:
     def measured_joints(self) -> tuple[str, ...]:
         """Names of the joints that have encoders, in the order of a measurement, (m,)."""
         return tuple(self.joints[index] for index in self.measured)
+
+    @property
+    def selection(self) -> slice | list[int]:
+        """Index that takes the actuated joints out of an array of all; where all are, it copies nothing."""
+        return list(self.actuated) if self.passive else slice(None)
 
     @property
     def actuation(self) -> NDArray:

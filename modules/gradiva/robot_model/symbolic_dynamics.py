@@ -166,7 +166,7 @@ class SymbolicDynamics:
         Args:
             model: The robot.
             gravity: [m/s²].
-            floating: False puts the base at rest at the origin: all is then told relative to the base.
+            floating: False puts the base at rest at the origin: all is then relative to the base.
         """
         self.model = model
         self.mass = model.mass

@@ -1,6 +1,7 @@
 """The tick of a walk: layers, state machine, safety."""
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
     PlanReply,
@@ -30,6 +31,7 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
+    "StepAdaptation",
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",

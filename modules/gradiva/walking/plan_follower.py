@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
-from gradiva.common import FootReference, PlanarPose, PlanningError, Side, SoleRectangle, WalkingReference, so3
+from gradiva.common import (
+    FootReference,
+    PlanarPose,
+    PlanningError,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+    so3,
+)
 from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
     Command,
@@ -18,6 +29,7 @@ from gradiva.planner import (
     PlannerConfig,
     PlanningState,
     Polyline,
+    Retarget,
     StopCommand,
     VelocityCommand,
     WalkingPlan,
@@ -59,6 +71,20 @@ class _Asked:
     attempt: int = 1
 
 
+class StepAdaptation(Protocol):
+    """Decides in each tick whether the next footholds have to move: here reactive stepping or an MPC is plugged in."""
+
+    def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
+        """Return the change of the plan, or None, as nearly always.
+
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan at the same time.
+            plan: The present one, with its steps and their times.
+        """
+        ...
+
+
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
@@ -68,12 +94,18 @@ class PlanFollower:
 
     Attributes:
         plan: The present one; None before the robot stands.
+        adaptation: Moves the next footholds from tick to tick; None: they stay as planned.
         late_plans: Number of plans that came too late.
         defect: Unexpected error of the planner, until it is cleared; empty where there is none.
         refusal: Reason why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
 
-    def __init__(self, planner: WalkingPlanner, replan_margin: float, service: PlanningService | None = None) -> None:
+    def __init__(
+        self,
+        planner: WalkingPlanner,
+        replan_margin: float,
+        service: PlanningService | None = None,
+    ) -> None:
         """Take the planner.
 
         Args:
@@ -82,6 +114,7 @@ class PlanFollower:
             service: Makes all other plans; by default at once.
         """
         self._planner = planner
+        self.adaptation: StepAdaptation | None = None
         self._service = service or SynchronousPlanning(planner)
         self._replan_margin = replan_margin
         self._command: Command | None = None
@@ -92,7 +125,7 @@ class PlanFollower:
         self._number = 0
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
-        self._refusal_is_news = False
+        self._refusal_is_news = self._has_left_way = False
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
         self.late_plans = 0
@@ -129,6 +162,32 @@ class PlanFollower:
             self._ask(_Purpose.CLOSING, StopCommand(), time, PlanarPose())
         else:
             self.cancel()
+
+    def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
+        """Return the reference at ``time`` [s], after step adaptation had its say; a change that is refused is none."""
+        if self.adaptation is None or not reference.is_walking:
+            return reference
+        change = self.adaptation.retarget(state, reference, self.present_plan)
+        if change is None:
+            return reference
+        with suppress(PlanningError):
+            self.retarget(change, time)
+        return self.present_plan.at(time)
+
+    def retarget(self, change: Retarget, time: float) -> None:
+        """Move the running swing and the next footholds from ``time`` [s] on.
+
+        A plan that is being made continues one that is gone: it is asked for again. The way to a goal or along a path
+        is corrected afterwards.
+
+        Raises:
+            PlanningError: The footholds or times are impossible; the present plan stays.
+        """
+        self.plan = self._planner.retarget(self.present_plan, change, time)
+        self._has_left_way = True
+        asked = self._asked if self._coming is None else self._coming[1]
+        if asked is not None:
+            self._submit(replace(asked, request=self._request(asked.request.command, time, asked.attempt), time=time))
 
     def cancel(self) -> None:
         """Drop the requested plan."""
@@ -195,7 +254,7 @@ class PlanFollower:
         if self._route is not None:
             self._route.follow(self.present_plan, time, plan_origin)
         missed = self._planned_origin.inverse() @ plan_origin
-        is_off = max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
+        is_off = self._has_left_way or max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
         is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.present_plan.end_time - _LAST_CORRECTION
         if is_off and is_due:
             self._planned_time = time
@@ -278,6 +337,7 @@ class PlanFollower:
                 _Route(asked.command, self._planner.config) if isinstance(asked.command, PathCommand) else None
             )
             self._planned_origin, self._planned_time = asked.origin, asked.time
+            self._has_left_way = False
 
     def _give_up(self, asked: _Asked, because: str) -> None:
         self._asked = None

@@ -22,11 +22,11 @@ from gradiva.common import (
     WalkingReference,
     altered,
 )
-from gradiva.planner import Command, WalkingPlan
+from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
-from gradiva.walking.plan_follower import PlanFollower, planned_polygon
+from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
@@ -121,6 +121,20 @@ class WalkingController:
         self._follower.follow(command, self._time, self._plan_origin)
         self._done_reason = _DONE
         self._machine.to(WalkingState.WALKING, f"walking {command}")
+
+    def retarget(self, change: Retarget) -> None:
+        """Move the running swing and the next footholds, in place and time.
+
+        Raises:
+            StateError: The robot does not walk.
+            PlanningError: The footholds or times are impossible; the present plan goes on.
+        """
+        self._machine.require("retarget a step")
+        self._follower.retarget(change, self._time)
+
+    def adapt_steps(self, adaptation: StepAdaptation | None) -> None:
+        """Let ``adaptation`` move the next footholds from the next tick on; None: they stay as planned."""
+        self._follower.adaptation = adaptation
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -256,6 +270,7 @@ class WalkingController:
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference)
         self._plan_origin = state.plan_origin
+        reference = self._follower.adapted(state, reference, time)
         self._lap("estimation")
         self._obey(layers.safety.check(measurement, last, state, reference, time))
         if not self._machine.is_balancing:

@@ -18,6 +18,7 @@ from gradiva.simplified_model import (
     BalanceConfig,
     BalanceLayer,
     DcmControllerConfig,
+    DcmLaw,
     GainScheduleConfig,
     ZmpComControllerConfig,
     balance_law,
@@ -81,6 +82,7 @@ class WalkingLayers:
         config: WalkingConfig,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
+        dcm_law: DcmLaw | BalanceLayer | None = None,
     ) -> None:
         """Build everything.
 
@@ -89,11 +91,13 @@ class WalkingLayers:
             config: Of the layers.
             compiler: How the functions of layer 3 and of the estimator become fast.
             tasks: Of layer 3, beside those of walking and those that the configuration names.
+            dcm_law: Of layer 2, or a whole layer 2, in place of the configured one.
 
         Raises:
             ModelError: The model does not fit the description, or the start posture cannot be reached.
-            ConfigError: The parts of the configuration contradict each other.
+            ConfigError: The parts of the configuration contradict each other, or a joint has no motor or no encoder.
         """
+        _check_actuation(robot)
         self._model = model = IdynTreeModel(robot)
         self._tasks = [*own_tasks(config.tasks), *tasks]
         inverse_kinematics = InverseKinematics(
@@ -112,7 +116,7 @@ class WalkingLayers:
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control: BalanceLayer = balance_layer(config.balance, robot)
+        self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
         self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
         self.swing_momentum = SwingMomentum(
@@ -190,6 +194,17 @@ class WalkingLayers:
                 model, config.compliant_torque_control, rate, posture, compiler, self._tasks
             )
         return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks)
+
+
+def _check_actuation(robot: RobotDescription) -> None:
+    """Refuse passive and unmeasured joints: layer 3 knows them, estimation and safety expect all joints."""
+    for kind, joints in (("motor", robot.actuated_joints), ("encoder", robot.measured_joints)):
+        without = [joint for joint in robot.joints if joint not in joints]
+        if without:
+            raise ConfigError(
+                f"{robot.name}: joint '{without[0]}' has no {kind}; estimation and safety need one at each joint: "
+                "leave it out of joint_groups, which locks it at zero"
+            )
 
 
 def check_planned_legs(planned: LegMomentumConfig, legs: SwingMomentum) -> None:

@@ -24,6 +24,7 @@ _ALLOWED = {
     "prepare": (_S.CONFIGURED, _S.PREPARED, _S.STOPPED, _S.FAULT),
     "start": (_S.PREPARED, _S.PAUSED),
     "set a goal": (_S.WALKING, _S.PAUSED),
+    "retarget a step": (_S.WALKING,),
     "pause": (_S.WALKING,),
     "stop": (_S.PREPARED, _S.WALKING, _S.PAUSED),
 }

@@ -61,7 +61,7 @@ class LinearMomentumConfig:
     """Of the linear momentum, by its second derivative; its integral is the position of the centre of mass.
 
     Attributes:
-        weight: Of each (N/s)² that is missing, [-].
+        weight: Of each (N/s)² of the residual, [-].
         damping: k_d, of the acceleration of the centre of mass, [1/s].
         stiffness: k_p, of its velocity, [1/s²].
         integral: k_i, of its position, [1/s³].
@@ -91,14 +91,14 @@ class AngularMomentumConfig:
     and torso swing against the legs, and turn a little farther with each step.
 
     Attributes:
-        weight: Of each (N·m/s)² that is missing about the horizontal axes, [-].
+        weight: Of each (N·m/s)² of the residual about the horizontal axes, [-].
         vertical_weight: The same about the vertical, where it takes no part in the balance, [-].
         damping: k_d, of its first derivative, [1/s].
         stiffness: k_p, of itself, [1/s²].
         legs_fraction: Part of the legs' planned angular momentum about the horizontal axes that stays, [-]; arms
             and trunk swing against the rest, and about the vertical against all of it.
-        pelvis_recovery: Share of the pelvis' tilt by which the body may come upright in a second, [1/s].
-        recovery: Share of what a joint is away from its posture by which it may come back in a second, by joint group,
+        pelvis_recovery: Fraction of the pelvis' tilt by which the body may come upright in a second, [1/s].
+        recovery: Fraction of a joint's posture error by which it may return in a second, by joint group,
             [1/s].
     """
 
@@ -122,7 +122,7 @@ class StandingFootConfig:
     """Of a foot that stands.
 
     Attributes:
-        attitude_weight: Of each (rad/s²)² that is missing to its orientation, on ground of the reference damping and
+        attitude_weight: Of each (rad/s²)² of the residual of its orientation, on ground of the reference damping and
             stiffness, [-]: a sole turns as its moment changes, so it goes with the root of the weights of wrench rates,
             and tilts the less, the stiffer the ground.
         reference_stiffness: [N/m³].
@@ -152,7 +152,7 @@ class WrenchRateConfig:
 
     Attributes:
         bandwidth: k_f, [1/s].
-        force_weight: Of each (N/s)² that is missing, [-].
+        force_weight: Of each (N/s)² of the residual, [-].
         moment_weight: Of each (N·m/s)², [-].
     """
 
@@ -403,7 +403,7 @@ def compliant_problem(
 
 _WRENCH = {
     side: tuple(
-        f"{side}_{name}" for name in ("measured_wrench", "wrench_age", "wrench_share", "last_regressor", "last_wrench")
+        f"{side}_{name}" for name in ("measured_wrench", "wrench_age", "wrench_gain", "last_regressor", "last_wrench")
     )
     for side in Side
 }
@@ -465,8 +465,8 @@ class CompliantTorqueController(TorqueController):
         measured, last = state.foot_wrench(side), self._wrenches.get(side)
         if last is None:  # the foot did not stand: nothing is known of a change, and no last wrench counts
             return dict(zip(_WRENCH[side], (measured, 0.0, 1.0, 0.0, 0.0), strict=True))
-        share = low_pass_gain(self._wrench_time_constant, period)
-        known = measured, self._wrench_age / period, share, self._regressors[side], last
+        gain = low_pass_gain(self._wrench_time_constant, period)
+        known = measured, self._wrench_age / period, gain, self._regressors[side], last
         return dict(zip(_WRENCH[side], known, strict=True))
 
 

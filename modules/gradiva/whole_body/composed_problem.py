@@ -23,6 +23,7 @@ force. So violations count in units of the gradient, :math:`w v`, as the residua
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -374,12 +375,19 @@ class ComposedProblem:
         """
         self._name = name
         problem, guess = composer.outputs(), guessed_optimum(composer, parameters)
-        self._function = FlatFunction(
-            f"{name.replace(' ', '_')}_{robot}", parameters.symbols, _shared({**problem, **guess, **outputs}), compiler
-        )
-        self._function.set(**parameters.constants)
         self._unset = {key: symbol for key, symbol in parameters.symbols.items() if key not in parameters.constants}
-        del self._unset["active_limits"]
+        guessed = {"active_limits": self._unset.pop("active_limits")}
+        self._arrays = [key for key, symbol in self._unset.items() if symbol.numel() > 1]
+        self._numbers = [key for key, symbol in self._unset.items() if symbol.numel() == 1]
+        inputs = {key: parameters.symbols[key] for key in (*self._arrays, *self._numbers, *parameters.constants)}
+        self._function = FlatFunction(
+            f"{name.replace(' ', '_')}_{robot}",
+            {**inputs, **guessed},
+            _shared({**problem, **guess, **outputs}),
+            compiler,
+        )
+        self._write_arrays = self._function.block(self._arrays)
+        self._function.set(**parameters.constants)
         self._composer = composer
         self._groups, self._relaxed_slack_weights = composer.groups, composer.relaxed_slack_weights()
         results = self._function.outputs
@@ -404,7 +412,7 @@ class ComposedProblem:
         """Compute the problem's numbers and ``outputs``, and solve nothing; see `solve`."""
         if self._unset:
             self._note(values)
-        self._function.set(**values)
+        self._write(values)
         self._function()
 
     def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:
@@ -431,6 +439,17 @@ class ComposedProblem:
         """
         excess = np.maximum(self.quadratic_program.excess(self.solution), 0.0)
         return {group.name: float(excess[group.span].max()) for group in self._groups}
+
+    def _write(self, values: Mapping[str, npt.ArrayLike]) -> None:
+        """Write the inputs of a tick: all arrays at once, half of the time of one by one."""
+        if len(values) == len(self._arrays) + len(self._numbers):
+            with suppress(KeyError, AttributeError, ValueError):  # unknown names, numbers for arrays: named by `set`
+                self._write_arrays([values[name].ravel() for name in self._arrays])  # type: ignore[union-attr]
+                inputs = self._function.inputs
+                for name in self._numbers:
+                    inputs[name][...] = values[name]
+                return
+        self._function.set(**values)
 
     def _note(self, names: Iterable[str]) -> None:
         """Note which parameters have a value from now on: those not named in a later tick keep it."""

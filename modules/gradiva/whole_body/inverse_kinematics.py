@@ -114,6 +114,7 @@ class InverseKinematics:
         problem: Composed of the tasks; joints come first among its variables.
         lower_limits: Joint positions, margin included, [rad], shape (n,).
         upper_limits: The same.
+        actuated: Selection of the joints that commands are for.
     """
 
     def __init__(
@@ -157,6 +158,8 @@ class InverseKinematics:
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, ComTask))]
         _bound_velocities(composer, body, self.lower_limits, self.upper_limits, model.velocity_limits())
         self._reference = body.reference
+        self._feet = tuple(body.reference.feet[side] for side in (Side.LEFT, Side.RIGHT))
+        self.actuated = model.description.selection
         self.problem = ComposedProblem(
             "inverse kinematics",
             model.description.name,
@@ -181,7 +184,9 @@ class InverseKinematics:
         Raises:
             NoSolutionFound: Feet, CoM and limits contradict each other; it names what was the hardest to meet.
         """
-        solution = self.problem.solve(self._values(state, reference) | {"period": period}, relaxed)
+        values = self._values(state, reference)
+        values["period"] = period
+        solution = self.problem.solve(values, relaxed)
         return np.concatenate((solution[self._joints :], solution[: self._joints]))
 
     def task_error(self, state: RobotPosture, reference: WholeBodyReference) -> NDArray:
@@ -194,8 +199,9 @@ class InverseKinematics:
 
     def _values(self, state: RobotPosture, reference: WholeBodyReference) -> Values:
         values = self._reference.values(reference)
-        values.update(self._reference.feet[Side.LEFT].planned(reference.left_foot))
-        values.update(self._reference.feet[Side.RIGHT].planned(reference.right_foot))
+        left, right = self._feet
+        values.update(left.planned(reference.left_foot))
+        values.update(right.planned(reference.right_foot))
         values["base_position"] = state.base_position
         values["base_rotation"] = state.base_rotation
         values["joint_positions"] = state.joint_positions

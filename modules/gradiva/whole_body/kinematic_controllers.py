@@ -17,7 +17,7 @@ from typing import Protocol
 import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, ControlMode, JointCommand, LowPass, NDArray, RobotPosture, RobotState
+from gradiva.common import ConfigError, ControlMode, JointCommand, LowPass, NDArray, RobotPosture, RobotState, sealed
 from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, interpreted
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
@@ -25,7 +25,7 @@ from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 @dataclass(frozen=True, slots=True)
 class ServoFeedforwardConfig:
-    """How much of each share is fed forward; 0 leaves it to the servo.
+    """Fractions of the torques that are fed forward; 0 leaves them to the servo.
 
     Attributes:
         gravity_and_contact: Of the static torques, [-].
@@ -56,9 +56,13 @@ class ServoFeedforward:
 
     def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
         self._config = config
-        self._stiffness = model.description.per_joint("stiffness")
-        self._damping_ratio = model.description.per_joint("damping") / self._stiffness
-        self._function = _torque_function(SymbolicDynamics(model), compiler)
+        description = model.description
+        self._actuated = description.selection
+        self._stiffness = description.per_joint("stiffness")[self._actuated]
+        self._damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
+        self._function = function = _torque_function(SymbolicDynamics(model), compiler)
+        self._write = function.block([name for name in function.inputs if name != "static_fraction"])
+        self._fraction = function.inputs["static_fraction"]
         self.acceleration_time_constant = config.acceleration_time_constant
 
     def offset(
@@ -78,11 +82,18 @@ class ServoFeedforward:
             left_foot_wrench: Ground on foot, about the sole origin, world axes, [N, N·m], shape (6,).
             right_foot_wrench: The same.
         """
-        share = self._config
+        config = self._config
         torques = self.torques(
-            state, share.acceleration * acceleration, left_foot_wrench, right_foot_wrench, share.gravity_and_contact
-        )
-        return torques / self._stiffness + share.velocity * self._damping_ratio * velocity[6:]
+            state,
+            acceleration if config.acceleration == 1.0 else config.acceleration * acceleration,
+            left_foot_wrench,
+            right_foot_wrench,
+            config.gravity_and_contact,
+        )[self._actuated]
+        offset: NDArray = torques / self._stiffness
+        if config.velocity > 0.0:
+            offset += config.velocity * self._damping_ratio * velocity[6:][self._actuated]
+        return offset
 
     def torques(
         self,
@@ -90,28 +101,26 @@ class ServoFeedforward:
         acceleration: NDArray,
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
-        static_share: float = 1.0,
+        static_fraction: float = 1.0,
     ) -> NDArray:
-        """Return a share of the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,)."""
-        self._function.set(
-            base_rotation=state.base_rotation,
-            joint_positions=state.joint_positions,
-            acceleration=acceleration,
-            left_foot_wrench=left_foot_wrench,
-            right_foot_wrench=right_foot_wrench,
-            static_share=static_share,
-        )
-        return self._function()["torques"].copy()
+        """Return a fraction of the joint torques at rest under the wrenches plus the inertial ones, [N·m], shape (n,).
+
+        The array is that of all calls: the next one overwrites it.
+        """
+        base_rotation, joint_positions = state.base_rotation.ravel(), state.joint_positions
+        self._write((base_rotation, joint_positions, acceleration, left_foot_wrench, right_foot_wrench))
+        self._fraction[0] = static_fraction
+        return self._function()["torques"]
 
 
 def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunction:
     description = dynamics.model.description
     acceleration = cs.SX.sym("acceleration", 6 + dynamics.joints)
     wrenches = {side: cs.SX.sym(f"{side}_foot_wrench", 6) for side in ("left", "right")}
-    static_share = cs.SX.sym("static_share")
+    static_fraction = cs.SX.sym("static_fraction")
     left, right = dynamics.frame(description.left_foot_frame), dynamics.frame(description.right_foot_frame)
     contact = left.jacobian.T @ wrenches["left"] + right.jacobian.T @ wrenches["right"]
-    forces = dynamics.mass_matrix @ acceleration + static_share * (dynamics.bias_forces - contact)
+    forces = dynamics.mass_matrix @ acceleration + static_fraction * (dynamics.bias_forces - contact)
     at_rest = cs.substitute(
         forces[6:],
         cs.vertcat(dynamics.base_twist, dynamics.joint_velocities),
@@ -125,7 +134,7 @@ def _torque_function(dynamics: SymbolicDynamics, compiler: Compiler) -> FlatFunc
             "acceleration": acceleration,
             "left_foot_wrench": wrenches["left"],
             "right_foot_wrench": wrenches["right"],
-            "static_share": static_share,
+            "static_fraction": static_fraction,
         },
         outputs={"torques": at_rest},
         compiler=compiler,
@@ -137,7 +146,7 @@ class WholeBodyController(Protocol):
 
     @property
     def desired_posture(self) -> RobotPosture:
-        """Where the robot was told to be at the end of the last tick."""
+        """Commanded posture at the end of the last tick."""
         ...
 
     @property
@@ -151,7 +160,7 @@ class WholeBodyController(Protocol):
         ...
 
     def reset(self, posture: RobotPosture) -> None:
-        """Begin again, at rest, from where the robot is told to be now."""
+        """Begin again, at rest, from the posture that is commanded now."""
         ...
 
     def command(
@@ -161,7 +170,7 @@ class WholeBodyController(Protocol):
 
         Args:
             state: Estimated.
-            reference: What the body should do.
+            reference: Of the body.
             period: [s].
             relaxed: Where the references contradict each other or the limits, come as near as possible.
 
@@ -208,7 +217,8 @@ class PositionController:
             reference.left_foot_wrench,
             reference.right_foot_wrench,
         )
-        return JointCommand(ControlMode.POSITION, self.desired_posture.joint_positions + offset)
+        positions = self.desired_posture.joint_positions[self._inverse_kinematics.actuated] + offset
+        return JointCommand(ControlMode.POSITION, sealed(positions))
 
 
 class VelocityController:
@@ -237,4 +247,4 @@ class VelocityController:
         velocity = self._inverse_kinematics.solve(measured, reference, period, relaxed)
         self.desired_posture = integrate(measured, velocity, period)
         self.desired_velocity = velocity
-        return JointCommand(ControlMode.VELOCITY, velocity[6:])
+        return JointCommand(ControlMode.VELOCITY, velocity[6:][self._inverse_kinematics.actuated])

@@ -119,7 +119,7 @@ class WrenchConeConfig:
         weight: Of each N² and (N·m)² of violation, when soft, [-].
         friction: Coefficient of each direction of the pyramid, [-].
         torsional_friction: Moment about the vertical over the normal force, [m].
-        sole_share: Of the sole, about its middle, that the centre of pressure may use, [-].
+        sole_fraction: Of the sole, about its middle, that the centre of pressure may use, [-].
         minimum_force: Normal force that a loaded foot keeps, [N].
     """
 
@@ -127,15 +127,15 @@ class WrenchConeConfig:
     weight: float
     friction: float
     torsional_friction: float
-    sole_share: float
+    sole_fraction: float
     minimum_force: float
 
     def __post_init__(self) -> None:
         for name in ("weight", "friction", "torsional_friction"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        if not 0.0 < self.sole_share <= 1.0:
-            raise ConfigError(f"sole_share={self.sole_share}, must be in (0, 1]")
+        if not 0.0 < self.sole_fraction <= 1.0:
+            raise ConfigError(f"sole_fraction={self.sole_fraction}, must be in (0, 1]")
         if self.minimum_force < 0.0:
             raise ConfigError(f"minimum_force={self.minimum_force}, must not be negative: the ground does not pull")
 
@@ -144,7 +144,7 @@ def cone_numbers(config: WrenchConeConfig, sole: SoleRectangle, side: Side) -> N
     """Return μ, μ_t, x₋, x₊, y₋, y₊, z and the least f_z of one foot, shape (8,)."""
     corners = sole.corners(side)
     low, high = corners.min(axis=0), corners.max(axis=0)
-    margin = 0.5 * (1.0 - config.sole_share) * (high - low)
+    margin = 0.5 * (1.0 - config.sole_fraction) * (high - low)
     (x0, y0), (x1, y1) = low + margin, high - margin
     return np.array([config.friction, config.torsional_friction, x0, x1, y0, y1, sole.z, config.minimum_force])
 

@@ -22,12 +22,12 @@ _NAMES = {
 
 @dataclass
 class ContactSymbols:
-    """What one foot feels; see ``FootContact``.
+    """Symbols of the contact of one foot; see ``FootContact``.
 
     Attributes:
         measured_wrench: About the sole origin, world axes, (6, 1).
         wrench_age: How long ago it was measured, in periods, [-].
-        wrench_share: What of it counts against the last wrench, 1 without a low pass, [-].
+        wrench_gain: Of the low pass from the last wrench to it, 1 without a low pass, [-].
         last_wrench: Of the last period, (6, 1).
         last_regressor: Of the last period, (6, 2).
         rest_position: (3, 1).
@@ -38,7 +38,7 @@ class ContactSymbols:
 
     measured_wrench: cs.SX
     wrench_age: cs.SX
-    wrench_share: cs.SX
+    wrench_gain: cs.SX
     last_wrench: cs.SX
     last_regressor: cs.SX
     rest_position: cs.SX
@@ -52,7 +52,7 @@ class ContactSymbols:
         return cls(
             measured_wrench=parameters.symbol(f"{side}_measured_wrench", 6),
             wrench_age=parameters.symbol(f"{side}_wrench_age"),
-            wrench_share=parameters.symbol(f"{side}_wrench_share"),
+            wrench_gain=parameters.symbol(f"{side}_wrench_gain"),
             last_wrench=parameters.symbol(f"{side}_last_wrench", 6),
             last_regressor=parameters.symbol(f"{side}_last_regressor", 6, 2),
             rest_position=parameters.symbol(f"{side}_rest_position", 3),
@@ -133,14 +133,14 @@ class SoftSole:
         contact = self._contact
         change = (self.regressor - contact.last_regressor) @ cs.vertcat(contact.stiffness, contact.damping)
         predicted, measured = contact.last_wrench + change, contact.measured_wrench + contact.wrench_age * change
-        return predicted + contact.wrench_share * (measured - predicted)
+        return predicted + contact.wrench_gain * (measured - predicted)
 
 
 def contact_values(side: Side, state: RobotState) -> dict[str, npt.ArrayLike]:
     """Return the values of the symbols of one foot but its wrench.
 
     Raises:
-        EstimationError: Nobody estimates the contacts.
+        EstimationError: The contacts are not estimated.
     """
     contact = state.foot_contact(side)
     if contact is None:

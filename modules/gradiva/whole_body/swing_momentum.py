@@ -38,17 +38,17 @@ _NO_SHIFT = sealed(np.zeros(2))
 
 @dataclass(frozen=True, slots=True)
 class SwingMomentumConfig:
-    """How much of the shift is believed.
+    """Scale the shift of the ZMP.
 
     Attributes:
-        share: Of the computed shift, [-]; servos and soles round the planned acceleration off.
+        gain: Of the computed shift, [-]; servos and soles smooth the planned acceleration.
     """
 
-    share: float
+    gain: float
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.share <= 1.5:
-            raise ConfigError(f"share={self.share}, must be in [0, 1.5]")
+        if not 0.0 <= self.gain <= 1.5:
+            raise ConfigError(f"gain={self.gain}, must be in [0, 1.5]")
 
 
 class SwingMomentum:
@@ -65,14 +65,14 @@ class SwingMomentum:
         """Probe the robot.
 
         Args:
-            config: The share.
+            config: The gain.
             model: The robot.
             inverse_kinematics: That moves it.
             posture: Start posture, facing x, the world between its soles.
             torso: Rotation of the torso frame in it, shape (3, 3).
         """
         self._weight = model.mass * GRAVITY
-        self._share = config.share / self._weight
+        self._gain = config.gain / self._weight
         standing = standing_reference(model, posture, torso)
         self._gains: dict[Side, Matrix] = {
             side: np.column_stack(
@@ -120,7 +120,7 @@ class SwingMomentum:
     def _shift(self, gains: Matrix, foot: FootReference, heading: float) -> NDArray:
         axis = (math.cos(heading), math.sin(heading))
         rate_x, rate_y, _ = _in_world(gains, foot.acceleration.tolist()[:3], axis)
-        return sealed(np.array((-self._share * rate_y, self._share * rate_x)))
+        return sealed(np.array((-self._gain * rate_y, self._gain * rate_x)))
 
 
 def _in_world(gains: Matrix, velocity: Vector, axis: tuple[float, float]) -> Vector:

@@ -183,7 +183,7 @@ class PoseTaskConfig:
 
     Attributes:
         priority: How binding.
-        weight: Of each (m/s²)² and (rad/s²)² that is missing, when soft, [-].
+        weight: Of each (m/s²)² and (rad/s²)² of the residual, when soft, [-].
         linear_stiffness: [1/s²].
         linear_damping: [1/s].
         angular_stiffness: [1/s²].
@@ -207,7 +207,7 @@ class OrientationTaskConfig:
 
     Attributes:
         priority: How binding.
-        weight: Of each (rad/s²)² that is missing, when soft, [-].
+        weight: Of each (rad/s²)² of the residual, when soft, [-].
         stiffness: [1/s²].
         damping: [1/s].
     """
@@ -227,7 +227,7 @@ class ComTaskConfig:
 
     Attributes:
         priority: How binding.
-        weight: Of each (m/s²)² that is missing, when soft, [-].
+        weight: Of each (m/s²)² of the residual, when soft, [-].
         stiffness: [1/s²].
         damping: [1/s].
     """
@@ -247,7 +247,7 @@ class AngularMomentumTaskConfig:
 
     Attributes:
         priority: How binding.
-        weight: Of each (N·m)² that is missing to its rate, when soft, [-].
+        weight: Of each (N·m)² of the residual of its rate, when soft, [-].
         damping: [1/s].
     """
 
@@ -281,7 +281,7 @@ class PostureTaskConfig:
 
     Attributes:
         stiffness: By joint group, [1/s²].
-        weights: By joint group, of each (rad/s²)² that is missing, [-].
+        weights: By joint group, of each (rad/s²)² of the residual, [-].
     """
 
     stiffness: dict[str, float]
@@ -588,7 +588,7 @@ def _actuated(body: Body) -> list[int]:
 
 
 def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:
-    r"""Return the rotation that is missing to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
+    r"""Return the rotation from a frame to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
     return symbolic_log(rotation @ body.rotation.T)
 
 
@@ -610,9 +610,9 @@ def pose_law(frame: SymbolicFrame, foot: FootSymbols, linear: Gains, angular: Ga
         linear: Of the position.
         angular: Of the orientation.
     """
-    missing = foot.twist - frame.twist
-    position = linear[0] * (foot.position - frame.position) + linear[1] * missing[:3]
-    orientation = angular[0] * rotation_error(frame, foot.rotation) + angular[1] * missing[3:]
+    error = foot.twist - frame.twist
+    position = linear[0] * (foot.position - frame.position) + linear[1] * error[:3]
+    orientation = angular[0] * rotation_error(frame, foot.rotation) + angular[1] * error[3:]
     return foot.acceleration + cs.vertcat(position, orientation)
 
 

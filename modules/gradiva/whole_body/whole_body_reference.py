@@ -263,6 +263,7 @@ class FootSymbols:
         self._references = references
         self._parameters = parameters
         self._symbols: dict[str, cs.SX] = {}
+        self._names: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> cs.SX:
         """Return the symbol of a part.
@@ -275,7 +276,8 @@ class FootSymbols:
         if name not in self.PARTS:
             raise AttributeError(f"no part '{name}' of a foot's reference{nearest_name(name, self.PARTS)}")
         if name not in self._symbols:
-            self._symbols[name] = self._parameters.symbol(f"{self._side}_foot_{name}", *self.PARTS[name])
+            self._names[name] = symbol = f"{self._side}_foot_{name}"
+            self._symbols[name] = self._parameters.symbol(symbol, *self.PARTS[name])
         return self._symbols[name]
 
     def declare(self) -> None:
@@ -284,10 +286,11 @@ class FootSymbols:
             getattr(self, name)
 
     def planned(self, foot: FootReference) -> Iterable[tuple[str, npt.ArrayLike]]:
-        """Yield the values of the parts that tasks use, as planned."""
-        for name in self._symbols:
-            value = float(foot.in_contact) if name == "is_loaded" else getattr(foot, name)
-            yield f"{self._side}_foot_{name}", value
+        """Return the names and values of the parts that tasks use, as planned."""
+        return [
+            (symbol, float(foot.in_contact) if name == "is_loaded" else getattr(foot, name))
+            for name, symbol in self._names.items()
+        ]
 
 
 _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")

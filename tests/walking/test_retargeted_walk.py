@@ -1,0 +1,171 @@
+"""Walks in which footholds are moved in place and time: by a command, and by step adaptation from tick to tick."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import PlanarPose, PlanningError, StateError
+from gradiva.planner import Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.setup import load_setup
+from gradiva.walking import PlanReply, WalkingState
+from gradiva.walking.plan_follower import PlanFollower
+from gradiva.walking.planning_service import SynchronousPlanning
+from tests.walking.walked import figures_of
+
+
+def elsewhere(step, forward=0.03, outward=0.02, delay=0.1):
+    pose = step.footstep.pose
+    x, y = pose.point(forward, step.footstep.side.sign * outward)
+    return Foothold(replace(pose, x=x, y=y), step.touch_down + delay)
+
+
+def running_step(plan, time):
+    return next(step for step in plan.steps if step.touch_down > time)
+
+
+def relative(stance_position, stance_rotation, position):
+    return (stance_rotation.T @ (position - stance_position))[:2]
+
+
+class MovesOneStep:
+    """Step adaptation that moves one step twice, early in its swing."""
+
+    def __init__(self):
+        self.moved = []
+
+    def retarget(self, state, reference, plan):
+        step = running_step(plan, reference.time) if reference.time < plan.end_time - 3.0 else None
+        if step is None or reference.is_double_support or len(self.moved) == 2:
+            return None
+        if reference.time < step.lift_off + (0.1 if not self.moved else 0.2):
+            return None
+        self.moved.append((reference.time, elsewhere(step, 0.015, 0.01, 0.05)))
+        return Retarget((self.moved[-1][1],))
+
+
+def walk_until_landed(walk, foothold, side):
+    """Walk until shortly after the landing; return the foot relative to the other one, as planned and as it is."""
+    assert walk.run_until(lambda: walk.time > foothold.touch_down + 0.1, 2.0)
+    reference = walk.log.reference
+    stance, foot = reference.foot(side.other), reference.foot(side)
+    assert foot.in_contact
+    np.testing.assert_allclose(foot.position[:2], (foothold.pose.x, foothold.pose.y), atol=1e-9)
+    truth = walk.robot.truth()
+    other = getattr(truth, f"{side.other}_foot_position"), getattr(truth, f"{side.other}_foot_rotation")
+    return relative(stance.position, stance.rotation, foot.position), relative(
+        *other, getattr(truth, f"{side}_foot_position")
+    )
+
+
+@pytest.mark.walk
+def test_a_moved_and_delayed_foothold_is_reached_within_millimetres(ready):
+    walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.15, duration=5.0))
+    assert walk.run_until(lambda: walk.log is not None and _swings(walk, 2), 5.0)
+    step = running_step(walk.controller.plan, walk.time)
+    foothold = elsewhere(step)
+    walk.controller.retarget(Retarget((foothold,)))
+    assert walk.controller.plan.steps[-1].touch_down > step.touch_down + 0.1
+    planned, true = walk_until_landed(walk, foothold, step.footstep.side)
+    assert np.linalg.norm(planned - true) < 0.004
+
+    adaptation = MovesOneStep()
+    walk.controller.adapt_steps(adaptation)
+    assert walk.run_until(lambda: len(adaptation.moved) == 2, 3.0)
+    step = running_step(walk.controller.plan, walk.time)
+    planned, true = walk_until_landed(walk, adaptation.moved[-1][1], step.footstep.side)
+    assert np.linalg.norm(planned - true) < 0.004
+
+    assert walk.run_until(lambda: walk.controller.state is WalkingState.PAUSED, 10.0)
+    figures = figures_of(walk)
+    assert figures["dcm_error_m"]["max"] < 0.03
+    assert figures["max_tilt_rad"] < np.radians(5.0)
+    assert walk.controller.safety_events == ()
+    with pytest.raises(StateError, match="cannot retarget a step while paused"):
+        walk.controller.retarget(Retarget((Foothold(),)))
+
+
+def _swings(walk, count):
+    """Whether the robot is a fifth into the single support of step ``count``."""
+    step = walk.controller.plan.steps[count]
+    return walk.time > step.lift_off + 0.2 * (step.touch_down - step.lift_off)
+
+
+@pytest.fixture
+def planner():
+    return WalkingPlanner(load_setup("icub_v2_7").walking.planner)
+
+
+class SlowPlanning(SynchronousPlanning):
+    """Answers only when it is told to."""
+
+    lead, timeout = 0.1, 5.0
+
+    def submit(self, request):
+        self.requests = [*getattr(self, "requests", []), request]
+
+    def answer(self, planner):
+        request = self.requests[-1]
+        self._reply = PlanReply(request.number, planner.replan(request.plan, request.command, request.time))
+
+
+def walking(planner, service=None, command=None):
+
+    follower = PlanFollower(planner, 2.0, None)
+    follower.stand(0.0)
+    follower.follow(command or VelocityCommand(0.15, duration=6.0), 0.0, PlanarPose())
+    if service is not None:
+        follower._service = service
+    return follower, PlanarPose()
+
+
+def test_a_plan_that_was_asked_for_before_a_retarget_is_asked_for_again(planner):
+    service = SlowPlanning(planner)
+    follower, origin = walking(planner, service)
+    step = follower.plan.steps[1]
+    time = step.lift_off + 0.1
+    follower.follow(VelocityCommand(0.1, duration=4.0), time, origin)
+    follower.retarget(Retarget((elsewhere(step),)), time + 0.05)
+    first, second = service.requests
+    assert second.number > first.number
+    assert second.plan is follower.plan
+    assert second.command == first.command
+    service.answer(planner)
+    follower.update(time + 0.06, origin)
+    assert [s.touch_down for s in follower.plan.steps][1] == pytest.approx(step.touch_down + 0.1)
+    follower.close_feet(time + 0.07)
+    assert isinstance(service.requests[-1].command, StopCommand)
+
+
+def test_the_way_to_a_goal_is_corrected_after_a_retarget(planner):
+    follower, origin = walking(planner, command=GoalCommand(1.5, 0.0))
+    step = follower.plan.steps[2]
+    time = step.lift_off + 0.1
+    follower.update(time, origin)
+    follower.retarget(Retarget((elsewhere(step, 0.0, 0.04, 0.0),)), time)
+    moved = follower.plan.steps[-1].footstep.pose
+    for tick in np.arange(time, time + 3.0, 0.01):
+        follower.update(tick, origin)
+    last = [step.footstep.pose for step in follower.plan.steps[-2:]]
+    assert np.mean([pose.y for pose in last]) == pytest.approx(0.0, abs=0.005)
+    assert abs(moved.y - last[-1].y) > 0.02
+
+
+def test_an_impossible_retarget_leaves_the_plan_alone_and_adaptation_goes_on(planner):
+    follower, _ = walking(planner)
+    step = follower.plan.steps[1]
+    time = step.lift_off + 0.1
+    plan, reference = follower.plan, follower.plan.at(time)
+    with pytest.raises(PlanningError, match="max_feet_distance"):
+        follower.retarget(Retarget((elsewhere(step, 1.0),)), time)
+    assert follower.plan is plan
+
+    class Absurd:
+        def retarget(self, state, reference, plan):
+            return Retarget((elsewhere(step, 1.0),))
+
+    follower.adaptation = Absurd()
+    now = follower.adapted(None, reference, time)
+    np.testing.assert_array_equal(now.dcm.position, reference.dcm.position)
+    assert follower.plan is plan
