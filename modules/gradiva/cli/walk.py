@@ -104,7 +104,7 @@ Json = Annotated[str | None, _result("--json", text="Write the result as JSON; -
 
 
 class WalkCommand(TyperCommand):
-    """``gradiva walk``; its help lists the laws of layer 2 and the installed grounds, which takes a moment to import."""
+    """``gradiva walk``; its help lists the laws of layer 2 and the grounds, which takes a moment to import."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
