@@ -173,6 +173,7 @@ def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, wall: fl
     return {
         **ending.as_table(),
         **_what_was_asked(request),
+        "model": walk.model,
         "duration_s": walk.time,
         **_how_it_went(request, walk),
         **_how_it_ran(walk),
@@ -186,7 +187,6 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
     return {
         "robot": setup.robot.name,
         "control": str(setup.walking.walking.control),
-        "model": str(setup.walking.walking.model),
         "ground": ground_name(setup.simulation.ground.kind),
         **_slope(setup),
         "seed": request.seed,
