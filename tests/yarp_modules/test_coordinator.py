@@ -105,7 +105,7 @@ class SlowPlanning:
 @pytest.fixture
 def slow(shared):
     planning = SlowPlanning()
-    double = brought_to(WalkingDouble(planning, shared.layers), S.WALKING)
+    double = brought_to(WalkingDouble(planning), S.WALKING)
     double.answers = []
     double.slow_ask = lambda command: double.coordinator.carry_out(command, 0.0, double.answers.append)
     return double, planning

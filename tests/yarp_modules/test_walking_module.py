@@ -16,6 +16,7 @@ from gradiva.yarp_modules.walking_ports import WalkingPorts
 from pureyarp.network.network import life
 from tests.cli.yarp.conftest import configured, name_server, start  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
+from tests.yarp_modules.walking_double import fresh_layers
 
 QUICK = ("walking.prepare_duration=0.3",)
 
@@ -62,7 +63,9 @@ def wait_for(condition, what):
 
 
 @pytest.fixture
-def alone(name_server):  # noqa: F811
+def alone(name_server, monkeypatch):  # noqa: F811
+    """Run a module without a robot; its layers were built before."""
+    monkeypatch.setattr(WalkingModule, "make_layers", lambda *_: fresh_layers())
     module = running(WalkingModule(ModuleOptions(robot="icub_v2_7")))
     yield module
     module.stopModule(True)
@@ -78,11 +81,11 @@ def test_a_robot_that_is_not_there_is_waited_for(alone):
 
 
 def test_a_module_answers_while_its_controller_is_compiled(name_server, monkeypatch):  # noqa: F811
-    is_compiled, make_layers = threading.Event(), WalkingModule.make_layers
+    is_compiled = threading.Event()
 
-    def compile_slowly(self, robot):
+    def compile_slowly(*_):
         assert is_compiled.wait(TIMEOUT)
-        return make_layers(self, robot)
+        return fresh_layers()
 
     monkeypatch.setattr(WalkingModule, "make_layers", compile_slowly)
     module = running(WalkingModule(ModuleOptions(robot="icub_v2_7")))
@@ -114,7 +117,14 @@ def test_a_module_that_is_ending_obeys_nothing_but_an_emergency_stop(alone, monk
 
 
 @pytest.mark.walk
-def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
+def test_a_walk_by_rpc_and_by_joypad_with_a_logger_and_the_end_of_its_simulator(walking, simulator, caplog):
+    walk_by_rpc()
+    walk_by_joypad()
+    freeze()
+    lose_the_simulator(walking, simulator, caplog)
+
+
+def walk_by_rpc():
     wait_for(lambda: state() == "configured", "the robot is reached")
     assert ask("startWalking")[1] == "cannot start while configured: prepare the robot first"
     assert is_ok(ask("prepareRobot onTheFly"))
@@ -129,10 +139,16 @@ def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
     assert logger.element_names()["com::position::desired"] == ["x", "y", "z"]
     logger.close()
     wait_for(lambda: state() == "paused", "it arrives")
+
+
+def walk_by_joypad():
     drive([0.3, 0.0, 0.0])
     wait_for(lambda: state() == "walking", "the joypad drives")
     wait_for(lambda: state() == "paused", "the joypad is missed")
     assert "goal:i has been silent" in ask("getReason")[1]
+
+
+def freeze():
     assert is_ok(ask("emergencyStop"))
     wait_for(lambda: state() == "fault", "it is frozen")
     frozen = status()["time"]
@@ -142,8 +158,8 @@ def test_a_walk_by_rpc_and_by_joypad_with_a_logger(walking, simulator):
     np.testing.assert_allclose(status()["pose"][0], 0.25, atol=0.2)
 
 
-@pytest.mark.walk
-def test_a_walk_whose_simulator_is_gone_ends_at_once_and_says_so(simulator, walking, caplog):
+def lose_the_simulator(walking, simulator, caplog):
+    """Walk again, kill the simulator: the module ends at once and logs it."""
     for command in ("prepareRobot", "startWalking"):
         wait_for(lambda command=command: is_ok(ask(command)), command)
     assert is_ok(ask("setGoal (velocity 0.2)"))

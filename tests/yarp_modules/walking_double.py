@@ -1,9 +1,13 @@
 """A walking session with a simulated robot, ticked by the test."""
 
+from copy import copy
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from gradiva.common import ControlClock
-from gradiva.middleware import as_items, yarp
+from gradiva.middleware import yarp
+from gradiva.middleware.bottles import as_items
+from gradiva.safety import SafetySupervisor
 from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
 from gradiva.simulation import MujocoRobot
 from gradiva.walking import PlanningService, WalkingController, WalkingLayers
@@ -15,8 +19,23 @@ from gradiva.yarp_modules.walking_session import WalkingSession
 OK = "ok"
 
 
-def layers_of(setup: Setup) -> WalkingLayers:
+@lru_cache
+def shared_setup() -> Setup:
+    return load_setup("icub_v2_7", ["walking.prepare_duration=0.3"])
+
+
+@lru_cache
+def shared_layers() -> WalkingLayers:
+    """Return layers that are built once a process."""
+    setup = shared_setup()
     return WalkingLayers(setup.robot, setup.walking, GccCompiler(cache_folder()))
+
+
+def fresh_layers() -> WalkingLayers:
+    """Return the shared layers, which a prepared robot resets, with a safety supervision without events."""
+    layers, setup = copy(shared_layers()), shared_setup()
+    layers.safety = SafetySupervisor(setup.walking.safety, setup.robot, layers.joint_bounds, layers.start_posture)
+    return layers
 
 
 @dataclass
@@ -24,11 +43,10 @@ class WalkingDouble:
     """The session, its robot, and how a test tells it something: `ask` returns ``ok`` or the reason of a refusal."""
 
     planning: PlanningService | None = None
-    layers: WalkingLayers | None = None
-    setup: Setup = field(default_factory=lambda: load_setup("icub_v2_7", ["walking.prepare_duration=0.3"]))
+    setup: Setup = field(default_factory=shared_setup)
 
     def __post_init__(self):
-        self.layers = self.layers or layers_of(self.setup)
+        self.layers = fresh_layers()
         self.config = self.setup.part(CoordinatorConfig, "coordinator")
         self.robot = MujocoRobot(self.setup.robot, self.setup.simulation, self.layers.start_posture, 0)
         self.controller = WalkingController(self.layers, planning=self.planning)

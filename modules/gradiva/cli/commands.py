@@ -17,7 +17,7 @@ from gradiva.cli.experiment import bench, experiment
 from gradiva.cli.main import leaving_at_once
 from gradiva.cli.module_scripts import joypad_command, module
 from gradiva.cli.robots import robots_app
-from gradiva.cli.walk import walk
+from gradiva.cli.walk import WalkCommand, walk
 from gradiva.cli.yarp import yarp_app
 from gradiva.cli.yarp.commands import rpc, yarpserver
 
@@ -97,7 +97,10 @@ def export(
     return 0
 
 
-for command in (walk, experiment, bench, report, view, export, doctor, plugins, yarpserver):
+app.command(cls=WalkCommand)(walk)
+
+
+for command in (experiment, bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
 
 
@@ -143,7 +146,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     except _named_errors() as error:
         return _refuse(str(error))
     except typer.TyperException as error:
-        return _refuse(error.format_message() + " (see --help)")
+        return _refuse(error.format_message().rstrip(".") + _given(error, arguments) + " (see --help)")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the pipe is closed: end without a message
         return FAILED
@@ -154,6 +157,17 @@ def carry_out(arguments: Sequence[str]) -> int:
     if status == _INTERRUPTED:
         raise KeyboardInterrupt
     return status if isinstance(status, int) else DONE
+
+
+def _given(error: typer.TyperException, arguments: Sequence[str]) -> str:
+    """Return the words of the option that an error is about, as they were typed; empty for other errors."""
+    names = getattr(getattr(error, "param", None), "opts", [])
+    for index, word in enumerate(arguments):
+        name, separator, value = word.partition("=")
+        if name in names and (separator or index + 1 < len(arguments)):
+            given = f"'{value if separator else arguments[index + 1]}'"
+            return "" if given in error.format_message() else f", got {given}"
+    return ""
 
 
 def _named_errors() -> tuple[type[Exception], ...]:

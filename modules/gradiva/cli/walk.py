@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from gradiva.cli.main import leaving_at_once
 
@@ -59,13 +60,13 @@ Duration = Annotated[
 ]
 
 Control = Annotated[str | None, _how(metavar="MODE", text="position, velocity or torque.")]
-Model = Annotated[str | None, _how(metavar="MODEL", text="dcm (instantaneous) or dcm_mpc (predictive).")]
+Model = Annotated[str | None, _how(metavar="MODEL", text="Law of layer 2.")]
 From = Annotated[
     list[str] | None, _how("--from", metavar="FILE", text="TOML laid over the configuration; also of a run.")
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str | None, _what(text="rigid, soft or penalty, or the name of an installed one.", metavar="GROUND")]
+Ground = Annotated[str | None, _what(text="Kind of ground.", metavar="GROUND")]
 Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Slope = Annotated[
@@ -100,6 +101,27 @@ CameraName = Annotated[
 ]
 Out = Annotated[str, _result(text="Folder of the runs.", metavar="DIR")]
 Json = Annotated[str | None, _result("--json", text="Write the result as JSON; - is standard output.", metavar="FILE")]
+
+
+class WalkCommand(TyperCommand):
+    """``gradiva walk``; its help lists the laws of layer 2 and the grounds, which takes a moment to import."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        from gradiva.common import plugin_names
+        from gradiva.simplified_model import balance_law_names, shipped_laws
+
+        shipped = [f"{law.name}: {law.summary}" for law in shipped_laws()]
+        others = balance_law_names()[len(shipped) :]
+        grounds = ["rigid", "soft", "penalty", *plugin_names("gradiva.grounds")]
+        texts = {
+            "model": " ".join([*shipped, *others, "Or package.module:Class."]),
+            "ground": f"{', '.join(grounds)}, or package.module:Class.",
+        }
+        for parameter in self.params:
+            if parameter.name in texts:
+                parameter.help = texts[parameter.name]  # type: ignore[attr-defined]
+        super().format_help(ctx, formatter)
 
 
 def walk(

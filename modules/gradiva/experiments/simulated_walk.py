@@ -12,6 +12,7 @@ from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
 from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulation import GroundKind, MujocoRobot
 from gradiva.walking import WalkingController, WalkingLayers, WalkingLog, WalkingState
 from gradiva.whole_body import Task
@@ -60,6 +61,7 @@ class SimulatedWalk:
         setup: Configuration of robot, controller and plant.
         seed: Of the noise.
         layers: The layers of the controller.
+        model: Name of the law of layer 2.
         robot: The plant.
         controller: The walking controller.
         recorder: Signals of all ticks.
@@ -77,6 +79,7 @@ class SimulatedWalk:
         start: RobotPosture | None = None,
         observers: tuple[Observer, ...] = (),
         *,
+        dcm_law: DcmLaw | BalanceLayer | None = None,
         tasks: Sequence[Task] = (),
     ) -> None:
         """Put the robot on the ground.
@@ -87,6 +90,7 @@ class SimulatedWalk:
             compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
             start: Where the robot starts; by default in its start posture.
             observers: Called after each tick: views, progress bars.
+            dcm_law: Law that chooses the ZMP, or the whole of layer 2, instead of the one that the configuration names.
             tasks: Of the whole body, beside those of walking and those that the configuration names.
 
         Raises:
@@ -97,7 +101,8 @@ class SimulatedWalk:
         self.setup = setup
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
-        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks)
+        layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
+        self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers

@@ -1,6 +1,6 @@
 """Safety: checks of sensors, robot and references, events by kind, and the response to each."""
 
-from gradiva.safety.events import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind, clock_finding
 from gradiva.safety.robot_checks import JointBounds
 from gradiva.safety.supervisor import LastCommand, SafetyConfig, SafetySupervisor, failed_tick
 
@@ -9,6 +9,7 @@ __all__ = [
     "JointBounds",
     "LastCommand",
     "Response",
+    "SafetyCheck",
     "SafetyConfig",
     "SafetyEvent",
     "SafetyKind",

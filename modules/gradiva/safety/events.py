@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Any, ClassVar, Protocol
 
-from gradiva.common import ClockJump
+from gradiva.common import ClockJump, Measurement, RobotState, WalkingReference
+from gradiva.robot_model import RobotDescription
 
 
 class SafetyKind(StrEnum):
@@ -35,6 +37,7 @@ class SafetyKind(StrEnum):
     NO_SOLUTION = "no_solution"
     FAILED_TICKS = "failed_ticks"
     EMERGENCY_STOP = "emergency_stop"
+    OWN_CHECK = "own_check"
 
 
 class Response(StrEnum):
@@ -114,3 +117,33 @@ class SafetyEvent:
             "response": str(self.response),
             "text": self.text,
         }
+
+
+class SafetyCheck(Protocol):
+    """A check of one's own, named by a table ``[safety.checks.NAME]``; it runs in each tick of a balancing robot.
+
+    Attributes:
+        Config: Dataclass of its table; None where it has no settings.
+    """
+
+    Config: ClassVar[type | None]
+
+    def __init__(self, config: Any, robot: RobotDescription) -> None:
+        """Take its configuration, an instance of ``Config``, and the description of the robot."""
+
+    def reset(self) -> None:
+        """Forget the past: the robot was prepared again."""
+        ...
+
+    def findings(
+        self, measurement: Measurement, state: RobotState, reference: WalkingReference, time: float
+    ) -> Sequence[Finding]:
+        """Return the violations; the kind of a finding decides the response. An error is a failed tick.
+
+        Args:
+            measurement: Of this tick, repaired where a sensor fails.
+            state: Estimated from it.
+            reference: Of the plan at this time.
+            time: Of the control clock, [s].
+        """
+        ...

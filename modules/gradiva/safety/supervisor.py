@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from gradiva.common import (
     GRAVITY,
@@ -18,10 +19,12 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
+    from_table,
+    load_plugin,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.safety.debounce import Debounce
-from gradiva.safety.events import Finding, Response, SafetyEvent, SafetyKind
+from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind
 from gradiva.safety.robot_checks import (
     FallCheck,
     FallCheckConfig,
@@ -37,6 +40,7 @@ from gradiva.safety.robot_checks import (
 )
 from gradiva.safety.sensor_checks import SensorCheck, SensorCheckConfig
 
+ENTRY_POINTS = "gradiva.safety_checks"
 _PACKAGE = __name__.partition(".")[0]
 _LONGEST_MESSAGE = 200  # [characters] some solvers answer with pages
 
@@ -145,6 +149,7 @@ class ResponsesConfig:
     control_mode: Response
     relaxed: Response
     failed_tick: Response
+    own_check: Response
 
     def of(self, kind: SafetyKind) -> Response:
         """Return the response to ``kind``."""
@@ -165,6 +170,8 @@ class SafetyConfig:
         reference: Age of the references.
         clock: How far control time goes on in one tick.
         failures: Ticks without measurement or solution.
+        checks: Tables of checks of one's own by their names; ``class`` is the entry point or ``package.module:Class``,
+            by default the name.
     """
 
     responses: ResponsesConfig
@@ -176,12 +183,12 @@ class SafetyConfig:
     reference: ReferenceAgeCheckConfig
     clock: ControlClockConfig
     failures: FailurePolicyConfig
+    checks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for field in fields(self.responses):
-            is_fall = field.name in (SafetyKind.TILT, SafetyKind.DCM_ERROR, SafetyKind.BASE_HEIGHT)
-            if is_fall and getattr(self.responses, field.name) is Response.FINISH_STEP:
-                raise ConfigError(f"responses.{field.name}='{Response.FINISH_STEP}': a robot that falls cannot")
+        for kind in (SafetyKind.TILT, SafetyKind.DCM_ERROR, SafetyKind.BASE_HEIGHT):
+            if self.responses.of(kind) is Response.FINISH_STEP:
+                raise ConfigError(f"responses.{kind}='{Response.FINISH_STEP}': a robot that falls cannot")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -223,6 +230,7 @@ class SafetySupervisor:
         self._fall = FallCheck(config.fall, start_posture)
         self._reference = ReferenceAgeCheck(config.reference)
         self._failures = FailurePolicy(config.failures)
+        self._own = own_checks(config.checks, robot)
         self._pending: list[Finding] = []
         self._reported: set[tuple[SafetyKind, str]] = set()
         self.events: list[SafetyEvent] = []
@@ -231,6 +239,8 @@ class SafetySupervisor:
         """Forget what was wrong, trust all sensors; the events stay."""
         for check in (self._sensors, self._joints, self._motors, self._feet, self._reference, self._failures):
             check.reset()
+        for own in self._own:
+            own.reset()
         self._pending = []
         self._reported.clear()
 
@@ -267,6 +277,8 @@ class SafetySupervisor:
             *self._fall.findings(state, reference),
             *self._reference.findings(reference, time),
         ]
+        for own in self._own:
+            found += own.findings(measurement, state, reference, time)
         self._pending = []
         return self.note(found, time) if found else None
 
@@ -295,6 +307,22 @@ class SafetySupervisor:
             if event.kind is SafetyKind.FOOT_FORCE:
                 self._sensors.distrust_foot(Side(event.subject))
         return _most_severe(new) if new else None
+
+
+def own_checks(tables: Mapping[str, Mapping[str, Any]], robot: RobotDescription) -> list[SafetyCheck]:
+    """Return the checks of the tables ``[safety.checks.NAME]``.
+
+    Raises:
+        ConfigError: A name is no entry point, a class cannot be imported, or a table does not fit its ``Config``.
+    """
+    checks: list[SafetyCheck] = []
+    for name, table in tables.items():
+        where, table = f"[safety.checks.{name}]", dict(table)
+        kind: type[SafetyCheck] = load_plugin(ENTRY_POINTS, str(table.pop("class", name)))
+        if table and kind.Config is None:
+            raise ConfigError(f"{where}: unknown key '{next(iter(table))}', the check has no settings")
+        checks.append(kind(None if kind.Config is None else from_table(kind.Config, table, where), robot))
+    return checks
 
 
 def _most_severe(events: Sequence[SafetyEvent]) -> SafetyEvent:

@@ -22,7 +22,7 @@ from gradiva.setup.robots import (
     robot_argument,
     robot_folder,
 )
-from gradiva.simplified_model import law_configs, law_tables
+from gradiva.simplified_model import law_configs, shipped_laws
 from gradiva.simulation import SimulationConfig
 from gradiva.walking import WalkingConfig
 
@@ -36,7 +36,6 @@ T = TypeVar("T")
 _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _COMMAND_LINE = "on the command line"
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
-_LAWS = "balance_laws"  # of the walking configuration: a table each, named by the registry of layer 2
 _SOLE = "sole"  # of the robot, which an experiment may change
 
 
@@ -148,17 +147,16 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
     Raises:
         ConfigError: An unknown table or key, or a value that is refused.
     """
-    parts = [field.name for field in fields(WalkingConfig) if field.name != _LAWS]
+    parts = [field.name for field in fields(WalkingConfig)]
     where = f"configuration of {description.name},"
-    model = str(tables.get("walking", {}).get("model", ""))
-    with _below("walking"):
-        valid = [*parts, *_tables_of_laws(model, where), "simulation", _SOLE, *_MODULE_TABLES]
+    valid = [*parts, *(law.table for law in shipped_laws()), "simulation", _SOLE, *_MODULE_TABLES]
     for name, table in tables.items():
         if name not in valid:
             raise _unknown_table(name, table, valid)
         if not isinstance(table, Mapping):
             raise ConfigError(f"{where} {name}: expected a table, got {table!r}", [name])
-    walking = {name: tables.get(name, {}) for name in parts} | {_LAWS: law_configs(model, tables, where)}
+    walking = {name: tables.get(name, {}) for name in parts}
+    walking["balance_laws"] = law_configs(str(walking["walking"].get("model", "")), tables, where)
     walking["planner"] = merge({fact: getattr(description, fact) for fact in _FACTS}, walking["planner"])
     with _below(_SOLE):
         sole = from_table(SoleRectangle, merge(asdict(description.sole), tables.get(_SOLE, {})), f"{where} {_SOLE}")
@@ -171,14 +169,6 @@ def typed_setup(description: RobotDescription, tables: dict[str, Any]) -> Setup:
         simulation=simulation,
         tables={"robot": description.name, **tables},
     )
-
-
-def _tables_of_laws(model: str, where: str) -> list[str]:
-    """Return the names of the tables of DCM laws and balance layers."""
-    try:
-        return law_tables(model)
-    except ConfigError as error:
-        raise ConfigError(f"{where} walking model: {error}", ["model"]) from None
 
 
 def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:

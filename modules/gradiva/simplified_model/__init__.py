@@ -8,7 +8,6 @@ from gradiva.simplified_model.balance_laws import (
     balance_layer,
     fallback_layer,
     law_configs,
-    law_tables,
     model_control,
     shipped_laws,
 )
@@ -67,7 +66,6 @@ __all__ = [
     "balance_layer",
     "fallback_layer",
     "law_configs",
-    "law_tables",
     "model_control",
     "shipped_laws",
 ]

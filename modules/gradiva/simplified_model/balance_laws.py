@@ -31,6 +31,7 @@ from gradiva.simplified_model.zmp_com_controller import (
 )
 
 ENTRY_POINTS = "gradiva.balance_laws"
+_TABLES = "balance_laws"
 _SHIPPED: dict[str, type[DcmLaw | BalanceLayer]] = {"dcm": DcmController, "dcm_mpc": DcmMpc}
 
 
@@ -48,10 +49,9 @@ class BalanceLaw:
 
     @property
     def table(self) -> str:
-        """Name of its table in the configuration; empty for a law without one."""
-        if self.kind.Config is None:
-            return ""
-        return self.kind.table or self.name.rpartition(":")[2]
+        """Name of its table, with dots: of a shipped law its own, of another one below ``balance_laws``."""
+        name = self.kind.table or self.name.rpartition(":")[2]
+        return name if self.name in _SHIPPED else f"{_TABLES}.{name}"
 
     @property
     def summary(self) -> str:
@@ -120,12 +120,13 @@ class BalanceConfig:
         return balance_law(self.model).kind.horizon(self.law)
 
 
-def balance_layer(config: BalanceConfig, robot: RobotDescription) -> BalanceLayer:
-    """Return layer 2 as it is configured."""
-    kind = balance_law(config.model).kind
-    if issubclass(kind, BalanceLayer):
-        return kind(config.law, robot)  # type: ignore[call-arg]
-    return model_control(kind(config.law, robot), config)  # type: ignore[call-arg]
+def balance_layer(
+    config: BalanceConfig, robot: RobotDescription, law: DcmLaw | BalanceLayer | None = None
+) -> BalanceLayer:
+    """Return layer 2: by ``law``, or as it is configured."""
+    if law is None:
+        law = balance_law(config.model).kind(config.law, robot)  # type: ignore[call-arg]
+    return law if isinstance(law, BalanceLayer) else model_control(law, config)
 
 
 def model_control(law: DcmLaw, config: BalanceConfig) -> SimplifiedModelControl:
@@ -144,22 +145,23 @@ def fallback_layer(config: BalanceConfig) -> SimplifiedModelControl:
     return model_control(DcmController(config.dcm_controller), config)
 
 
-def law_tables(model: str) -> list[str]:
-    """Return the names of the tables of the shipped laws, of ``model`` and of the laws of other packages."""
-    laws = [*shipped_laws(), balance_law(model)]
-    return [*dict.fromkeys(law.table for law in laws if law.table), *plugin_names(ENTRY_POINTS)]
-
-
 def law_configs(model: str, tables: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the configurations of the shipped laws and of ``model``, by name of the law.
 
     Raises:
-        ConfigError: A key is unknown or missing, or a value is refused; its ``keys`` begin with the table.
+        ConfigError: There is no such law, a key is unknown or missing, or a value is refused; its ``keys`` say which.
     """
+    try:
+        chosen = balance_law(model)
+    except ConfigError as error:
+        raise ConfigError(f"{where} walking model: {error}", ["walking.model"]) from None
     configs = {}
-    for law in {law.name: law for law in (*shipped_laws(), balance_law(model))}.values():
+    for law in {law.name: law for law in (*shipped_laws(), chosen)}.values():
+        table: Any = tables
+        for part in law.table.split("."):
+            table = table.get(part, {}) if isinstance(table, Mapping) else {}
         try:
-            configs[law.name] = law.config(tables.get(law.table, {}), f"{where} {law.table}")
+            configs[law.name] = law.config(table, f"{where} {law.table}")
         except ConfigError as error:
             raise ConfigError(str(error), [f"{law.table}.{key}" for key in error.keys]) from None
     return configs

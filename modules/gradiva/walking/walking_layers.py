@@ -18,6 +18,7 @@ from gradiva.simplified_model import (
     BalanceConfig,
     BalanceLayer,
     DcmControllerConfig,
+    DcmLaw,
     GainScheduleConfig,
     ZmpComControllerConfig,
     balance_law,
@@ -81,6 +82,7 @@ class WalkingLayers:
         config: WalkingConfig,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
+        dcm_law: DcmLaw | BalanceLayer | None = None,
     ) -> None:
         """Build everything.
 
@@ -89,6 +91,7 @@ class WalkingLayers:
             config: Of the layers.
             compiler: How the functions of layer 3 and of the estimator become fast.
             tasks: Of layer 3, beside those of walking and those that the configuration names.
+            dcm_law: Of layer 2, or a whole layer 2, in place of the configured one.
 
         Raises:
             ModelError: The model does not fit the description, or the start posture cannot be reached.
@@ -113,7 +116,7 @@ class WalkingLayers:
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control: BalanceLayer = balance_layer(config.balance, robot)
+        self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
         self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
         self.swing_momentum = SwingMomentum(

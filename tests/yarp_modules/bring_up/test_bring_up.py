@@ -25,7 +25,7 @@ BACKWARD = [0.0, 0.0, 180.0]  # [deg] roll, pitch, yaw of iCub v2.7's base
 def setup() -> Setup:
     """Look for a fifth of a second only; this process plays the robot as well, so its messages stumble."""
     settings = ["bring_up.rate_duration=0.2", "bring_up.max_gap=30", "bring_up.min_rate=0.5", "robot_io.max_age=0.3"]
-    settings.append("robot_io.first_sample_timeout=2.0")
+    settings += ["robot_io.first_sample_timeout=1.0", "bring_up.sensor_rate=50"]
     return load_setup("icub_v2_7", settings)
 
 

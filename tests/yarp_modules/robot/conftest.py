@@ -15,7 +15,7 @@ from pureyarp.network.network import life
 from tests.waiting import wait_until
 from tests.yarp_modules.robot.fake_robot import FakeRobot
 
-PERIOD = 0.01  # [s] of boards and sensors
+PERIOD = 0.02  # [s] of boards and sensors
 _VARIABLES = ("YARP_NAMESPACE", "YARP_IP", "YARP_PORT_PREFIX", "YARP_CLOCK", "PUREYARP_LISTEN")
 _names = count()
 

@@ -162,7 +162,7 @@ def test_joints_whose_board_has_not_answered_are_not_in_their_mode_whatever_it_r
 
 
 def test_a_board_that_hangs_when_the_robot_is_left_keeps_no_other_from_holding(fake, connect, monkeypatch, caplog):
-    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._TIMEOUT", 1.0)
+    monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._TIMEOUT", 0.5)
     monkeypatch.setattr("gradiva.yarp_modules.robot.joint_modes._JOIN_TIMEOUT", 0.05)
     robot = connect()
     drive(robot, np.zeros(23), ControlMode.TORQUE)
@@ -289,7 +289,7 @@ def test_a_robot_that_is_not_there_is_refused_with_the_missing_ports(fake):
 
 def test_a_sensor_that_never_speaks_is_named(fake):
     fake.sensors["right_leg/FT"].is_mute = True
-    robot = reach(fake, "first_sample_timeout=2.0")
+    robot = reach(fake, "first_sample_timeout=1.0")
     with pytest.raises(RobotInterfaceError, match="no sample of r_foot_ft of /icubSim/right_leg/FT"):
         robot.open()
     fake.sensors["right_leg/FT"].is_mute = False

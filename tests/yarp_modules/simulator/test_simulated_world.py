@@ -136,3 +136,8 @@ def test_a_robot_without_ports_is_refused():
     setup = setup_of("icub_v2_7")
     with pytest.raises(ConfigError, match=r"no table \[ports\]"):
         SimulatedWorld(replace(setup.robot, ports=None), setup.simulation, posture_of("icub_v2_7"))
+
+
+def test_metadata_name_the_sensors_as_the_robot_does():
+    sensors = make_world("icub_v3").metadata["left_leg/FT"][SensorClass.FORCE_TORQUE]
+    assert [sensor.name for sensor in sensors] == ["l_leg_ft", "l_foot_rear_ft", "l_foot_front_ft"]
