@@ -61,6 +61,7 @@ class SimulatedWalk:
         setup: Configuration of robot, controller and plant.
         seed: Of the noise.
         layers: The layers of the controller.
+        model: Name of the law of layer 2.
         robot: The plant.
         controller: The walking controller.
         recorder: Signals of all ticks.
@@ -78,8 +79,8 @@ class SimulatedWalk:
         start: RobotPosture | None = None,
         observers: tuple[Observer, ...] = (),
         *,
-        tasks: Sequence[Task] = (),
         dcm_law: DcmLaw | BalanceLayer | None = None,
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Put the robot on the ground.
 
@@ -89,8 +90,8 @@ class SimulatedWalk:
             compiler: By default the machine's C compiler, or CasADi's own machine where there is none.
             start: Where the robot starts; by default in its start posture.
             observers: Called after each tick: views, progress bars.
+            dcm_law: Law that chooses the ZMP, or the whole of layer 2, instead of the one that the configuration names.
             tasks: Of the whole body, beside those of walking and those that the configuration names.
-            dcm_law: Of layer 2, or a whole layer 2, in place of the configured one.
 
         Raises:
             ConfigError: The period of the controller is no whole number of physics steps.
@@ -101,6 +102,7 @@ class SimulatedWalk:
         self.seed = seed
         compiler = compiler or GccCompiler(cache_folder())
         layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
+        self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers

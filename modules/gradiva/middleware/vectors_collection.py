@@ -11,8 +11,7 @@ from itertools import accumulate, chain
 from typing import NoReturn
 
 from gradiva.middleware import yarp
-from gradiva.middleware.bottles import RequestReader, as_items, fill_bottle
-from gradiva.middleware.publishing import send_ready
+from gradiva.middleware.bottles import RequestReader, as_items, fill_bottle, send_ready
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.wire.elements import Element, PlainList, TypedList, Vocab32, encode_vocab
 from pureyarp.wire.recurring_messages import RecurringMessages

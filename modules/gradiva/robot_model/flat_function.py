@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import Any, TypeVar
 
@@ -50,13 +51,20 @@ class FlatFunction:
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
         result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
-        self._input = np.zeros(source.numel())
-        self._output = np.zeros(result.numel())
-        self.inputs = _views(self._input, inputs)
-        self.outputs = _views(self._output, outputs)
-        self._places = _places(outputs)
-        self._starts = {name: place[0].start for name, place in _places(inputs).items()}
+        self._input_places, self._places = _places(inputs), _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
+        self._bind(np.zeros(source.numel()), np.zeros(result.numel()))
+
+    def twin(self) -> FlatFunction:
+        """Return the same function with an input, which begins as this one's, and an output of its own."""
+        other = copy(self)
+        other._bind(self._input.copy(), np.zeros_like(self._output))
+        return other
+
+    def _bind(self, flat_input: NDArray, flat_output: NDArray) -> None:
+        self._input, self._output = flat_input, flat_output
+        self.inputs = {name: _window(flat_input, *place) for name, place in self._input_places.items()}
+        self.outputs = {name: _window(flat_output, *place) for name, place in self._places.items()}
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
         self._buffer.set_arg(0, memoryview(self._input.data))
@@ -77,10 +85,10 @@ class FlatFunction:
         Raises:
             KeyError: There is no such input.
         """
-        start = self._starts[names[0]] if names else 0
+        start = self._input_places[names[0]][0].start if names else 0
         end = start
         for name in names:
-            assert self._starts[name] == end, f"the input '{name}' does not follow the one before"
+            assert self._input_places[name][0].start == end, f"the input '{name}' does not follow the one before"
             end += self.inputs[name].size
         window = self._input[start:end]
         return partial(np.concatenate, out=window) if names else tuple
@@ -130,10 +138,6 @@ def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
 
 def _window(flat: NDArray, part: slice, shape: tuple[int, int] | None) -> NDArray:
     return flat[part] if shape is None else flat[part].reshape(shape)
-
-
-def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
-    return {name: _window(flat, *place) for name, place in _places(parts).items()}
 
 
 def _by_rows(matrix: cs.SX) -> cs.SX:

@@ -10,7 +10,7 @@ import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any, Protocol, TypeVar
 
 from pureyarp.errors import FrameTooLarge, MalformedMessage
@@ -50,6 +50,7 @@ class DecodedList:
     family: WireFamily
 
 
+_pack_head = struct.Struct("<ii").pack  # tag and count
 _LARGEST_FLOAT32 = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 
 
@@ -63,7 +64,7 @@ class ListEncoder:
     def __init__(self, family: WireFamily) -> None:
         self._kinds = kinds_by_type(family)
         self._float64_list = LIST_TAG + family.float64_tag
-        self._packs = {kind.python_type: _tagged_packer(kind) for kind in self._kinds.values() if kind.code}
+        self._packers = {kind.python_type: _tagged_packer(kind) for kind in self._kinds.values()}
 
     def encode(self, items: Sequence[Element], depth: int = 0) -> bytes:
         """Return a complete list: its tag, its count and its elements."""
@@ -71,12 +72,14 @@ class ListEncoder:
             raise MalformedMessage(f"lists are nested deeper than {DEEPEST_NESTING}")
         kind = self._common_kind(items)
         if kind is None:
-            parts = [struct.pack("<ii", LIST_TAG, len(items))]
-            parts.extend(self.tagged(item, depth) for item in items)
+            parts, packers = [_pack_head(LIST_TAG, len(items))], self._packers
+            for item in items:
+                pack = packers.get(type(item))
+                parts.append(self._tagged_compound(item, depth) if pack is None else pack(item))
             return b"".join(parts)
         if kind.python_type is float:
             return struct.pack(f"<ii{len(items)}d", self._float64_list, len(items), *items)
-        return struct.pack("<ii", LIST_TAG + kind.tag, len(items)) + _untagged(kind, items)
+        return _pack_head(LIST_TAG + kind.tag, len(items)) + _untagged(kind, items)
 
     def _common_kind(self, items: Sequence[Element]) -> ScalarKind | None:
         """Return the scalar type that all elements share, None if they differ, nest or must not share a tag."""
@@ -90,15 +93,16 @@ class ListEncoder:
 
     def tagged(self, item: Element, depth: int = 0) -> bytes:
         """Return one element behind its tag."""
-        packer = self._packs.get(type(item))
-        if packer is not None:
-            return packer(item)
+        pack = self._packers.get(type(item))
+        return self._tagged_compound(item, depth) if pack is None else pack(item)
+
+    def _tagged_compound(self, item: Element, depth: int) -> bytes:
+        """Return a list, a dictionary, or a scalar of a subclass behind its tag."""
         if isinstance(item, list):
             return self.encode(item, depth + 1)
         if isinstance(item, Dictionary):
             return struct.pack("<i", LIST_TAG + DICTIONARY_TAG) + self.encode(dictionary_items(item), depth + 1)
-        kind = self._kind_of(item)
-        return struct.pack("<i", kind.tag) + _untagged(kind, (item,))
+        return self._packers[self._kind_of(item).python_type](item)
 
     def _kind_of(self, item: Element) -> ScalarKind:
         """Return the type of a single scalar; that of its base for a subclass, as numpy's float64 is one of float."""
@@ -116,12 +120,21 @@ def encoder(family: WireFamily) -> ListEncoder:
     return ListEncoder(family)
 
 
-def _tagged_packer(kind: ScalarKind):  # type: ignore[no-untyped-def]
-    """Return the function that writes a number behind its tag."""
-    pack, tag = struct.Struct("<i" + kind.code).pack, kind.tag
+def _tagged_packer(kind: ScalarKind) -> Callable[[Any], bytes]:
+    """Return the function that writes a scalar behind its tag."""
+    tag = kind.tag
+    if kind.python_type is str:
+        return lambda text: _with_length(tag, text.encode("utf-8", "surrogateescape"))
+    if not kind.code:
+        return partial(_with_length, tag)
+    pack = struct.Struct("<i" + kind.code).pack
     if kind.python_type is Float32:
         return lambda value: pack(tag, _as_float32(value))
-    return lambda value: pack(tag, value)
+    return partial(pack, tag)
+
+
+def _with_length(tag: int, content: bytes) -> bytes:
+    return _pack_head(tag, len(content)) + content
 
 
 def _untagged(kind: ScalarKind, items: Sequence[Element]) -> bytes:
@@ -187,21 +200,30 @@ class ListDecoder:
         self.offset += 4
         if scalar == 0:
             self._check_room(count, _SMALLEST_TAGGED_ELEMENT)
-            return [self._read_tagged(depth) for _ in range(count)]
+            return self._read_mixed(count, depth)
         kind = self._kind(scalar)
         self._check_room(count, kind.size)
         return self._read_numbers(kind, count) if kind.code else [self._read_text(kind) for _ in range(count)]
 
-    def _read_tagged(self, depth: int) -> Element:
-        """Read one element behind its tag."""
-        (tag,) = _INT32(self._data, self.offset)
-        self.offset += 4
-        number = self._numbers.get(tag)
-        if number is not None:
+    def _read_mixed(self, count: int, depth: int) -> list[Element]:
+        """Read elements, each behind its tag."""
+        data, numbers = self._data, self._numbers
+        elements: list[Element] = []
+        for _ in range(count):
+            (tag,) = _INT32(data, self.offset)
+            self.offset += 4
+            number = numbers.get(tag)
+            if number is None:
+                elements.append(self._read_compound(tag, depth))
+                continue
             unpack, size, converted = number
-            (value,) = unpack(self._data, self.offset)
+            (value,) = unpack(data, self.offset)
             self.offset += size
-            return value if converted is None else converted(value)
+            elements.append(value if converted is None else converted(value))
+        return elements
+
+    def _read_compound(self, tag: int, depth: int) -> Element:
+        """Read a dictionary, a list or a text behind its tag."""
         if tag & DICTIONARY_TAG and tag < 2 * DICTIONARY_TAG:
             return as_dictionary(self._read_complete(depth + 1))
         if tag & LIST_TAG and tag < DICTIONARY_TAG:

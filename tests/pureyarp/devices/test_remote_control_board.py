@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.control_board_messages import CommandKind, JointData
 from pureyarp.devices.control_board_protocol import ControlMode, InteractionMode, PidType
+from pureyarp.devices.device_servers import ControlBoardServer
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.network.network import Network

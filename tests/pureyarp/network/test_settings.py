@@ -175,6 +175,14 @@ def test_the_variables_of_this_implementation_are_read(environment):
     assert settings.port_prefix == "/robot"
 
 
+def test_the_variables_are_read_by_their_former_names_unless_the_present_ones_are_set(environment):
+    former = {f"GRADIVA_YARP_{name}": value for name, value in (("LISTEN", "0.0.0.0"), ("FAMILY", "4"))}
+    settings = load_settings({**environment, **former, "PUREYARP_FAMILY": "3"})
+    assert (settings.listen_host, settings.family) == ("0.0.0.0", WireFamily.YARP_3)
+    with pytest.raises(SettingsError, match="GRADIVA_YARP_" + "FAMILY='5' is no family"):
+        load_settings({**environment, "GRADIVA_YARP_" + "FAMILY": "5"})
+
+
 def test_ports_listen_where_yarp_ip_begins_an_address_of_this_machine(environment, monkeypatch):
     monkeypatch.setattr(module, "local_addresses", lambda: ["10.0.0.7", "127.0.0.1", "192.168.1.5"])
     assert load_settings({**environment, "YARP_IP": "192.168."}).listen_host == "192.168.1.5"
