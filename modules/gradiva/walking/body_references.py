@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as cs
 
-from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, Side, WalkingReference, altered
+from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, Side, WalkingReference, altered, sealed, so3
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
@@ -16,8 +16,6 @@ _OUTPUTS = (
     "angular_momentum",
     "angular_momentum_rate",
     "zmp",
-    "torso_rotation",
-    "pelvis_rotation",
     "trunk_angular_velocity",
     "trunk_angular_acceleration",
     "left_foot_wrench",
@@ -56,12 +54,12 @@ class BodyReferences:
             inverse_frequency_offset: 1/ω² of the planned pendulum less that of a point above the soles, [s²].
             compiler: How the function becomes fast.
         """
-        self._posture = start_posture.joint_positions
+        self._posture = start_posture
+        self._torso_rotation = torso_rotation
+        self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
         self._function = _function(compiler)
         self._function.set(
             mass=mass,
-            torso=torso_rotation,
-            pelvis=start_posture.base_rotation,
             zmp_offset=zmp_offset,
             inverse_frequency_offset=inverse_frequency_offset,
             left_momentum_gains=swing_momentum.gains(Side.LEFT),
@@ -94,13 +92,16 @@ class BodyReferences:
             zmp_position=desired.zmp_position,
         )
         function()
+        torso_rotation, pelvis_rotation = self._trunk(plan.heading)
         body = self._make(
             time=plan.time,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
-            posture=self._posture,
+            torso_rotation=torso_rotation,
+            pelvis_rotation=pelvis_rotation,
+            posture=self._posture.joint_positions,
             own=_NOTHING,
         )
         if desired.foot_wrenches is None:
@@ -108,6 +109,14 @@ class BodyReferences:
         left, right = desired.foot_wrenches
         acceleration = desired.com_acceleration
         return altered(body, com_acceleration=acceleration, left_foot_wrench=left, right_foot_wrench=right)
+
+    def _trunk(self, heading: float) -> tuple[NDArray, NDArray]:
+        """Return the rotations of torso and pelvis; a robot that walks straight on keeps them."""
+        if self._faced is None or self._faced[0] != heading:
+            turn = so3.rotation_z(heading)
+            rotations = sealed(turn.dot(self._torso_rotation)), sealed(turn.dot(self._posture.base_rotation))
+            self._faced = heading, *rotations
+        return self._faced[1:]
 
     def _write_foot(self, side: str, foot: FootReference) -> None:
         """Write the inputs of a foot; one that stands keeps its reference from tick to tick."""
@@ -125,8 +134,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     inputs = {name: cs.SX.sym(name) for name in (*numbers, "divergence_rate")}
     inputs |= {name: cs.SX.sym(name, 2) for name in ("zmp_offset", "dcm_velocity", "dcm_acceleration", "zmp_position")}
     inputs |= {name: cs.SX.sym(name, 3) for name in ("planned_com_position", "planned_com_velocity", "com_velocity")}
-    matrices = ("torso", "pelvis", "left_momentum_gains", "right_momentum_gains")
-    inputs |= {name: cs.SX.sym(name, 3, 3) for name in matrices}
+    inputs |= {f"{side}_momentum_gains": cs.SX.sym(f"{side}_momentum_gains", 3, 3) for side in Side}
     feet = {side: {name: cs.SX.sym(f"{side}_{name}", *shape) for name, shape in _FOOT.items()} for side in Side}
     inputs |= {f"{side}_{name}": symbol for side, foot in feet.items() for name, symbol in foot.items()}
     turn = _rotation_z(inputs["heading"])
@@ -141,8 +149,6 @@ def _function(compiler: Compiler) -> FlatFunction:
         "angular_momentum": _momentum(inputs, feet, "twist", inputs["com_velocity"], turn),
         "angular_momentum_rate": _momentum(inputs, feet, "acceleration", acceleration, turn),
         "zmp": zmp,
-        "torso_rotation": turn @ inputs["torso"],
-        "pelvis_rotation": turn @ inputs["pelvis"],
         "trunk_angular_velocity": _mean_turn(feet, "twist"),
         "trunk_angular_acceleration": _mean_turn(feet, "acceleration"),
         "left_foot_wrench": left,
@@ -172,7 +178,7 @@ def _zmp_shift(inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], tur
     shift = cs.SX(2, 1)
     for side in reversed(Side):  # the left one first, where both are in the air
         foot = feet[side]
-        rate = turn @ inputs[f"{side}_momentum_gains"] @ turn.T @ foot["acceleration"][:3]
+        rate = turn @ (inputs[f"{side}_momentum_gains"] @ (turn.T @ foot["acceleration"][:3]))
         shift = cs.if_else(foot["in_contact"], shift, inputs["shift_gain"] * cs.vertcat(-rate[1], rate[0]))
     return shift
 
@@ -183,7 +189,7 @@ def _momentum(
     """Return the angular momentum of the legs, or its rate; see ``SwingMomentum.momentum``."""
     total = cs.SX(3, 1)
     for side, foot in feet.items():
-        total += turn @ inputs[f"{side}_momentum_gains"] @ turn.T @ (foot[motion][:3] - com)
+        total += turn @ (inputs[f"{side}_momentum_gains"] @ (turn.T @ (foot[motion][:3] - com)))
     return total
 
 

@@ -102,7 +102,7 @@ class SwingMomentum:
         return self._gain
 
     def gains(self, side: Side) -> NDArray:
-        """Return K of one foot: angular momentum for its velocity, in the axes of the heading ([kg·m], shape (3, 3))."""
+        """Return K of one foot: angular momentum for its velocity, axes of the heading ([kg·m], shape (3, 3))."""
         return np.array(self._gains[side])
 
     def zmp_gains(self, side: Side) -> NDArray:
