@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from gradiva.yarp_modules.application.running_module import SignalledEvent
+from gradiva.yarp_modules.application import SignalledEvent
 
 
 def test_it_is_set_once_and_for_all():

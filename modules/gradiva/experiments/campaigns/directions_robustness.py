@@ -17,7 +17,7 @@ from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.experiments.walk_result import Pose
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.telemetry.plot_style import COM, REFERENCE, STYLE
+from gradiva.telemetry import COM, REFERENCE, STYLE
 
 TOLERANCE = 0.10  # [m] between where the robot stands at the end and where it should
 _SPEED = 0.19  # [m/s]
