@@ -13,7 +13,7 @@ WRONG = {
     "empty robot": (["--robot", ""], "unknown robot ''"),
     "speed not a number": (["--speed", "nan"], "--speed nan: expected a finite number"),
     "speed infinite": (["--speed", "inf"], "--speed inf"),
-    "speed no number at all": (["--speed", "fast"], "--speed"),
+    "speed no number at all": (["--speed", "fast"], "number, got 'fast' (see --help)"),
     "speed above the robot's": (
         ["--speed", "3"],
         f"forward speed 3.0 m/s is outside its limits [-0.3, {load_robot('icub_v2_7').max_speed}] m/s of"
@@ -80,7 +80,7 @@ WRONG = {
         ["--set", "planner.max_speed=0.1"],
         "exceeds max_speed=0.1; planner.max_speed is set on the command line, planner.cruise_speed is set in config/",
     ),
-    "negative seed": (["--seed", "-1"], "--seed"),
+    "negative seed": (["--seed=-1"], "greater than or equal to 0, got '-1' (see --help)"),
     "set without value": (["--set", "walking.period"], "expected table.key=value"),
     "set of an unknown table": (["--set", "waking.period=0.01"], "unknown table [waking]; did you mean 'walking'?"),
     "set of an unknown key": (["--set", "walking.perod=0.01"], "unknown key 'perod'; did you mean 'period'?"),

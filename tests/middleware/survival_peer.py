@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gradiva.middleware import yarp
-from gradiva.middleware.control_board_server import ControlBoardServer
+from pureyarp.devices.device_servers import ControlBoardServer
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import current_settings
 from tests.middleware.fake_board import IntegratingBoard

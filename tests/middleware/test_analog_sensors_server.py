@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
+from pureyarp.devices.device_servers import AnalogSensorsServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.peers import request
 from pureyarp.wire.elements import encode_vocab

@@ -11,9 +11,9 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_bottle, as_items
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.devices.control_board_messages import CommandKind, JointData, StreamedCommand
 from pureyarp.devices.control_board_protocol import ControlMode
+from pureyarp.devices.device_servers import ControlBoardServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.peers import request
 from pureyarp.wire.binary import decode_list

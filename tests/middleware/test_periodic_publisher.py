@@ -2,7 +2,7 @@
 
 import threading
 
-from gradiva.middleware.publishing import PeriodicPublisher
+from pureyarp.devices.server_ports import PeriodicPublisher
 from tests.waiting import TIMEOUT, wait_until
 
 

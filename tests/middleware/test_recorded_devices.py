@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.application.resource_finder import ResourceFinder
 from pureyarp.application.rf_module import RFModule
 from pureyarp.data.values import Property
 from pureyarp.data.vectors import Vector
 from pureyarp.devices.analog_sensors_client import MAS_OK, SensorClass, SensorMetadata, measurements_from_items
 from pureyarp.devices.control_board_messages import JointData
+from pureyarp.devices.device_servers import AnalogSensorsServer, ControlBoardServer
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.peers import NameClient
 from pureyarp.network.settings import current_settings

@@ -19,10 +19,10 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.middleware.persistent_connections import PersistentConnections
-from gradiva.middleware.publishing import PeriodicPublisher
 from pureyarp.data.values import Property
 from pureyarp.data.vectors import DVector
 from pureyarp.devices.poly_driver import PolyDriver
+from pureyarp.devices.server_ports import PeriodicPublisher
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.peers import NameClient
 from pureyarp.network.settings import current_settings

@@ -11,9 +11,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from gradiva.middleware import yarp
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
+from pureyarp.devices.device_servers import AnalogSensorsServer, ControlBoardServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.peers import NameClient, request

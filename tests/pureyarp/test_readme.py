@@ -58,6 +58,10 @@ def test_the_rpc_client_gets_the_sum(environment):
     assert output_of(program("RPC"), environment) == "True 7.5\n"
 
 
-@pytest.mark.parametrize("heading", ["A server", "A client", "RPC"])
+def test_the_control_board_follows_its_client(environment):
+    assert output_of(program("A control board"), environment) == "elbow 12.5\n"
+
+
+@pytest.mark.parametrize("heading", ["A server", "A client", "RPC", "A control board"])
 def test_a_program_of_the_readme_is_short(heading):
     assert len([line for line in program(heading).splitlines() if line]) <= 22

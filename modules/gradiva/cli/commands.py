@@ -146,7 +146,7 @@ def carry_out(arguments: Sequence[str]) -> int:
     except _named_errors() as error:
         return _refuse(str(error))
     except typer.TyperException as error:
-        return _refuse(error.format_message() + " (see --help)")
+        return _refuse(error.format_message().rstrip(".") + _given(error, arguments) + " (see --help)")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the pipe is closed: end without a message
         return FAILED
@@ -157,6 +157,17 @@ def carry_out(arguments: Sequence[str]) -> int:
     if status == _INTERRUPTED:
         raise KeyboardInterrupt
     return status if isinstance(status, int) else DONE
+
+
+def _given(error: typer.TyperException, arguments: Sequence[str]) -> str:
+    """Return the words of the option that an error is about, as they were typed; empty for other errors."""
+    names = getattr(getattr(error, "param", None), "opts", [])
+    for index, word in enumerate(arguments):
+        name, separator, value = word.partition("=")
+        if name in names and (separator or index + 1 < len(arguments)):
+            given = f"'{value if separator else arguments[index + 1]}'"
+            return "" if given in error.format_message() else f", got {given}"
+    return ""
 
 
 def _named_errors() -> tuple[type[Exception], ...]:

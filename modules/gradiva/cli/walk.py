@@ -66,7 +66,7 @@ From = Annotated[
 ]
 Set = Annotated[list[str] | None, _how("--set", metavar="TABLE.KEY=VALUE", text="One value; after --from.")]
 
-Ground = Annotated[str | None, _what(text="rigid, soft or penalty, or the name of an installed one.", metavar="GROUND")]
+Ground = Annotated[str | None, _what(text="Kind of ground.", metavar="GROUND")]
 Stiffness = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="N/M³")]
 Damping = Annotated[float | None, _what(text=f"Of a soft ground, {_SOIL}", metavar="NS/M³")]
 Slope = Annotated[
@@ -104,16 +104,23 @@ Json = Annotated[str | None, _result("--json", text="Write the result as JSON; -
 
 
 class WalkCommand(TyperCommand):
-    """``gradiva walk``; its help lists the laws of layer 2 that the registry has, which takes a moment to import."""
+    """``gradiva walk``; its help lists the laws of layer 2 and the grounds, which takes a moment to import."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
+        from gradiva.common import plugin_names
         from gradiva.simplified_model import balance_law_names, shipped_laws
 
         shipped = [f"{law.name}: {law.summary}" for law in shipped_laws()]
         others = balance_law_names()[len(shipped) :]
-        model = next(parameter for parameter in self.params if parameter.name == "model")
-        model.help = " ".join([*shipped, *others, "Or package.module:Class."])  # type: ignore[attr-defined]
+        grounds = ["rigid", "soft", "penalty", *plugin_names("gradiva.grounds")]
+        texts = {
+            "model": " ".join([*shipped, *others, "Or package.module:Class."]),
+            "ground": f"{', '.join(grounds)}, or package.module:Class.",
+        }
+        for parameter in self.params:
+            if parameter.name in texts:
+                parameter.help = texts[parameter.name]  # type: ignore[attr-defined]
         super().format_help(ctx, formatter)
 
 

@@ -49,6 +49,8 @@ def bars_figure(rows: Sequence[dict[str, Any]], names: Sequence[str], quantity: 
         return figure
 
 
+# -- the search --------------------------------------------------------------------------------------------------------
+
 WalkAt = Callable[[float], str | None]
 """Walks at a speed [m/s]; returns None when the robot walked, else the reason why it did not."""
 
@@ -144,6 +146,8 @@ class _Interval:
     def _speed(self, index: int) -> float:
         return round(index * self._resolution, 9)
 
+
+# -- a table of architectures ------------------------------------------------------------------------------------------
 
 PaperSpeeds = Mapping[tuple[str, str], float]
 """Of iCub v2.7, by layer 2 and layer 3, [m/s]."""

@@ -63,10 +63,9 @@ from pureyarp.wire.elements import Element, TypedList, Vocab32, WireFamily
 from pureyarp.wire.text import is_complete
 
 if TYPE_CHECKING:
-    from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
     from gradiva.middleware.bindings import chosen_bindings, is_real
-    from gradiva.middleware.bottles import CommandReader, RequestReader, as_bottle, as_items, fill_bottle
-    from gradiva.middleware.control_board_server import ControlBoardServer
+    from gradiva.middleware.bottles import CommandReader, RequestReader, as_bottle, as_items, fill_bottle, send_ready
+    from gradiva.middleware.device_servers import AnalogSensorsServer, ControlBoardServer
     from gradiva.middleware.network import (
         ClockMessage,
         ask,
@@ -76,7 +75,6 @@ if TYPE_CHECKING:
         registered_names,
     )
     from gradiva.middleware.persistent_connections import PersistentConnections
-    from gradiva.middleware.publishing import send_ready
     from gradiva.middleware.vectors_collection import (
         VectorsCollectionClient,
         VectorsCollectionServer,
@@ -87,10 +85,10 @@ if TYPE_CHECKING:
 NAMED_ERRORS = (WalkingError, YarpError)  # reported by name, without a traceback
 
 _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
-    "AnalogSensorsServer": "analog_sensors_server",
+    "AnalogSensorsServer": "device_servers",
     "ClockMessage": "network",
     "CommandReader": "bottles",
-    "ControlBoardServer": "control_board_server",
+    "ControlBoardServer": "device_servers",
     "PersistentConnections": "persistent_connections",
     "RequestReader": "bottles",
     "VectorsCollectionClient": "vectors_collection",
@@ -106,7 +104,7 @@ _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
     "is_real": "bindings",
     "is_there": "network",
     "registered_names": "network",
-    "send_ready": "publishing",
+    "send_ready": "bottles",
     "values_messages": "vectors_collection",
 }
 

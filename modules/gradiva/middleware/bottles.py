@@ -1,14 +1,15 @@
-"""Turn bottles into plain Python values and back, and read messages of ports as such, with either bindings."""
+"""Turn bottles into plain Python values and back; answer, take and send messages as such, with either bindings."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from gradiva.middleware import yarp
 from pureyarp.data.values import Bottle as PureBottle
-from pureyarp.rate_limited_log import RateLimitedLog
+from pureyarp.devices.server_ports import Answer, Bottles, Commands, RawAnswers, ReadyMessage, Requests
+from pureyarp.network.buffered_ports import BufferedPortBottle as PurePort
+from pureyarp.network.buffered_ports import write_object
 from pureyarp.wire.elements import (
     Dictionary,
     Element,
@@ -17,7 +18,6 @@ from pureyarp.wire.elements import (
     Int16,
     Int64,
     Vocab32,
-    encode_vocab,
 )
 from pureyarp.wire.text import to_text
 
@@ -115,53 +115,34 @@ def _add(bottle: yarp.Bottle, item: int | float | str | bytes) -> None:
             bottle.addInt32(int(item))
 
 
-_logger = logging.getLogger("gradiva.yarp")
+class _Bottles(Bottles):
+    """Read and fill the bottles of the bindings that were chosen."""
+
+    def empty(self) -> yarp.Bottle:
+        return yarp.Bottle()
+
+    def items(self, bottle: yarp.Bottle) -> list[Element]:
+        return as_items(bottle)
+
+    def fill(self, bottle: yarp.Bottle, items: list[Element]) -> None:
+        fill_bottle(bottle, items)
 
 
 class RequestReader(yarp.PortReader):
     """Answers each request of a port with what a function returns, or ``[fail] "message"`` if it raises.
 
-    No exception leaves it: behind the real bindings, a thread of YARP's own would end the process.
-
     Args:
         answer: From request to reply.
-        raw_answers: Answers that no Bottle can hold: int16 numbers without tags, as generated code writes them, for
-            requests of a single word.
+        raw_answers: Answers that no Bottle can hold, for requests of a single word, see `pureyarp.devices.Requests`.
     """
 
-    def __init__(
-        self, answer: Callable[[list[Element]], list[Element]], raw_answers: dict[str, tuple[int, ...]] | None = None
-    ) -> None:
+    def __init__(self, answer: Answer, raw_answers: RawAnswers | None = None) -> None:
         super().__init__()
-        self._answer = answer
-        self._raw_answers = raw_answers or {}
-        self._complaint = RateLimitedLog(_logger)
+        self._requests = Requests(answer, raw_answers, _Bottles())
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
         """Read one request and answer it."""
-        request = yarp.Bottle()
-        if not request.read(reader):
-            return False
-        writer = reader.getWriter()
-        raw_answer = self._raw_answers.get(request.get(0).asString()) if request.size() == 1 else None
-        if raw_answer is not None:
-            return writer is None or _write_raw(raw_answer, writer)
-        reply = self._reply_to(request)
-        try:
-            return writer is None or reply.write(writer)
-        except Exception as error:
-            self._complaint.warning("the answer to %.80r was not sent: %r", request.toString(), error, trace=True)
-            return False
-
-    def _reply_to(self, request: yarp.Bottle) -> yarp.Bottle:
-        """Return the answer, or why there is none: one that no Bottle can hold is a failure like any other."""
-        reply = yarp.Bottle()
-        try:
-            fill_bottle(reply, self._answer(as_items(request)))
-        except Exception as error:
-            self._complaint.warning("the request %.80r was not answered: %r", request.toString(), error, trace=True)
-            fill_bottle(reply, [encode_vocab("fail"), str(error) or type(error).__name__])
-        return reply
+        return self._requests.read(reader)
 
 
 class CommandReader(yarp.PortReader):
@@ -173,26 +154,20 @@ class CommandReader(yarp.PortReader):
 
     def __init__(self, take: Callable[[list[Element]], None]) -> None:
         super().__init__()
-        self._take = take
-        self._complaint = RateLimitedLog(_logger)
+        self._commands = Commands(take, _Bottles())
 
     def read(self, reader: yarp.ConnectionReader) -> bool:
         """Read one message and hand it on."""
-        command = yarp.Bottle()
-        if not command.read(reader):
-            return False
-        try:
-            self._take(as_items(command))
-        except Exception as error:
-            self._complaint.warning("the message %.80r was not taken: %r", command.toString(), error, trace=True)
-            return False
-        return True
+        return self._commands.read(reader)
 
 
-def _write_raw(numbers: tuple[int, ...], writer: yarp.ConnectionWriter) -> bool:
-    """Write the header of a list of one struct, then the struct's numbers."""
-    writer.appendInt32(256)
-    writer.appendInt32(1)
-    for number in numbers:
-        writer.appendInt16(number)
-    return not writer.isError()
+def send_ready(port: yarp.BufferedPortBottle, message: ReadyMessage, is_strict: bool = False) -> None:
+    """Send a message; it is encoded only for the readers that are connected.
+
+    A port of pureyarp takes it as it is, without a Bottle in between.
+    """
+    if isinstance(port, PurePort):
+        write_object(port, message, is_strict)
+    elif port.getOutputCount() > 0:
+        fill_bottle(port.prepare(), message.to_items())
+        port.write(is_strict)

@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradiva.middleware import yarp
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
 from pureyarp.devices.control_board_device import Joints
 from pureyarp.devices.control_board_messages import CommandKind
 from pureyarp.devices.control_board_protocol import Feature, PidType
+from pureyarp.devices.device_servers import AnalogSensorsServer, ControlBoardServer
 from tests.middleware.fake_board import RecordedBoard
 
 _KINDS = (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradiva.middleware.analog_sensors_server import AnalogSensorsServer
 from pureyarp.data.vectors import Vector
 from pureyarp.devices.analog_sensors_client import MAS_ERROR, MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ
+from pureyarp.devices.device_servers import AnalogSensorsServer
 from pureyarp.network.network import Network
 from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_board import RecordedBoard

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.data.values import Property
 from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.control_board_messages import CommandKind, StreamedCommand
 from pureyarp.devices.control_board_protocol import ControlMode
 from pureyarp.devices.control_board_remapper import JointMap
+from pureyarp.devices.device_servers import ControlBoardServer
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.wire.elements import encode_vocab

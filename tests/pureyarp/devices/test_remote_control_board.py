@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from gradiva.middleware.control_board_server import ControlBoardServer
 from pureyarp.data.vectors import BVector, DVector, IVector
 from pureyarp.devices.control_board_messages import CommandKind, JointData
 from pureyarp.devices.control_board_protocol import ControlMode, InteractionMode, PidType
+from pureyarp.devices.device_servers import ControlBoardServer
 from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.devices.settings_views import Pid, PidVector
 from pureyarp.network.network import Network
@@ -230,7 +230,7 @@ def test_a_board_that_only_pauses_is_not_called_gone(names, device, opened, capl
 
 def test_closing_wakes_who_waits_for_an_answer(serve, opened):
     class SlowBoard(IntegratingBoard):
-        """Answers questions about references when it is told to."""
+        """Answers questions about references when the test allows it."""
 
         def __init__(self) -> None:
             super().__init__(3)

@@ -1,4 +1,4 @@
-"""A part moved in every mode, without ports."""
+"""A part of a simulated robot as its board shows it, and the moves of its joints."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from gradiva.middleware import (
     PidType,
     StreamedCommand,
 )
+from gradiva.yarp_modules.simulator.simulated_joints import JointMove
 from tests.yarp_modules.simulator.conftest import make_world
 
 ELBOW, WRIST, WRIST_YAW = 3, 5, 6
@@ -192,3 +193,23 @@ def test_what_the_joints_cannot_do_is_refused(arm):
         arm.set_parameter(Feature.ENCODER, (0,), [0.0], None)
     with pytest.raises(IndexError):
         arm.move_to((7,), [0.0])
+
+
+def test_a_move_takes_as_long_as_its_mean_speed_says_and_ends_at_its_goal():
+    move = JointMove.at_speed(0.2, -0.3, 5.0, 0.25)
+    assert move.duration == pytest.approx(2.0)
+    assert [move.is_over(time) for time in (5.0, 6.99, 7.0)] == [False, False, True]
+    assert [move.position(time) for time in (4.0, 5.0, 6.0, 7.0, 9.0)] == pytest.approx([0.2, 0.2, -0.05, -0.3, -0.3])
+
+
+def test_a_move_begins_and_ends_at_rest_and_is_fastest_half_way():
+    move = JointMove.at_speed(0.0, 1.0, 0.0, 1.0)
+    assert move.position(0.01) < 1e-4
+    assert 1.0 - move.position(0.99) < 1e-4
+    assert (move.position(0.51) - move.position(0.49)) / 0.02 == pytest.approx(1.875, rel=1e-3)
+
+
+def test_a_move_to_where_the_joint_is_is_over_at_once():
+    move = JointMove.at_speed(0.4, 0.4, 1.0, 0.1)
+    assert move.is_over(1.0)
+    assert move.position(1.0) == 0.4

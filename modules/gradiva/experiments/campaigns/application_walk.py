@@ -110,6 +110,8 @@ class Timetable:
         walker.wait_until(self.end + _STOPPED)
 
 
+# -- the experiment ----------------------------------------------------------------------------------------------------
+
 LIMIT = 1.2  # [-] of the error in one process
 _FIRST, _SECOND = VelocityCommand(0.2), VelocityCommand(0.1, angular=math.radians(10.0))
 _DURATION, _QUICK_DURATION = 20.0, 5.0  # [s] of the first command
@@ -234,6 +236,8 @@ def _distance(log: SignalLog) -> float:
     path = log["odometry::root_link::position"][:, :2]
     return float(np.linalg.norm(path[-1] - path[0]))
 
+
+# -- its figure --------------------------------------------------------------------------------------------------------
 
 _COLOURS = (REFERENCE, COM, DCM)
 _WIDTHS = (2.2, 1.0, 0.8)  # the first lies below the others

@@ -102,6 +102,8 @@ def _draw(axis: Axes, panel: Panel) -> None:
         axis.set_ylim(*panel.limits)
 
 
+# -- a bouncing ball ---------------------------------------------------------------------------------------------------
+
 DAMPING = 5000.0  # [1/s]
 STIFFNESSES = (0.0, 1.0, 5.0)  # [1/s²]
 HEIGHT = 1.0  # [m] the paper's impact is at 0.45 s
@@ -193,6 +195,8 @@ def _figure_ball(motions: dict[float, BallMotion]) -> Figure:
         ],
     )
 
+
+# -- a brick on a ramp -------------------------------------------------------------------------------------------------
 
 SLOPE = math.radians(20.0)  # sticks for μ above 0.364
 FRICTIONS = (0.25, 0.35, 0.38, 0.45, 0.6, 0.9)  # [-]

@@ -17,6 +17,8 @@ from gradiva.planner import VelocityCommand
 from gradiva.telemetry import SignalLog
 from gradiva.telemetry.plot_style import COM, DCM, REFERENCE, STYLE, ZMP
 
+# -- tables 7.1 and 7.2 ------------------------------------------------------------------------------------------------
+
 SPEED_PAPER = {  # [m/s] of iCub v2.7, by model and control
     ("dcm", "torque"): 0.2120,
     ("dcm_mpc", "torque"): 0.1448,
@@ -61,6 +63,8 @@ def _row(run: ExperimentRun, control: str, result: TrialResult) -> Row:
     }
 
 
+# -- table 10.1 --------------------------------------------------------------------------------------------------------
+
 PAPER = {  # [m/s] of iCub v2.7, by model and control
     ("dcm_mpc", "velocity"): 0.1563,
     ("dcm_mpc", "position"): 0.1645,
@@ -76,6 +80,8 @@ def run_table_10_1(run: ExperimentRun) -> None:
 
 CHAPTER_10_SPEED = 0.19  # [m/s]
 _CHAPTER_10_DURATION, _CHAPTER_10_QUICK_DURATION = 15.0, 5.0  # [s]
+# -- figures 10.9 and 10.10 --------------------------------------------------------------------------------------------
+
 _PAPER = {"dcm": 0.05, "com": 0.02, "zmp": None}  # [m] what the thesis says the errors stay below
 _TITLES = {"dcm": "instantaneous DCM control", "dcm_mpc": "predictive DCM control"}
 

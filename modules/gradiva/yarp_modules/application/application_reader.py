@@ -258,7 +258,7 @@ def load_application(name: str) -> Application:
 
 
 def _folders() -> Iterator[Path]:
-    from gradiva.setup.robots import data_folder  # not before it is needed: it comes with all layers
+    from gradiva.setup import data_folder  # not before it is needed: it comes with all layers
 
     yield data_folder("apps")
     finder = yarp.ResourceFinder()

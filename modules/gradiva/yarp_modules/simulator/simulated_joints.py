@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import ControlMode as ServoMode
-from gradiva.common import Measurement, NDArray
-from gradiva.common.smoothing import minimum_jerk
+from gradiva.common import Measurement, NDArray, minimum_jerk
 from gradiva.middleware import ControlMode, InteractionMode, NotOffered
 from gradiva.simulation import JointRanges, MixedCommand
 

@@ -1,11 +1,15 @@
-"""A robot that comes, that comes late, that hangs."""
+"""A walking module until its robot is there, and the samples and messages that it takes."""
 
+import math
 import threading
 
 import pytest
 
 from gradiva.common import ConfigError, RobotInterfaceError
-from gradiva.yarp_modules.walking_module import RobotConnector
+from gradiva.middleware import MalformedMessage, as_items, yarp
+from gradiva.setup import load_setup
+from gradiva.yarp_modules.walking_module import NewSampleCheck, RobotConnector, check_sensor_rate
+from gradiva.yarp_modules.walking_ports import numbers_in
 from tests.waiting import TIMEOUT, wait_until
 
 
@@ -90,3 +94,59 @@ def test_a_controller_that_cannot_be_prepared_is_the_end():
     assert awaited.reason == "the controller cannot be prepared: no such task"
     awaited.close()
     assert robot.calls == []
+
+
+def test_nobody_has_spoken_yet():
+    watch = NewSampleCheck()
+    assert not watch.is_new(-math.inf)
+    assert watch.is_new(0.0)
+
+
+def test_a_later_sample_is_new_once():
+    watch = NewSampleCheck()
+    assert [watch.is_new(time) for time in (9.44, 9.45, 9.45, 9.46)] == [True, True, False, True]
+    assert watch.time == 9.46
+
+
+def test_the_last_digit_makes_no_new_sample():
+    watch = NewSampleCheck()
+    assert watch.is_new(9.45)
+    assert not watch.is_new(math.nextafter(9.45, 10.0))
+    assert not watch.is_new(math.nextafter(9.45, 0.0))
+
+
+def test_a_simulation_that_began_anew_has_new_samples():
+    watch = NewSampleCheck()
+    assert watch.is_new(9.45)
+    assert not watch.is_new(9.0)
+    assert watch.is_new(0.01)
+
+
+def test_torque_control_over_slow_boards_is_refused_in_a_line():
+    with pytest.raises(
+        ConfigError, match=r"needs readings every 1 ms, the boards of the robot publish them every 10 ms"
+    ):
+        check_sensor_rate(load_setup("icub_v2_7", ["walking.control=torque"]))
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["walking.control=torque", "bring_up.sensor_rate=1000.0"],
+        ["walking.control=torque", "walking.period=0.01"],
+        ["walking.control=velocity", "walking.period=0.001"],
+    ],
+)
+def test_fast_boards_slow_ticks_and_motion_control_pass(overrides):
+    check_sensor_rate(load_setup("icub_v2_7", overrides))
+
+
+def test_numbers_may_come_in_a_list_or_without():
+    assert numbers_in([0.1, 2, -3.0], "goal:i") == [0.1, 2.0, -3.0]
+    assert numbers_in([[0.1, 2]], "goal:i") == [0.1, 2.0]
+
+
+@pytest.mark.parametrize("text", ["", "a b", "1.0 [no]", "(1 2) 3", '1 "2"'])
+def test_what_is_no_numbers_is_refused(text):
+    with pytest.raises(MalformedMessage, match="goal:i: expected numbers"):
+        numbers_in(as_items(yarp.Bottle(text)), "goal:i")

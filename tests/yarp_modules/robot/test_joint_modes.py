@@ -1,4 +1,4 @@
-"""Orders to boards side by side: one that hangs delays no other, and the newest order counts."""
+"""Orders to boards side by side, and joints that leave their mode."""
 
 from __future__ import annotations
 
@@ -6,8 +6,13 @@ import threading
 
 import pytest
 
+from gradiva.common import JointCommand
+from gradiva.safety import SafetyKind
+from gradiva.walking import WalkingState
+from gradiva.yarp_modules.robot import ControlModeLost
 from gradiva.yarp_modules.robot.joint_modes import BoardOrders
 from tests.waiting import wait_until
+from tests.yarp_modules.walking_double import WalkingDouble
 
 BOARDS = {"/arm": (0, 2), "/leg": (1, 3)}
 
@@ -79,3 +84,35 @@ def test_a_board_that_hangs_at_the_end_is_told_apart_and_what_was_ordered_is_for
     assert orders.wait(60.0)
     assert orders.close()
     assert 3 not in ordered
+
+
+@pytest.mark.walk
+def test_a_lost_joint_is_a_fault_with_its_name_until_the_robot_is_prepared_anew(monkeypatch):
+    double = WalkingDouble()
+    double.get_ready()
+    write, lost, rearmed = double.robot.write, {"l_knee": "hardware fault"}, []
+
+    def write_to_some(command: JointCommand) -> None:
+        write(command)  # the other joints go on
+        if lost:
+            raise ControlModeLost("joints are no longer in mode position direct (l_knee: hardware fault)", lost)
+
+    def rearm() -> None:
+        rearmed.append(double.robot.time)
+        lost.clear()
+
+    monkeypatch.setattr(double.robot, "write", write_to_some)
+    monkeypatch.setattr(double.robot, "rearm", rearm, raising=False)
+    double.run(0.1)
+    assert double.controller.state is WalkingState.FAULT
+    assert "l_knee: hardware fault" in double.controller.reason
+    (event,) = double.controller.safety_events
+    assert (event.kind, event.subject) == (SafetyKind.CONTROL_MODE, "l_knee")
+    assert double.robot.fall is None
+    asking = threading.Thread(target=double.session.answer, args=(["prepareRobot"],))
+    asking.start()
+    while asking.is_alive():
+        double.run(0.01)
+    double.run_to(WalkingState.PREPARED)
+    assert len(rearmed) == 1
+    assert double.robot.fall is None

@@ -1,0 +1,180 @@
+"""Inputs of the coordinator: commands over RPC, goals that stream in, the free space."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from gradiva.common import PlanningError
+from gradiva.middleware import MalformedMessage, as_items, yarp
+from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.setup import load_setup
+from gradiva.yarp_modules.coordinator_commands import (
+    CoordinatorCommand,
+    CoordinatorConfig,
+    FreeSpace,
+    GoalChange,
+    GoalStream,
+    Word,
+    parse_command,
+)
+from tests.pureyarp.wire.element_strategies import any_items
+
+SETUP = load_setup("icub_v2_7")
+CONFIG = SETUP.part(CoordinatorConfig, "coordinator")
+LIMITS = SETUP.walking.planner
+
+
+def parse(text):
+    return parse_command(as_items(yarp.Bottle(text)))
+
+
+@pytest.mark.parametrize("word", [word for word in Word if word is not Word.SET_GOAL])
+def test_every_command_is_known_as_text_and_as_a_vocab(word):
+    assert parse(word) == CoordinatorCommand(word)
+    assert parse(f"[{word[:4]}]") == CoordinatorCommand(word)
+
+
+def test_vocabs_of_four_letters_tell_the_commands_apart():
+    others = ("getHealth", "help", "quit")
+    assert len({word[:4] for word in (*Word, *others)}) == len(Word) + len(others)
+
+
+def test_a_place_may_stand_in_parentheses_or_not_and_have_a_direction():
+    assert parse("setGoal (1.0 0.5)").goal == GoalCommand(1.0, 0.5)
+    assert parse("setGoal 1 0.5").goal == GoalCommand(1.0, 0.5)
+    assert parse("setGoal (1.0 0.5 90)").goal == GoalCommand(1.0, 0.5, math.pi / 2)
+
+
+def test_velocities_are_in_metres_and_degrees_a_second():
+    assert parse("setGoal (velocity 0.1)").goal == VelocityCommand(0.1)
+    assert parse("setGoal velocity 0.1 -0.02 18").goal == VelocityCommand(0.1, -0.02, math.pi / 10)
+
+
+def test_a_path_has_a_speed_and_points():
+    goal = parse("setGoal (path 0.1 (0.5 0.0) (1.0 0.2))").goal
+    assert isinstance(goal, PathCommand)
+    assert goal.speed == 0.1
+    np.testing.assert_allclose(goal.points, [[0.5, 0.0], [1.0, 0.2]])
+
+
+def test_preparing_may_be_on_the_fly():
+    assert parse("prepareRobot onTheFly").on_the_fly
+    assert parse("prepareRobot 1").on_the_fly
+    assert not parse("prepareRobot 0").on_the_fly
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("setGoal", "expected x y"),
+        ("setGoal 1", "expected x y"),
+        ("setGoal 1 2 3 4", "expected x y"),
+        ("setGoal (1 far)", "expected x y"),
+        ("setGoal nan 0.0", "no goal is called 'nan'|not finite"),
+        ("setGoal (velocty 1)", "did you mean 'velocity'"),
+        ("setGoal (velocity)", "velocity forward"),
+        ("setGoal (path 0.1)", "path speed"),
+        ("setGoal (path 0.1 (1 2 3))", "points"),
+        ("startWalking now", "startWalking: nothing may follow"),
+        ("prepareRobot gently", "nothing but onTheFly"),
+    ],
+)
+def test_what_is_malformed_is_named(text, complaint):
+    with pytest.raises(MalformedMessage, match=complaint):
+        parse(text)
+
+
+def test_what_is_no_command_is_left_to_others():
+    assert parse("dance") is None
+    assert parse("") is None
+    assert parse("1 2 3") is None
+
+
+@given(any_items)
+def test_garbage_is_no_command_or_refused_by_name(garbage):
+    for items in (garbage, ["setGoal", *garbage], ["setGoal", "velocity", *garbage], ["prepareRobot", *garbage]):
+        try:
+            command = parse_command(items)
+        except MalformedMessage:
+            continue
+        assert command is None or isinstance(command, CoordinatorCommand)
+
+
+@pytest.fixture
+def stream():
+    return GoalStream(CONFIG, LIMITS)
+
+
+def test_full_deflection_is_the_configured_share_of_the_highest_speeds(stream):
+    stream.take([1.0, -1.0, 1.0], 0.0)
+    change = stream.change(0.0)
+    forward, turn = CONFIG.forward_fraction * LIMITS.max_speed, CONFIG.turn_fraction * LIMITS.max_angular_speed
+    assert change == GoalChange(VelocityCommand(forward, CONFIG.lateral_fraction * LIMITS.max_lateral_speed, -turn))
+
+
+def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(stream):
+    stream.take([-1.0, 0.0], 0.0)
+    command = stream.change(0.0).command
+    assert command.lateral == 0.0
+    assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.forward_fraction * LIMITS.max_speed)
+
+
+def test_what_has_hardly_changed_or_just_changed_is_not_planned_anew(stream):
+    stream.take([0.5, 0.0, 0.0], 0.0)
+    assert stream.change(0.0) is not None
+    stream.take([0.51, 0.0, 0.0], 1.0)
+    assert stream.change(1.0) is None
+    stream.take([0.6, 0.0, 0.0], 1.1)
+    assert stream.change(1.1) is not None
+    stream.take([0.9, 0.0, 0.0], 1.2)
+    assert stream.change(1.2) is None, "too soon"
+    stream.take([0.9, 0.0, 0.0], 1.1 + CONFIG.goal_period)
+    assert stream.change(1.1 + CONFIG.goal_period) is not None
+
+
+def test_to_stand_is_never_too_soon(stream):
+    stream.take([0.5, 0.0, 0.0], 0.0)
+    stream.change(0.0)
+    stream.take([0.0, 0.0, 0.0], 0.01)
+    assert stream.change(0.01) == GoalChange(StopCommand())
+    assert not stream.is_driving
+    assert stream.change(10.0) is None
+
+
+def test_silence_while_it_drives_is_told_once(stream):
+    stream.take([0.5, 0.0, 0.0], 0.0)
+    stream.change(0.0)
+    assert stream.change(CONFIG.goal_timeout) is None
+    change = stream.change(CONFIG.goal_timeout + 0.1)
+    assert change.command == StopCommand()
+    assert change.because == "goal:i has been silent for 0.60 s"
+    assert stream.change(CONFIG.goal_timeout + 5.0) is None
+
+
+def test_a_silent_stream_that_does_not_drive_is_not_missed(stream):
+    assert stream.change(100.0) is None
+    stream.take([0.0, 0.0, 0.0], 0.0)
+    assert stream.change(100.0) is None
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [0.0] * 4, [float("nan"), 0.0, 0.0], [1.1, 0.0, 0.0]])
+def test_what_is_no_deflection_is_refused_and_changes_nothing(stream, values):
+    with pytest.raises(MalformedMessage, match="goal:i"):
+        stream.take(values, 0.0)
+    assert stream.change(0.0) is None
+
+
+def test_the_edge_of_the_ellipse_is_free_and_what_lies_beyond_is_not():
+    space = FreeSpace.from_numbers([2.0, 0.0, 0.0, 1.0, 0.5, 0.0])
+    space.require(2.5, 0.0)
+    space.require(0.5, -1.0)
+    with pytest.raises(PlanningError, match=r"the goal \(2.6, 0\) lies outside the free space, at 1.05 of its radius"):
+        space.require(2.6, 0.0)
+
+
+@pytest.mark.parametrize("numbers", [[1.0] * 5, [1.0, 1.0, 1.0, 1.0, 0.0, 0.0], [float("inf"), 0, 0, 1, 0, 0]])
+def test_what_is_no_ellipse_is_refused(numbers):
+    with pytest.raises(MalformedMessage, match="freeSpaceEllipse"):
+        FreeSpace.from_numbers(numbers)
