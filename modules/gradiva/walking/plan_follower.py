@@ -284,9 +284,10 @@ class PlanFollower:
         """Take over a plan that has come, if it is not too late."""
         if self._coming is not None and time >= self._coming[0].start_time:
             self._take_over(*self._coming)
-        reply, asked = self._service.poll(), self._asked
+        asked = self._asked
         if asked is None:
             return
+        reply = self._service.poll()
         if reply is None or reply.number != asked.request.number:
             if time > asked.time + self._service.timeout:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")
