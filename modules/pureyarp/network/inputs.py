@@ -204,22 +204,7 @@ class InputOwner(Protocol):
 
 
 _LOOK = 0.25  # [s] between two looks for peers that have stopped in the middle of a message
-
-
-class SharedConnection(Protocol):
-    """A connection of the shared receiver. None of its methods may wait or raise."""
-
-    def fileno(self) -> int:
-        """Return the file descriptor of the socket that messages arrive at."""
-
-    def take_arrived(self) -> bool:
-        """Take what has arrived and store what is whole; False if the receiver is to let go of the connection."""
-
-    def check_stall(self) -> bool:
-        """Return False if the peer has stopped in the middle of a message for too long."""
-
-    def let_go(self) -> None:
-        """End, or go on in a thread of its own: the receiver has let go of the connection."""
+_LONGEST = 64 * 1024  # bytes of a message that the receiver takes the time to store
 
 
 class SharedReceiver:
@@ -233,7 +218,7 @@ class SharedReceiver:
         self._lock = threading.Lock()  # held to change what is waited for, not while waiting
         self._selector: selectors.BaseSelector | None = None
 
-    def add(self, connection: SharedConnection) -> None:
+    def add(self, connection: SharedInput) -> None:
         """Receive for a connection from now on; raises RuntimeError if no thread can be started."""
         with self._lock:
             selector = self._selector
@@ -250,7 +235,7 @@ class SharedReceiver:
                 if not key.data.take_arrived():
                     self._let_go(selector, key)
             if time.monotonic() >= next_look:
-                self._leave_the_stalled(selector)
+                self._drop_stalled(selector)
                 next_look = time.monotonic() + _LOOK
 
     def _is_over(self, selector: selectors.BaseSelector) -> bool:
@@ -261,7 +246,7 @@ class SharedReceiver:
             selector.close()
             return True
 
-    def _leave_the_stalled(self, selector: selectors.BaseSelector) -> None:
+    def _drop_stalled(self, selector: selectors.BaseSelector) -> None:
         with self._lock:
             keys = list(selector.get_map().values())
         for key in keys:
@@ -277,11 +262,8 @@ class SharedReceiver:
 shared_receiver = SharedReceiver()
 
 
-_LONGEST = 64 * 1024  # bytes of a message that the receiver takes the time to store
-
-
 class SharedInput:
-    """Stores messages without ever waiting.
+    """A connection of the shared receiver: stores messages without ever waiting or raising.
 
     What may take time is left to a thread of the connection's own: a command to the port, a very large message, any
     message when the port has become one that does more than store.

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 from pureyarp.data import Stamp
 from pureyarp.data.conversions import decode, encode, vocab_of
@@ -447,6 +447,7 @@ def test_a_bottle_of_all_types_is_printed_as_recorded():
 
 
 @pytest.mark.parametrize("family", list(WireFamily))
+@settings(max_examples=25)  # the wire's own tests try more
 @given(items=any_items)
 def test_any_bottle_survives_the_wire(family, items):
     read = Bottle("old")
@@ -454,6 +455,7 @@ def test_any_bottle_survives_the_wire(family, items):
     assert same(read.items, items)
 
 
+@settings(max_examples=25)
 @given(items=textual_items)
 def test_any_bottle_that_text_can_carry_survives_it(items):
     read = Bottle("old")

@@ -276,12 +276,12 @@ def test_a_length_for_which_there_are_no_bytes_is_refused_at_once(tag, length):
 
 def greedy_messages() -> list[bytes]:
     """Return messages of many small elements, each the worst of its kind."""
-    empty_lists: list[Element] = [[] for _ in range(20_000)]
-    dictionaries: list[Element] = [Dictionary({f"{index:x}": []}) for index in range(8_000)]
+    empty_lists: list[Element] = [[] for _ in range(5_000)]
+    dictionaries: list[Element] = [Dictionary({f"{index:x}": []}) for index in range(2_000)]
     kinds = [b"\x20\1\0\0", b"\x40\1\0\0", b"\1\1\0\0", b"\x0a\1\0\0", b"\4\1\0\0", b"\x0c\1\0\0", b"\x80\1\0\0"]
-    counts = (160_000 // {0x20: 1, 0x40: 2, 0x0A: 8}.get(kind[0], 4) for kind in kinds)
-    lists = [kind + count.to_bytes(4, "little") + bytes(160_000) for kind, count in zip(kinds, counts, strict=True)]
-    one = Dictionary({f"{index:x}": [] for index in range(10_000)})
+    counts = (40_000 // {0x20: 1, 0x40: 2, 0x0A: 8}.get(kind[0], 4) for kind in kinds)
+    lists = [kind + count.to_bytes(4, "little") + bytes(40_000) for kind, count in zip(kinds, counts, strict=True)]
+    one = Dictionary({f"{index:x}": [] for index in range(2_500)})
     return [*lists, encode_list(empty_lists), encode_list(dictionaries), encode_list([one])]
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
-from gradiva.yarp_modules.application import end_marked, read_application
-from gradiva.yarp_modules.application.application_run import ApplicationRun, RunOptions, StartFailed
+from gradiva.yarp_modules.application import ApplicationRun, RunOptions, StartFailed, end_marked, read_application
 from gradiva.yarp_modules.application.running_module import EndTimeouts, ModuleState, marked_processes
 from tests.waiting import TIMEOUT, wait_until
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from gradiva.middleware import VectorsSample
-from gradiva.telemetry import RunFolder
-from gradiva.telemetry.signal_log import JOURNAL_NAME
+from gradiva.telemetry import JOURNAL_NAME, RunFolder
 from gradiva.yarp_modules.logger.log_recorder import LogRecorder, RunDescription, finish_left_over
 
 NAMES = {"joints_state::positions::measured": ["knee", "hip"], "zmp::measured": ["x", "y"]}
