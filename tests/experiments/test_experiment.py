@@ -7,8 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
-from gradiva.experiments import ExperimentOptions, SpeedSearch, TrialResult, find_experiment, highest_speed
-from gradiva.experiments.experiment import COM_LIMIT, Asked, as_text, is_fulfilled, judged, markdown_table
+from gradiva.experiments import ExperimentOptions, SpeedSearch, TrialResult, as_text, find_experiment, highest_speed
+from gradiva.experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table
 from gradiva.experiments.speed_search import bars_figure, walking_time
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup

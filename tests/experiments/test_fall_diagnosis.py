@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from gradiva.common import so3
-from gradiva.experiments import walk_result
+from gradiva.experiments import diagnose, walk_result
 from gradiva.experiments.fall_causes import Cause, CauseKind
-from gradiva.experiments.fall_diagnosis import Diagnosis, diagnose
+from gradiva.experiments.fall_diagnosis import Diagnosis
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState

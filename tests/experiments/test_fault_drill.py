@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from gradiva.experiments import plan_from_start
 from gradiva.experiments.campaigns.fault_drill import COMMAND, Drill, drilled, drilled_walk, lockstep_drills, swing_time
-from gradiva.experiments.walk_result import plan_from_start
 from gradiva.setup import load_setup
 
 SETUP = load_setup("icub_v2_7")

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, SoleRectangle
-from gradiva.experiments.footing import SlopeFooting, SoftFooting, check_footing, check_slope, footing_note, slope_note
+from gradiva.experiments import check_footing, check_slope, footing_note, slope_note
+from gradiva.experiments.footing import SlopeFooting, SoftFooting
 from gradiva.setup import load_setup
 from gradiva.simulation import slope_components
 

@@ -30,8 +30,7 @@ from gradiva.experiments.campaigns.penalty_bodies import (
     traces_figure,
 )
 from gradiva.planner import VelocityCommand
-from gradiva.simulation.rigid_tree import weld
-from gradiva.simulation.urdf import read_urdf
+from gradiva.simulation import read_urdf, weld
 
 
 def test_the_biped_has_14_joints_and_the_mass_of_its_description(tmp_path: Path) -> None:

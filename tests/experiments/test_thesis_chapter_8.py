@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import GRAVITY, Side
 from gradiva.contacts import ViscoElasticParameters
-from gradiva.experiments import ExperimentOptions, find_experiment
+from gradiva.experiments import ExperimentOptions, find_experiment, plan_from_start
 from gradiva.experiments.campaigns.contact_error import GROUND as ERROR_GROUND
 from gradiva.experiments.campaigns.contact_error import moment_error
 from gradiva.experiments.campaigns.soft_walks import LENGTH, STEP_LENGTH, WIDTH, SoftWalk, outcome_figure, sinkage
@@ -19,7 +19,6 @@ from gradiva.experiments.campaigns.thesis_chapter_8 import (
     rows_of,
 )
 from gradiva.experiments.experiment import is_fulfilled
-from gradiva.experiments.walk_result import plan_from_start
 from gradiva.setup import load_robot
 from gradiva.simulation import GroundKind
 from gradiva.telemetry import SignalLog

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import Side, so3
-from gradiva.experiments.walk_result import plan_from_start
-from gradiva.experiments.walk_score import score, specific_energetic_cost, walked_path
+from gradiva.experiments import plan_from_start, score
+from gradiva.experiments.walk_score import specific_energetic_cost, walked_path
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
 from gradiva.telemetry import SignalLog

@@ -14,10 +14,11 @@ from gradiva.experiments import (
     WalkRequest,
     find_experiment,
     finish_walk,
+    run_benchmark,
     run_trial,
     run_walk,
 )
-from gradiva.experiments.benchmark import QUICK, run_benchmark
+from gradiva.experiments.benchmark import QUICK
 from gradiva.planner import GoalCommand, VelocityCommand
 from gradiva.setup import load_setup
 

@@ -7,7 +7,7 @@ from gradiva.common import ConfigError, ModelError, Side, so3
 from gradiva.robot_model import IdynTreeModel, balanced, links_from_base
 from gradiva.setup import find_model_file
 from gradiva.setup.new_robot import draft_robot
-from gradiva.simulation.plant import load_tree
+from gradiva.simulation import load_tree
 from tests.conftest import ROBOTS, description_of, model_of
 
 ROMEO = ("example-robot-data", "romeo_description/urdf/romeo_small.urdf")

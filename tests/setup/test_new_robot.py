@@ -10,8 +10,7 @@ from gradiva.robot_model import interpreted
 from gradiva.setup import find_model_file, load_robot, load_setup, package_and_model
 from gradiva.setup.new_robot import Choices, check_name, draft_robot, find_limbs, fit_sole, robot_text, write_robot
 from gradiva.setup.robot_checks import check_robot_folder
-from gradiva.simulation.rigid_tree import weld
-from gradiva.simulation.urdf import read_urdf
+from gradiva.simulation import read_urdf, weld
 from tests.conftest import ROBOTS, description_of
 
 ROMEO = "example-robot-data:romeo_description/urdf/romeo_small.urdf"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from gradiva.simulation.ground import Ground
-from gradiva.simulation.soles import SoleBox
+from gradiva.simulation import Ground, SoleBox
 
 MASS = 5.0  # [kg]
 HALF_SIZE = np.array([0.1, 0.05, 0.02])  # [m]

@@ -10,8 +10,7 @@ import numpy as np
 from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, Side, from_table, merge, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import data_folder, read_toml
-from gradiva.simulation import SimulationConfig
-from gradiva.simulation.plant import load_tree
+from gradiva.simulation import SimulationConfig, load_tree
 from gradiva.simulation.rigid_tree import add_bodies
 
 

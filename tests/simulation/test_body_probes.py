@@ -8,10 +8,9 @@ import pytest
 
 from gradiva.common import ModelError, Side, so3
 from gradiva.setup import load_robot
-from gradiva.simulation import Push, joint_ranges
-from gradiva.simulation.falls import SlipConfig, SlipMeter
+from gradiva.simulation import Push, SlipConfig, build_plant, joint_ranges, load_tree
+from gradiva.simulation.falls import SlipMeter
 from gradiva.simulation.ground import choose_ground
-from gradiva.simulation.plant import build_plant, load_tree
 from gradiva.simulation.state_reader import StateReader
 from tests.simulation.standing import configured, standing_posture
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import Side, so3
-from gradiva.simulation.falls import FallConfig, FallDetector, SlipConfig, SlipMeter
+from gradiva.simulation import FallConfig, SlipConfig
+from gradiva.simulation.falls import FallDetector, SlipMeter
 
 START = np.array([1.0, 2.0, 0.6])
 LEANING = so3.exp(np.array([0.0, 0.2, 0.0]))  # a base that is not level when the robot stands

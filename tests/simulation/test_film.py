@@ -9,8 +9,9 @@ import pytest
 from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import load_robot
+from gradiva.simulation import find_mesh, read_stl
 from gradiva.simulation.film import Camera, FilmFormat, film, snapshot
-from gradiva.simulation.scene import Mesh, find_mesh, read_stl, thin_out
+from gradiva.simulation.scene import Mesh, thin_out
 
 from .standing import moved, standing_posture
 

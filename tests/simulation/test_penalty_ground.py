@@ -9,8 +9,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.contacts import PenaltyConfig, penalty_accelerations
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation import GroundSite, LooseBody, MujocoRobot, PenaltyGround, PenaltyWorld
-from gradiva.simulation.plant import build_plant, load_tree
+from gradiva.simulation import GroundSite, LooseBody, MujocoRobot, PenaltyGround, PenaltyWorld, build_plant, load_tree
 from gradiva.simulation.rigid_tree import quaternion
 
 from .free_box import AREA, GRAVITY, HALF_SIZE, MASS, FreeBox

@@ -8,10 +8,17 @@ import pytest
 
 from gradiva.common import ModelError, Side, so3
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation import GroundConfig, GroundKind, GroundSite, RigidConfig, RigidGround
-from gradiva.simulation.plant import build_plant, load_tree
+from gradiva.simulation import (
+    GroundConfig,
+    GroundKind,
+    GroundSite,
+    RigidConfig,
+    RigidGround,
+    build_plant,
+    load_tree,
+    sole_boxes,
+)
 from gradiva.simulation.rigid_tree import quaternion
-from gradiva.simulation.soles import sole_boxes
 
 from .standing import configured, standing_posture
 

@@ -12,9 +12,8 @@ import pytest
 
 from gradiva.common import ModelError, so3
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.plant import load_tree
-from gradiva.simulation.rigid_tree import add_bodies, quaternion, weld
-from gradiva.simulation.urdf import read_urdf
+from gradiva.simulation import load_tree, read_urdf, weld
+from gradiva.simulation.rigid_tree import add_bodies, quaternion
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 PENDULUM = """<robot name="pendulum">

@@ -10,8 +10,7 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.setup import data_folder, read_toml
-from gradiva.simulation import VelocitySource
-from gradiva.simulation.ground import GroundConfig, GroundKind, slope_components
+from gradiva.simulation import GroundConfig, GroundKind, VelocitySource, slope_components
 
 from .standing import configured
 

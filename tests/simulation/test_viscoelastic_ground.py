@@ -12,15 +12,15 @@ from gradiva.common import ConfigError, FootContact, Side, SoleRectangle, from_t
 from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.robot_model import RobotDescription, interpreted
 from gradiva.setup import load_setup
-from gradiva.simulation import GroundSite, MujocoRobot, ViscoElasticGround
-from gradiva.simulation.viscoelastic_ground import (
+from gradiva.simulation import (
+    GroundSite,
+    MujocoRobot,
     NoiseTarget,
-    SolePlaces,
+    ViscoElasticGround,
     ViscoElasticGroundConfig,
-    WrenchNoise,
     WrenchNoiseConfig,
-    soft_ground_function,
 )
+from gradiva.simulation.viscoelastic_ground import SolePlaces, WrenchNoise, soft_ground_function
 from gradiva.walking import WalkingLayers
 
 from .free_box import AREA, GRAVITY, HALF_SIZE, MASS, FreeBox

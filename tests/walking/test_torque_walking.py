@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode, Side
-from gradiva.experiments.walk_score import score
+from gradiva.experiments import score
 from gradiva.planner import VelocityCommand
 from gradiva.walking import SafetyKind, WalkingState
 

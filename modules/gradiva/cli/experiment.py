@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun
-    from gradiva.experiments.experiment import Row
+    from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Row
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
@@ -120,7 +119,7 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str) -> None:
         rows: Of an experiment.
         value_title: Heading of the column ``value``.
     """
-    from gradiva.experiments.experiment import as_text
+    from gradiva.experiments import as_text
 
     if not rows:
         return
@@ -146,7 +145,7 @@ def _row_table(rows: Sequence[Row], names: Sequence[str], value_title: str) -> T
     from rich.markup import escape
     from rich.table import Table
 
-    from gradiva.experiments.experiment import as_text
+    from gradiva.experiments import as_text
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("", justify="right", style="dim")

@@ -5,7 +5,9 @@ from gradiva.experiments.experiment import (
     Experiment,
     ExperimentOptions,
     ExperimentRun,
+    Row,
     all_experiments,
+    as_text,
     find_experiment,
 )
 from gradiva.experiments.fall_diagnosis import diagnose
@@ -30,6 +32,7 @@ __all__ = [
     "ExperimentOptions",
     "ExperimentRun",
     "Observer",
+    "Row",
     "SimulatedWalk",
     "SpeedLimit",
     "SpeedSearch",
@@ -39,6 +42,7 @@ __all__ = [
     "WalkOutcome",
     "WalkRequest",
     "all_experiments",
+    "as_text",
     "check_footing",
     "check_slope",
     "create_run",

@@ -65,279 +65,20 @@ from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
 
 _WARM_UP = 50  # [calls] that fill caches and do not count
-
-
-def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
-    """Make the calls one after the other, garbage collection off; return their durations, [µs]."""
-    samples: list[float] = []
-    clock = time.perf_counter
-    gc.collect()
-    gc.disable()
-    try:
-        for call in calls:
-            start = clock()
-            call()
-            samples.append(1e6 * (clock() - start))
-    finally:
-        gc.enable()
-    return samples[min(_WARM_UP, len(samples) // 10) :]
-
-
-def benchmark_row(
-    name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None
-) -> dict[str, Any]:
-    """Return a row of the benchmark's JSON.
-
-    Args:
-        name: Of what was timed.
-        samples: Durations, [µs].
-        violation: Largest constraint violation of an optimisation, in the units of its constraints.
-    """
-    median, p99 = np.percentile(samples, [50, 99])
-    return {
-        "name": name,
-        "median_us": float(median),
-        "p99_us": float(p99),
-        "max_us": float(np.max(samples)),
-        "max_violation": violation,
-        "samples": len(samples),
-    }
-
-
-@dataclass(slots=True, eq=False)
-class RecordedTicks:
-    """Inputs of the layers, tick by tick.
-
-    Attributes:
-        robot: Name.
-        inverse_kinematics: Posture, reference and period.
-        model_control: Arguments of ``BalanceLayer.update``.
-        estimation: Measurement and reference.
-        tick_us: Durations of whole ticks, [µs].
-        simulation_us: Durations of the plant's part of a period, [µs].
-        real_time_factor: Simulated over wall time of the whole loop.
-    """
-
-    robot: str
-    inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
-    model_control: list[tuple[RobotState, BalancePlan, float, float]] = field(default_factory=list)
-    estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
-    tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
-    simulation_us: list[float] = field(default_factory=list)
-    real_time_factor: float = 0.0
-
-
-def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler | None = None) -> RecordedTicks:
-    """Walk at ``speed`` [m/s] for ``duration`` [s] and keep what the layers were given.
-
-    Raises:
-        RuntimeError: The robot fell: times of a fall say nothing about walking.
-    """
-    ticks = RecordedTicks(setup.robot.name)
-    walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
-    _keep_whole_body(ticks, walk.layers.whole_body)
-    walk.layers.model_control = _BalanceRecorder(walk.layers.model_control, ticks)
-    _time_plant(walk, ticks)
-    started = time.perf_counter()
-    stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
-    ticks.real_time_factor = walk.time / (time.perf_counter() - started)
-    if not stands:
-        raise RuntimeError(
-            f"{setup.robot.name} did not walk at {speed} m/s: {walk.robot.fall or walk.controller.reason}"
-        )
-    ticks.tick_us = np.array(walk.recorder.log["tick::total"][:, 0])
-    return ticks
-
-
-def note_commands(
-    layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
-) -> Callable[[], None]:
-    """Have layer 3 call ``note`` with what it is given before each command; return what ends it."""
-    command = layer.command
-
-    def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
-        note(state, reference, period)
-        return command(state, reference, period, relaxed)
-
-    def end() -> None:
-        layer.command = command  # type: ignore[method-assign]
-
-    layer.command = noted  # type: ignore[method-assign]
-    return end
-
-
-def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
-    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
-        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
-
-    note_commands(layer, note)
-
-
-class _BalanceRecorder(BalanceLayer):
-    """A layer 2 that keeps what it is given."""
-
-    def __init__(self, inner: BalanceLayer, ticks: RecordedTicks) -> None:
-        self._inner = inner
-        self._ticks = ticks
-
-    def reset(self) -> None:
-        """See ``BalanceLayer.reset``."""
-        self._inner.reset()
-
-    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
-        """See ``BalanceLayer.update``."""
-        self._ticks.model_control.append((state, plan, time, period))
-        return self._inner.update(state, plan, time, period)
-
-
-def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
-    if walk.log is not None and walk.log.reference is not None:
-        ticks.estimation.append((walk.measurement, walk.log.reference))
-
-
-def _time_plant(walk: SimulatedWalk, ticks: RecordedTicks) -> None:
-    advance = walk.robot.advance
-
-    def timed(duration: float) -> None:
-        started = time.perf_counter()
-        advance(duration)
-        ticks.simulation_us.append(1e6 * (time.perf_counter() - started))
-
-    walk.robot.advance = timed  # type: ignore[method-assign]
-
-
 _CALLS = 2000
 _STIFFNESS, _DAMPING = 1e6, 1e4  # [N/m³], [N·s/m³]
 _PERIOD = 1e-3  # [s] of torque control
-
-
-def contact_rows(sole: SoleRectangle) -> list[dict[str, Any]]:
-    """Return rows of the benchmark: wrench and its rate on a foot that rocks, half of the time on a part of its sole.
-
-    Args:
-        sole: Of the left foot.
-    """
-    model = ViscoElasticContact(sole, Side.LEFT)
-    at_rest = FootContact(True, np.zeros(3), np.eye(3), _STIFFNESS, _DAMPING)
-    motions = [_rocking(2.0 * math.pi * index / _CALLS) for index in range(_CALLS)]
-    return [
-        benchmark_row(
-            "contacts.viscoelastic_wrench", durations(partial(model.wrench, motion, at_rest) for motion in motions)
-        ),
-        benchmark_row("contacts.rate", durations(partial(model.rate, motion, at_rest, _PERIOD) for motion in motions)),
-    ]
-
-
-def _rocking(phase: float) -> SoleMotion:
-    turn = 0.1 * math.sin(phase) * np.array([0.5, 1.0, 0.2])
-    twist = math.cos(phase) * np.array([0.01, -0.01, 0.02, 0.1, 0.2, 0.05])
-    return SoleMotion(np.array([0.0, 0.0, -0.005]), so3.exp(turn), twist)
-
-
 _JOINTS = 16  # of a part: an arm with its hand
 _SIGNALS, _ELEMENTS = 40, 6  # of a logged tick
 _FAMILY = WireFamily.YARP_3
-
-
-def message_rows() -> list[dict[str, Any]]:
-    """Return rows of the benchmark: the state of a board, its set-points, a server's sensors, a logged tick."""
-    timed: dict[str, Callable[[], object]] = {**_of_boards(), **_of_sensors(), "yarp.signals/written": _signals()}
-    return [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in timed.items()]
-
-
-def _of_boards() -> dict[str, Callable[[], object]]:
-    state = JointData.of(np.linspace(0.0, 1.0, _JOINTS))
-    written = JointDataMessage(state, _FAMILY).to_wire(_FAMILY)
-    command = StreamedCommand(CommandKind.POSITION_DIRECT, None, tuple(state.joint_position.tolist()))
-    return {
-        "yarp.state/written": lambda: JointDataMessage(state, _FAMILY).to_wire(_FAMILY),
-        "yarp.state/read": partial(joint_data_in, written, _FAMILY),
-        "yarp.set_points/written": lambda: command.message(_FAMILY).to_wire(_FAMILY),
-    }
-
-
-def _of_sensors() -> dict[str, Callable[[], object]]:
-    readings = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
-    messages, reader = measurements_messages(sizes_of(readings)), MeasurementsReader()
-    written = messages.message(numbers_of(readings)).to_wire(_FAMILY)
-    reader.from_items(measurements_to_items(readings))
-    return {
-        "yarp.sensors/written": lambda: messages.message(numbers_of(readings)).to_wire(_FAMILY),
-        "yarp.sensors/read": partial(reader.usual, written, _FAMILY),
-    }
-
-
-def _signals() -> Callable[[], object]:
-    messages = values_messages([(f"group::signal_{number:02}", _ELEMENTS) for number in range(_SIGNALS)], 0)
-    return partial(messages.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY)
-
-
 _PREPARE, _SETTLE = 0.5, 0.3  # [s] before and after a walk by torque, in which nothing is timed
 _TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
 _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
-
 Tick = tuple[RobotState, WholeBodyReference, float]
-
-
-def torque_rows(
-    robot: str, compiler: Compiler, announce: Callable[[str], None], duration: float
-) -> list[dict[str, Any]]:
-    """Return the rows of one robot: dynamics, assembly and solution together.
-
-    The violation is that of the constraints that must be met: dynamics [N, N·m] and feet that stand [m/s², rad/s²].
-
-    Args:
-        robot: Its name.
-        compiler: Of the expressions.
-        announce: Called with the name of what is timed next.
-        duration: Of the walk, [s]; 3 s are some four thousand ticks, half of them on two feet.
-
-    Raises:
-        RuntimeError: The robot fell.
-    """
-    rows = []
-    for ground, name in _NAMES.items():
-        announce(f"{robot}: walking by torque on {ground} ground")
-        controller, ticks, start = _recorded(robot, ground, compiler, duration)
-        controller.reset(start)
-        samples = durations(partial(controller.command, *tick) for tick in ticks)
-        rows.append(benchmark_row(f"whole_body.{name}/{robot}", samples, _largest_violation(controller, ticks, start)))
-    return rows
-
-
-def _recorded(
-    robot: str, ground: str, compiler: Compiler, duration: float
-) -> tuple[TorqueController, list[Tick], RobotPosture]:
-    """Walk, and return the controller, what it was given on two feet, and where it began."""
-    choice = {"walking.control": "torque", "simulation.ground.kind": str(ground), "walking.prepare_duration": _PREPARE}
-    setup = load_setup(robot, choice)
-    walk = SimulatedWalk(setup, compiler=compiler)
-    controller = walk.layers.whole_body
-    assert isinstance(controller, TorqueController)
-    ticks: list[Tick] = []
-
-    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
-        if reference.left_foot.in_contact and reference.right_foot.in_contact:
-            ticks.append((state, reference, period))
-
-    end = note_commands(controller, note)
-    if not (walk.get_ready(_SETTLE) and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration), _SETTLE)):
-        raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
-    end()
-    return controller, ticks, walk.layers.start_posture
-
-
-def _largest_violation(controller: TorqueController, ticks: list[Tick], start: RobotPosture) -> float:
-    controller.reset(start)
-    worst = 0.0
-    for tick in ticks:
-        controller.command(*tick)
-        worst = max(worst, controller.problem.quadratic_program.violation(controller.problem.solution))
-    return worst
-
-
 _SPEED = 0.19  # [m/s] of the recorded walk
 _RATE = 500.0  # [Hz] of a stream of messages
+Row = dict[str, Any]
+Announce = Callable[[str], None]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -364,10 +105,9 @@ class BenchmarkSize:
 
 
 FULL = BenchmarkSize(20.0, 3.0, 40, 4000, 5000, 10_000, 4.0)
-QUICK = BenchmarkSize(3.0, 0.5, 4, 400, 500, 1000, 0.5)
 
-Row = dict[str, Any]
-Announce = Callable[[str], None]
+
+QUICK = BenchmarkSize(3.0, 0.5, 4, 400, 500, 1000, 0.5)
 
 
 def run_benchmark(
@@ -484,3 +224,270 @@ def _processor() -> str:
     except OSError:
         return platform.processor()
     return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+
+
+# -- durations of calls ------------------------------------------------------------------------------------------------
+
+
+def durations(calls: Iterable[Callable[[], object]]) -> list[float]:
+    """Make the calls one after the other, garbage collection off; return their durations, [µs]."""
+    samples: list[float] = []
+    clock = time.perf_counter
+    gc.collect()
+    gc.disable()
+    try:
+        for call in calls:
+            start = clock()
+            call()
+            samples.append(1e6 * (clock() - start))
+    finally:
+        gc.enable()
+    return samples[min(_WARM_UP, len(samples) // 10) :]
+
+
+def benchmark_row(
+    name: str, samples: Sequence[float] | npt.NDArray[np.float64], violation: float | None = None
+) -> dict[str, Any]:
+    """Return a row of the benchmark's JSON.
+
+    Args:
+        name: Of what was timed.
+        samples: Durations, [µs].
+        violation: Largest constraint violation of an optimisation, in the units of its constraints.
+    """
+    median, p99 = np.percentile(samples, [50, 99])
+    return {
+        "name": name,
+        "median_us": float(median),
+        "p99_us": float(p99),
+        "max_us": float(np.max(samples)),
+        "max_violation": violation,
+        "samples": len(samples),
+    }
+
+
+# -- inputs of the layers ----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class RecordedTicks:
+    """Inputs of the layers, tick by tick.
+
+    Attributes:
+        robot: Name.
+        inverse_kinematics: Posture, reference and period.
+        model_control: Arguments of ``BalanceLayer.update``.
+        estimation: Measurement and reference.
+        tick_us: Durations of whole ticks, [µs].
+        simulation_us: Durations of the plant's part of a period, [µs].
+        real_time_factor: Simulated over wall time of the whole loop.
+    """
+
+    robot: str
+    inverse_kinematics: list[tuple[RobotPosture, WholeBodyReference, float]] = field(default_factory=list)
+    model_control: list[tuple[RobotState, BalancePlan, float, float]] = field(default_factory=list)
+    estimation: list[tuple[Measurement, WalkingReference]] = field(default_factory=list)
+    tick_us: NDArray = field(default_factory=lambda: np.zeros(0))
+    simulation_us: list[float] = field(default_factory=list)
+    real_time_factor: float = 0.0
+
+
+def record_ticks(setup: Setup, speed: float, duration: float, compiler: Compiler | None = None) -> RecordedTicks:
+    """Walk at ``speed`` [m/s] for ``duration`` [s] and keep what the layers were given.
+
+    Raises:
+        RuntimeError: The robot fell: times of a fall say nothing about walking.
+    """
+    ticks = RecordedTicks(setup.robot.name)
+    walk = SimulatedWalk(setup, compiler=compiler, observers=(lambda walk: _keep_estimation(ticks, walk),))
+    _keep_whole_body(ticks, walk.layers.whole_body)
+    walk.layers.model_control = _BalanceRecorder(walk.layers.model_control, ticks)
+    _time_plant(walk, ticks)
+    started = time.perf_counter()
+    stands = walk.get_ready() and walk.follow(VelocityCommand(speed, duration=duration))
+    ticks.real_time_factor = walk.time / (time.perf_counter() - started)
+    if not stands:
+        raise RuntimeError(
+            f"{setup.robot.name} did not walk at {speed} m/s: {walk.robot.fall or walk.controller.reason}"
+        )
+    ticks.tick_us = np.array(walk.recorder.log["tick::total"][:, 0])
+    return ticks
+
+
+def note_commands(
+    layer: WholeBodyController, note: Callable[[RobotState, WholeBodyReference, float], None]
+) -> Callable[[], None]:
+    """Have layer 3 call ``note`` with what it is given before each command; return what ends it."""
+    command = layer.command
+
+    def noted(state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False) -> JointCommand:
+        note(state, reference, period)
+        return command(state, reference, period, relaxed)
+
+    def end() -> None:
+        layer.command = command  # type: ignore[method-assign]
+
+    layer.command = noted  # type: ignore[method-assign]
+    return end
+
+
+def _keep_whole_body(ticks: RecordedTicks, layer: WholeBodyController) -> None:
+    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
+        ticks.inverse_kinematics.append((layer.desired_posture, reference, period))
+
+    note_commands(layer, note)
+
+
+class _BalanceRecorder(BalanceLayer):
+    """A layer 2 that keeps what it is given."""
+
+    def __init__(self, inner: BalanceLayer, ticks: RecordedTicks) -> None:
+        self._inner = inner
+        self._ticks = ticks
+
+    def reset(self) -> None:
+        """See ``BalanceLayer.reset``."""
+        self._inner.reset()
+
+    def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
+        """See ``BalanceLayer.update``."""
+        self._ticks.model_control.append((state, plan, time, period))
+        return self._inner.update(state, plan, time, period)
+
+
+def _keep_estimation(ticks: RecordedTicks, walk: SimulatedWalk) -> None:
+    if walk.log is not None and walk.log.reference is not None:
+        ticks.estimation.append((walk.measurement, walk.log.reference))
+
+
+def _time_plant(walk: SimulatedWalk, ticks: RecordedTicks) -> None:
+    advance = walk.robot.advance
+
+    def timed(duration: float) -> None:
+        started = time.perf_counter()
+        advance(duration)
+        ticks.simulation_us.append(1e6 * (time.perf_counter() - started))
+
+    walk.robot.advance = timed  # type: ignore[method-assign]
+
+
+# -- contacts ----------------------------------------------------------------------------------------------------------
+
+
+def contact_rows(sole: SoleRectangle) -> list[dict[str, Any]]:
+    """Return rows of the benchmark: wrench and its rate on a foot that rocks, half of the time on a part of its sole.
+
+    Args:
+        sole: Of the left foot.
+    """
+    model = ViscoElasticContact(sole, Side.LEFT)
+    at_rest = FootContact(True, np.zeros(3), np.eye(3), _STIFFNESS, _DAMPING)
+    motions = [_rocking(2.0 * math.pi * index / _CALLS) for index in range(_CALLS)]
+    return [
+        benchmark_row(
+            "contacts.viscoelastic_wrench", durations(partial(model.wrench, motion, at_rest) for motion in motions)
+        ),
+        benchmark_row("contacts.rate", durations(partial(model.rate, motion, at_rest, _PERIOD) for motion in motions)),
+    ]
+
+
+def _rocking(phase: float) -> SoleMotion:
+    turn = 0.1 * math.sin(phase) * np.array([0.5, 1.0, 0.2])
+    twist = math.cos(phase) * np.array([0.01, -0.01, 0.02, 0.1, 0.2, 0.05])
+    return SoleMotion(np.array([0.0, 0.0, -0.005]), so3.exp(turn), twist)
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def message_rows() -> list[dict[str, Any]]:
+    """Return rows of the benchmark: the state of a board, its set-points, a server's sensors, a logged tick."""
+    timed: dict[str, Callable[[], object]] = {**_of_boards(), **_of_sensors(), "yarp.signals/written": _signals()}
+    return [benchmark_row(name, durations(repeat(call, _CALLS))) for name, call in timed.items()]
+
+
+def _of_boards() -> dict[str, Callable[[], object]]:
+    state = JointData.of(np.linspace(0.0, 1.0, _JOINTS))
+    written = JointDataMessage(state, _FAMILY).to_wire(_FAMILY)
+    command = StreamedCommand(CommandKind.POSITION_DIRECT, None, tuple(state.joint_position.tolist()))
+    return {
+        "yarp.state/written": lambda: JointDataMessage(state, _FAMILY).to_wire(_FAMILY),
+        "yarp.state/read": partial(joint_data_in, written, _FAMILY),
+        "yarp.set_points/written": lambda: command.message(_FAMILY).to_wire(_FAMILY),
+    }
+
+
+def _of_sensors() -> dict[str, Callable[[], object]]:
+    readings = {SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2}
+    messages, reader = measurements_messages(sizes_of(readings)), MeasurementsReader()
+    written = messages.message(numbers_of(readings)).to_wire(_FAMILY)
+    reader.from_items(measurements_to_items(readings))
+    return {
+        "yarp.sensors/written": lambda: messages.message(numbers_of(readings)).to_wire(_FAMILY),
+        "yarp.sensors/read": partial(reader.usual, written, _FAMILY),
+    }
+
+
+def _signals() -> Callable[[], object]:
+    messages = values_messages([(f"group::signal_{number:02}", _ELEMENTS) for number in range(_SIGNALS)], 0)
+    return partial(messages.encoded, [0.5] * (_SIGNALS * _ELEMENTS), _FAMILY)
+
+
+# -- torque control ----------------------------------------------------------------------------------------------------
+
+
+def torque_rows(
+    robot: str, compiler: Compiler, announce: Callable[[str], None], duration: float
+) -> list[dict[str, Any]]:
+    """Return the rows of one robot: dynamics, assembly and solution together.
+
+    The violation is that of the constraints that must be met: dynamics [N, N·m] and feet that stand [m/s², rad/s²].
+
+    Args:
+        robot: Its name.
+        compiler: Of the expressions.
+        announce: Called with the name of what is timed next.
+        duration: Of the walk, [s]; 3 s are some four thousand ticks, half of them on two feet.
+
+    Raises:
+        RuntimeError: The robot fell.
+    """
+    rows = []
+    for ground, name in _NAMES.items():
+        announce(f"{robot}: walking by torque on {ground} ground")
+        controller, ticks, start = _recorded(robot, ground, compiler, duration)
+        controller.reset(start)
+        samples = durations(partial(controller.command, *tick) for tick in ticks)
+        rows.append(benchmark_row(f"whole_body.{name}/{robot}", samples, _largest_violation(controller, ticks, start)))
+    return rows
+
+
+def _recorded(
+    robot: str, ground: str, compiler: Compiler, duration: float
+) -> tuple[TorqueController, list[Tick], RobotPosture]:
+    """Walk, and return the controller, what it was given on two feet, and where it began."""
+    choice = {"walking.control": "torque", "simulation.ground.kind": str(ground), "walking.prepare_duration": _PREPARE}
+    setup = load_setup(robot, choice)
+    walk = SimulatedWalk(setup, compiler=compiler)
+    controller = walk.layers.whole_body
+    assert isinstance(controller, TorqueController)
+    ticks: list[Tick] = []
+
+    def note(state: RobotState, reference: WholeBodyReference, period: float) -> None:
+        if reference.left_foot.in_contact and reference.right_foot.in_contact:
+            ticks.append((state, reference, period))
+
+    end = note_commands(controller, note)
+    if not (walk.get_ready(_SETTLE) and walk.follow(VelocityCommand(_TORQUE_SPEED, duration=duration), _SETTLE)):
+        raise RuntimeError(f"{robot} did not walk by torque on {ground} ground: {walk.robot.fall}")
+    end()
+    return controller, ticks, walk.layers.start_posture
+
+
+def _largest_violation(controller: TorqueController, ticks: list[Tick], start: RobotPosture) -> float:
+    controller.reset(start)
+    worst = 0.0
+    for tick in ticks:
+        controller.command(*tick)
+        worst = max(worst, controller.problem.quadratic_program.violation(controller.problem.solution))
+    return worst

@@ -19,8 +19,9 @@ from matplotlib.figure import Figure
 from gradiva.common import ConfigError, load_plugin, nearest_name, plugin_names
 from gradiva.experiments import campaigns
 from gradiva.experiments.trial import TrialPool
-from gradiva.telemetry import RunFolder
-from gradiva.telemetry.log_files import plain
+from gradiva.telemetry import RunFolder, plain
+
+# -- what is asked of a row --------------------------------------------------------------------------------------------
 
 COM_LIMIT = 0.010  # [m] a walk whose CoM is ever farther from its reference keeps its balance, but does not track
 INACCURATE = "inaccurate"
@@ -63,6 +64,8 @@ def is_fulfilled(row: Mapping[str, Any]) -> bool:
     asked, outcome = row.get("asked"), row["outcome"]
     return asked == Asked.AS_FOUND or outcome in _SUCCESSES or (asked == Asked.TO_WALK and outcome == INACCURATE)
 
+
+# -- an experiment and its run -----------------------------------------------------------------------------------------
 
 Row = dict[str, Any]
 """Inputs of one trial or search, then ``paper``, ``value``, ``outcome`` and ``reason``."""
@@ -216,6 +219,8 @@ def as_text(value: Any) -> str:
         return ", ".join(as_text(item) for item in value)
     return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.4g}") if isinstance(value, float) else str(value)
 
+
+# -- which experiments there are ---------------------------------------------------------------------------------------
 
 GROUP = "gradiva.experiments"
 """Entry points of other packages: each names an ``Experiment``."""

@@ -18,6 +18,9 @@ _LEAST_MARGIN = 0.8  # [-] of resisting over toppling; iCub v2.7 walks by positi
 _TILTING = math.radians(1.0) / 1e-3  # [rad/m] from which on it is worth a word that soles roll
 
 
+# -- soft ground -------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class SoftFooting:
     r"""A robot on one foot, on springs of stiffness k per area (thesis, corollary 1).
@@ -119,6 +122,8 @@ def _rounded_up(stiffness: float) -> str:
     unit = 10.0 ** (math.floor(math.log10(stiffness)) - 1)
     return f"{math.ceil(stiffness / unit - 1e-9) * unit:.2g}"
 
+
+# -- slopes ------------------------------------------------------------------------------------------------------------
 
 _WORTH_A_WORD = math.radians(0.5)
 _MOST_ROOM = 0.7  # [-] of the way to the edge; iCub v2.7 topples at 0.5 (torque), 0.67 and 0.71 (velocity control)

@@ -192,6 +192,8 @@ def _without_yarp(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in environment.items() if not name.startswith("YARP_")}
 
 
+# -- measurements between two processes --------------------------------------------------------------------------------
+
 _MEASUREMENT_TIMEOUT = 60.0  # [s] beyond what a measurement lasts
 
 

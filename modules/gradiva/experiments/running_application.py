@@ -139,6 +139,8 @@ def _holds(condition: Callable[[], bool]) -> bool:
         return False
 
 
+# -- walkers -----------------------------------------------------------------------------------------------------------
+
 COORDINATOR, SIMULATOR, LOGGER = "/walking-coordinator/rpc", "/simulator/rpc", "/logger/rpc"
 LOCKSTEP = (
     "gradiva-simulator=--paused --speed 0 --timeout 4",

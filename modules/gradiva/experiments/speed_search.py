@@ -18,7 +18,7 @@ from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.trial import Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.telemetry.plot_style import DCM, MUTED, STYLE
+from gradiva.telemetry import DCM, MUTED, STYLE
 
 _WIDTH, _ROW_HEIGHT, _MARGIN = 7.0, 0.5, 0.8  # [inch]
 _BAR = 0.36  # [-] of the distance of two rows
@@ -48,6 +48,8 @@ def bars_figure(rows: Sequence[dict[str, Any]], names: Sequence[str], quantity: 
         figure.legend(loc="outside upper right", ncols=2)
         return figure
 
+
+# -- the search --------------------------------------------------------------------------------------------------------
 
 WalkAt = Callable[[float], str | None]
 """Walks at a speed [m/s]; returns None when the robot walked, else the reason why it did not."""
@@ -144,6 +146,8 @@ class _Interval:
     def _speed(self, index: int) -> float:
         return round(index * self._resolution, 9)
 
+
+# -- a table of architectures ------------------------------------------------------------------------------------------
 
 PaperSpeeds = Mapping[tuple[str, str], float]
 """Of iCub v2.7, by layer 2 and layer 3, [m/s]."""

@@ -31,6 +31,8 @@ from gradiva.walking import WalkingState
 _INTERRUPTED = "interrupted"
 _LEANING = 0.35  # [rad] a robot left so is no success of its controller; healthy walks stay below 0.1
 
+# -- the plan ----------------------------------------------------------------------------------------------------------
+
 Pose = tuple[float, float, float]
 """x, y [m] and yaw [rad] in world."""
 
@@ -59,6 +61,9 @@ def middle_pose(
     x, y = 0.5 * (left_position + right_position)[:2]
     left, right = so3.yaw(left_rotation), so3.yaw(right_rotation)
     return float(x), float(y), float(left + 0.5 * so3.wrap_angle(right - left))
+
+
+# -- the walk ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +171,9 @@ def save_walk(outcome: WalkOutcome, folder: RunFolder) -> None:
     folder.write_result(outcome.result | _for_the_report(outcome))
     if len(log):
         write_report(folder)
+
+
+# -- result.json -------------------------------------------------------------------------------------------------------
 
 
 def _result(request: WalkRequest, walk: SimulatedWalk, ending: _Ending, wall: float) -> dict[str, Any]:

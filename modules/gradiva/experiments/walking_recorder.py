@@ -99,6 +99,9 @@ def _signals(
     return signals
 
 
+# -- signals beside those of the controller ----------------------------------------------------------------------------
+
+
 def ground_signals(ground: Ground, robot: RobotDescription) -> dict[str, float]:
     """Return stiffness [N/m³] and damping [N·s/m³] below each foot; NaN in the air, nothing on ground that is not soft.
 

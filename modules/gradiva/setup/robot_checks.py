@@ -14,9 +14,7 @@ from gradiva.robot_model import IdynTreeModel, RobotDescription, RobotPorts, for
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot import Choices, find_limbs, fit_sole
 from gradiva.setup.robots import load_robot
-from gradiva.simulation.plant import load_tree
-from gradiva.simulation.soles import sole_boxes
-from gradiva.simulation.urdf import read_urdf
+from gradiva.simulation import load_tree, read_urdf, sole_boxes
 
 _POSTURE_TOLERANCE = 1.5  # [deg] beyond a joint limit: where the inverse kinematics begins, it ends inside
 _SOLE_TOLERANCE = 0.01  # [m] between the sole and the shapes of the foot

@@ -15,14 +15,17 @@ from gradiva.simulation.ground import (
 )
 from gradiva.simulation.mujoco_robot import MujocoRobot
 from gradiva.simulation.penalty_ground import LooseBody, PenaltyGround, PenaltyWorld
-from gradiva.simulation.plant import PlantConfig
+from gradiva.simulation.plant import PlantConfig, build_plant, load_tree
 from gradiva.simulation.pushes import Push
 from gradiva.simulation.rigid_ground import RigidConfig, RigidGround
+from gradiva.simulation.rigid_tree import RigidBody, RigidTree, weld
+from gradiva.simulation.scene import find_mesh, read_stl
 from gradiva.simulation.sensors import SensorConfig, VelocitySource
 from gradiva.simulation.servos import MixedCommand, ServoConfig
 from gradiva.simulation.simulation_config import SimulationConfig
+from gradiva.simulation.soles import SoleBodies, SoleBox, add_sole_body, sole_boxes
 from gradiva.simulation.state_reader import SimulatedState
-from gradiva.simulation.urdf import JointRanges, joint_ranges
+from gradiva.simulation.urdf import JointRanges, Shape, Urdf, joint_ranges, read_urdf
 from gradiva.simulation.viscoelastic_ground import (
     GroundPatch,
     NoiseTarget,
@@ -53,20 +56,34 @@ __all__ = [
     "PenaltyWorld",
     "PlantConfig",
     "Push",
+    "RigidBody",
     "RigidConfig",
     "RigidGround",
+    "RigidTree",
     "SensorConfig",
     "ServoConfig",
+    "Shape",
     "SimulatedState",
     "SimulationConfig",
     "SlipConfig",
+    "SoleBodies",
+    "SoleBox",
+    "Urdf",
     "VelocitySource",
     "ViscoElasticGround",
     "ViscoElasticGroundConfig",
     "WrenchNoiseConfig",
+    "add_sole_body",
+    "build_plant",
+    "find_mesh",
     "ground_name",
     "ground_names",
     "ground_table",
     "joint_ranges",
+    "load_tree",
+    "read_stl",
+    "read_urdf",
     "slope_components",
+    "sole_boxes",
+    "weld",
 ]

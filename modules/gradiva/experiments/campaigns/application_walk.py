@@ -30,8 +30,7 @@ from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup, robots_with_ports
-from gradiva.telemetry import LogError, SignalLog, read_mat
-from gradiva.telemetry.plot_style import COM, DCM, REFERENCE, STYLE
+from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, LogError, SignalLog, read_mat
 
 _BALANCED = 4.0  # [s] after which the robot has its start posture and balances
 _TURN = 4.0  # [s] of the second command
@@ -109,6 +108,8 @@ class Timetable:
         walker.stop()
         walker.wait_until(self.end + _STOPPED)
 
+
+# -- the experiment ----------------------------------------------------------------------------------------------------
 
 LIMIT = 1.2  # [-] of the error in one process
 _FIRST, _SECOND = VelocityCommand(0.2), VelocityCommand(0.1, angular=math.radians(10.0))
@@ -234,6 +235,8 @@ def _distance(log: SignalLog) -> float:
     path = log["odometry::root_link::position"][:, :2]
     return float(np.linalg.norm(path[-1] - path[0]))
 
+
+# -- its figure --------------------------------------------------------------------------------------------------------
 
 _COLOURS = (REFERENCE, COM, DCM)
 _WIDTHS = (2.2, 1.0, 0.8)  # the first lies below the others

@@ -17,7 +17,9 @@ from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.experiments.walk_result import Pose
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.telemetry.plot_style import COM, REFERENCE, STYLE
+from gradiva.telemetry import COM, REFERENCE, STYLE
+
+# -- directions --------------------------------------------------------------------------------------------------------
 
 TOLERANCE = 0.10  # [m] between where the robot stands at the end and where it should
 _SPEED = 0.19  # [m/s]
@@ -121,6 +123,8 @@ def _draw(axis: Axes, track: NDArray, end: Pose | None) -> None:
     axis.set_aspect("equal", adjustable="datalim")
     axis.plot([-_LEAST_EXTENT, _LEAST_EXTENT], [-_LEAST_EXTENT, _LEAST_EXTENT], alpha=0.0)
 
+
+# -- robustness --------------------------------------------------------------------------------------------------------
 
 _SLOW, _FAST = 0.19, 0.34  # [m/s]
 _ROBUSTNESS_DURATION, _ROBUSTNESS_QUICK_DURATION = 20.0, 8.0  # [s]

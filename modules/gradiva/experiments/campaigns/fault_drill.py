@@ -137,6 +137,8 @@ def swing_time(setup: Setup) -> float:
     return float(times[begin + int(np.argmin(swings[begin:])) // 2])
 
 
+# -- the drills --------------------------------------------------------------------------------------------------------
+
 STALL = 0.3  # [s] of simulated time
 _FAULTY = 2.0  # [s] of simulated time that a sensor fails: beyond the end of the step
 _BLIND = 1.0  # [s] of simulated time without a module
@@ -382,6 +384,8 @@ def _model_control(walk: DrilledWalk) -> dict[str, int]:
 def _await_port(walk: DrilledWalk, port: str) -> None:
     walk.application.wait_until(lambda: bool(walk.application.ask(port, "getHealth")), f"{port} answers again")
 
+
+# -- the experiment ----------------------------------------------------------------------------------------------------
 
 _SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
 

@@ -20,6 +20,8 @@ from gradiva.setup import Setup, default_tables, read_toml, typed_setup
 from gradiva.simulation import PenaltyGround
 from gradiva.walking import WalkingState
 
+# -- the biped ---------------------------------------------------------------------------------------------------------
+
 _EFFORT, _SPEED = 500.0, 20.0  # [N·m], [rad/s] wider than those of the description, which count
 _MOTOR_MASS = 0.2  # [kg] between two axes of a hip or an ankle
 _MOTOR_INERTIA = 2e-4  # [kg·m²]
@@ -106,6 +108,9 @@ def _joint(
     )
 
 
+# -- corners of its soles ----------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class VertexRecord:
     """Left sole, then right one; corners front right, front left, rear left, rear right.
@@ -164,6 +169,8 @@ def _peaks_before_landing(heights: NDArray) -> list[float]:
             highest = 0.0
     return peaks
 
+
+# -- its walk ----------------------------------------------------------------------------------------------------------
 
 PENETRATIONS = (0.0, 1e-4)  # [m] ε of the paper's figures 13 and 14
 STEPS = 5

@@ -16,7 +16,7 @@ from gradiva.common import NDArray
 from gradiva.contacts import PenaltyConfig
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.simulation import LooseBody, PenaltyWorld
-from gradiva.telemetry.plot_style import STYLE
+from gradiva.telemetry import STYLE
 
 
 def checked_row(inputs: dict[str, Any], quantity: str, paper: float, value: float, tolerance: float) -> Row:
@@ -101,6 +101,8 @@ def _draw(axis: Axes, panel: Panel) -> None:
     if panel.limits is not None:
         axis.set_ylim(*panel.limits)
 
+
+# -- a bouncing ball ---------------------------------------------------------------------------------------------------
 
 DAMPING = 5000.0  # [1/s]
 STIFFNESSES = (0.0, 1.0, 5.0)  # [1/s²]
@@ -193,6 +195,8 @@ def _figure_ball(motions: dict[float, BallMotion]) -> Figure:
         ],
     )
 
+
+# -- a brick on a ramp -------------------------------------------------------------------------------------------------
 
 SLOPE = math.radians(20.0)  # sticks for μ above 0.364
 FRICTIONS = (0.25, 0.35, 0.38, 0.45, 0.6, 0.9)  # [-]

@@ -19,7 +19,7 @@ from gradiva.experiments.experiment import INACCURATE, Asked, Experiment, Experi
 from gradiva.experiments.trial import Trial
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_robot, load_setup, read_toml
-from gradiva.telemetry.plot_style import COM, FOOT, STYLE, WARNING
+from gradiva.telemetry import COM, FOOT, STYLE, WARNING
 from gradiva.walking import GroundModel
 
 ROBOT = "icub_v2_7"
@@ -137,6 +137,8 @@ def soft_row(walk: SoftWalk, figures: Mapping[str, Any], paper: Any) -> Row:
     }
 
 
+# -- outcomes as bars --------------------------------------------------------------------------------------------------
+
 _WIDTH, _ROW_HEIGHT, _MARGIN = 8.0, 0.34, 1.0  # [inch]
 _COLOURS = {"walked": COM, INACCURATE: FOOT[Side.RIGHT]}  # all else is a warning
 
@@ -185,6 +187,8 @@ def _outcome(row: dict[str, Any]) -> str:
     error = f", CoM within {1e3 * row['value']:.1f} mm" if row["outcome"] == "walked" else ""
     return f"{row['outcome']}{error}"
 
+
+# -- soft_limits -------------------------------------------------------------------------------------------------------
 
 _STIFFNESSES = (6e5, 5e5, 4e5, 3e5, 2e5, 1.5e5)  # [N/m³]
 _DAMPINGS = (300.0, 100.0, 30.0, 10.0)  # [N·s/m³]

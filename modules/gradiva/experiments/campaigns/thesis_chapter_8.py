@@ -19,11 +19,10 @@ from gradiva.contacts import ViscoElasticParameters
 from gradiva.experiments.campaigns.soft_walks import SoftWalk, add_walks, asked_of, outcome_figure, soft_row
 from gradiva.experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
 from gradiva.experiments.trial import walk_trial
-from gradiva.telemetry import SignalLog
-from gradiva.telemetry.plot_style import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP
-from gradiva.telemetry.time_plots import contact_figure
-from gradiva.telemetry.walk_record import WalkRecord
+from gradiva.telemetry import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP, SignalLog, WalkRecord, contact_figure
 from gradiva.walking import GroundModel
+
+# -- table 8.1 ---------------------------------------------------------------------------------------------------------
 
 GROUNDS = tuple(ViscoElasticParameters(k, b) for b in (1e4, 1e3) for k in (8e5, 1e6, 2e6))
 _QUICK_GROUNDS = (GROUNDS[2], GROUNDS[3])
@@ -47,6 +46,8 @@ def _paper_table(walk: SoftWalk) -> str:
     is_success = walk.controller is GroundModel.COMPLIANT or walk.ground in _RIGID_WALKS
     return "success" if is_success else "failure"
 
+
+# -- figures 8.6 to 8.8 ------------------------------------------------------------------------------------------------
 
 _COMPARISON_STEPS, _COMPARISON_QUICK_STEPS = 6, 2
 Papers = dict[GroundModel, str]
@@ -136,6 +137,8 @@ def _draw_comparison(axis: Axes, log: SignalLog, signal: str, column: int, colou
         desired = log[f"{signal}::desired"][:, column]
         axis.plot(log.times, desired, color=REFERENCE, linewidth=0.9, dashes=(3.0, 1.6), label="desired")
 
+
+# -- figure 8.9 --------------------------------------------------------------------------------------------------------
 
 GROUND = ViscoElasticParameters(8e6, 1e4)
 _PAPER_FAILS_AT = 20.0  # [N, N·m] at about 4 s
@@ -244,6 +247,8 @@ def _draw_noise(axis: Axes, name: str, rows: Sequence[dict[str, Any]]) -> None:
 
 
 SIGMA, INTERVAL = 5.0, 1e-5  # [N, N·m] and [s], as in the thesis
+# -- figure 8.10 -------------------------------------------------------------------------------------------------------
+
 TOLERANCE = 0.1  # [-] of the truth
 _PAPER_TIME = 1.0  # [s] "less than a second"
 _VARYING_STEPS, _VARYING_QUICK_STEPS = 9, 4

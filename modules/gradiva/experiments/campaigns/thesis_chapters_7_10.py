@@ -14,8 +14,9 @@ from gradiva.experiments.speed_search import bars_figure, run_speed_table
 from gradiva.experiments.trial import Trial, TrialResult, walk_trial
 from gradiva.experiments.walk_result import WalkOutcome
 from gradiva.planner import VelocityCommand
-from gradiva.telemetry import SignalLog
-from gradiva.telemetry.plot_style import COM, DCM, REFERENCE, STYLE, ZMP
+from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, ZMP, SignalLog
+
+# -- tables 7.1 and 7.2 ------------------------------------------------------------------------------------------------
 
 SPEED_PAPER = {  # [m/s] of iCub v2.7, by model and control
     ("dcm", "torque"): 0.2120,
@@ -61,6 +62,8 @@ def _row(run: ExperimentRun, control: str, result: TrialResult) -> Row:
     }
 
 
+# -- table 10.1 --------------------------------------------------------------------------------------------------------
+
 PAPER = {  # [m/s] of iCub v2.7, by model and control
     ("dcm_mpc", "velocity"): 0.1563,
     ("dcm_mpc", "position"): 0.1645,
@@ -76,6 +79,8 @@ def run_table_10_1(run: ExperimentRun) -> None:
 
 CHAPTER_10_SPEED = 0.19  # [m/s]
 _CHAPTER_10_DURATION, _CHAPTER_10_QUICK_DURATION = 15.0, 5.0  # [s]
+# -- figures 10.9 and 10.10 --------------------------------------------------------------------------------------------
+
 _PAPER = {"dcm": 0.05, "com": 0.02, "zmp": None}  # [m] what the thesis says the errors stay below
 _TITLES = {"dcm": "instantaneous DCM control", "dcm_mpc": "predictive DCM control"}
 

@@ -36,6 +36,9 @@ _OWN = "gradiva.experiments"
 _CALLS = 400  # [calls] of the package in a tick: an error comes at one of the first so many
 
 
+# -- faults ------------------------------------------------------------------------------------------------------------
+
+
 class TickFaultKind(StrEnum):
     """Kinds of faults within a tick."""
 
@@ -271,6 +274,9 @@ _CASES, _QUICK_CASES = 10_000, 600
 _FAILED = (SafetyKind.FAILED_TICK, SafetyKind.FAILED_TICKS, SafetyKind.NO_SOLUTION)
 _ROUNDING = 1e-9
 _SHORT_MOVE = "walking.prepare_duration=0.3"
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)

@@ -18,6 +18,8 @@ from gradiva.experiments.private_network import (
     private_network,
 )
 
+# -- lateness of the machine itself ------------------------------------------------------------------------------------
+
 
 class MachineLateness:
     """Wake-ups of a loop that does nothing but sleep.
@@ -54,6 +56,8 @@ def _sleep(lateness_us: list[float], period: float, stop: threading.Event) -> No
         time.sleep(max(due - time.monotonic(), 0.0))
         lateness_us.append(1e6 * (time.monotonic() - due))
 
+
+# -- the experiment ----------------------------------------------------------------------------------------------------
 
 _ROUND_TRIP = 150.0  # [µs] allowed
 _REAL_ROUND_TRIP = {"tcp": 236.0, "fast_tcp": 222.0}  # [µs] of YARP 3.12.3's Python bindings, loopback

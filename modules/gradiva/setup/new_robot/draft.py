@@ -27,8 +27,7 @@ from gradiva.robot_model import (
 from gradiva.setup.load_setup import load_setup
 from gradiva.setup.new_robot.limbs import Choices, Limbs, find_limbs, fit_sole
 from gradiva.setup.robots import FILE, ROBOT_FILE, check_robot_name
-from gradiva.simulation.rigid_tree import RigidTree, weld
-from gradiva.simulation.urdf import Urdf, read_urdf
+from gradiva.simulation import RigidTree, Urdf, read_urdf, weld
 from gradiva.walking import WalkingLayers
 
 _BENDS = (45.0, 40.0, 35.0, 30.0, 25.0, 20.0)  # [deg] of the knees, the first that the joints allow

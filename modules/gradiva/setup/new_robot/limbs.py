@@ -10,9 +10,7 @@ import numpy as np
 
 from gradiva.common import ModelError, NDArray, Side, SoleRectangle, nearest_name
 from gradiva.robot_model import read_collada
-from gradiva.simulation.rigid_tree import RigidBody, RigidTree, weld
-from gradiva.simulation.scene import find_mesh, read_stl
-from gradiva.simulation.urdf import Shape, Urdf
+from gradiva.simulation import RigidBody, RigidTree, Shape, Urdf, find_mesh, read_stl, weld
 
 LEG_JOINTS = 6  # degrees of freedom of a sole's pose
 _MIRROR_TOLERANCE = 0.02  # [m]
