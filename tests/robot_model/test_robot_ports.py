@@ -64,7 +64,7 @@ def test_what_is_missing_is_named_with_what_exists():
         replace(ports, walking_imu="imu")
 
 
-def test_what_is_told_twice_or_malformed_is_refused():
+def test_names_that_occur_twice_or_are_malformed_are_refused():
     ports = ports_of("icub_v2_7")
     with pytest.raises(ConfigError, match="joint 'neck_roll' is named twice"):
         replace(ports, boards=ports.boards | {"neck": ("neck_roll",)})

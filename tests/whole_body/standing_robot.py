@@ -64,13 +64,13 @@ def _standing():
 
 
 def reference(**changes):
-    """What a robot is asked for that stands, both feet loaded alike."""
+    """Return the reference of a robot that stands, both feet loaded alike."""
     return replace(_standing(), **changes)
 
 
-def weight_on(share):
-    """A share of the robot's weight, where its start posture has the ZMP, as the wrench on a sole."""
-    load = share * model_of(ROBOT).mass * GRAVITY
+def weight_on(fraction):
+    """Return a fraction of the robot's weight, where its start posture has the ZMP, as the wrench on a sole."""
+    load = fraction * model_of(ROBOT).mass * GRAVITY
     ahead = walking_config().planner.zmp_offset[0]
     return np.array([0.0, 0.0, load, 0.0, -ahead * load, 0.0])
 

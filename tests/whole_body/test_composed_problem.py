@@ -22,7 +22,7 @@ class Toy:
 
     def problem(self, solver=SolverName.DAQP):
         outputs = {"doubled": 2.0 * self.parameters.symbols["wanted"]}
-        return ComposedProblem("toy", "nobody", self.composer, self.parameters, solver, interpreted, outputs)
+        return ComposedProblem("toy", "robot", self.composer, self.parameters, solver, interpreted, outputs)
 
 
 @pytest.fixture
@@ -63,14 +63,14 @@ def contradicted(toy, *, soft_slack_weight=1.0):
     return toy.problem()
 
 
-def test_what_contradicts_is_told_by_the_hard_task_that_would_cost_most(toy):
+def test_a_contradiction_names_the_hard_task_of_the_largest_cost(toy):
     problem = contradicted(toy, soft_slack_weight=1e3)
     with pytest.raises(NoSolutionFound, match=r"toy: .* the hardest to meet is 'first'") as caught:
         problem.solve({"wanted": [0.0, 0.0, 1e3], "at": 4.0})
     assert caught.value.task == "first"
 
 
-def test_where_nothing_that_is_hard_would_cost_anything_nobody_is_blamed(toy, monkeypatch):
+def test_where_no_hard_task_has_a_cost_none_is_named(toy, monkeypatch):
     problem = contradicted(toy)
 
     class Tired:

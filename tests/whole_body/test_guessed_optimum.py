@@ -51,7 +51,7 @@ def test_laws_are_obeyed(toy):
 
 
 @pytest.mark.parametrize(("asked_for", "expected"), [(1.0, [0.0, 4.0, 5.0]), (0.0, [3.0, 4.0, 5.0])])
-def test_a_hard_task_that_is_not_asked_for_binds_nothing(toy, asked_for, expected):
+def test_an_inactive_hard_task_has_no_effect(toy, asked_for, expected):
     active = toy.parameters.symbol("active")
     toy.composer.task("first", toy.variables[0], Priority.HARD, cs.SX(1.0), 1.0, active)
     optimum, violation, _ = toy.guess(active=asked_for)
@@ -105,7 +105,7 @@ def test_rows_that_are_passed_are_violated(toy):
     assert toy.guess()[1] == pytest.approx(2.0, abs=1e-4)
 
 
-def test_equations_without_a_solution_are_told(toy):
+def test_equations_without_a_solution_have_no_finite_residual(toy):
     toy.composer.law("first", toy.variables[0] - 1.0)
     toy.composer.law("again", toy.variables[0] - 2.0)
     _, violation, residual = toy.guess()

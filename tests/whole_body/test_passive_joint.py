@@ -31,7 +31,7 @@ from tests.whole_body.standing_robot import (
     sunk_state,
     walking_config,
 )
-from tests.whole_body.test_compliant_torque_controller import sinkage, sunk_reference
+from tests.whole_body.test_compliant_torque_control import sinkage, sunk_reference
 
 GROUP, STIFFNESS, DAMPING = "left_elbow", 15.0, 0.4  # [N·m/rad], [N·m·s/rad]
 ELBOW = model_of(ROBOT).description.joints.index("l_elbow")

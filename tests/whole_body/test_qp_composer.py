@@ -90,7 +90,7 @@ def test_only_the_first_variables_have_bounds(two):
         composer.bound("second", 1, cs.SX(0.0), cs.SX(0.0), Priority.HARD, 1.0)
 
 
-def test_the_pattern_tells_which_entries_are_used(two):
+def test_the_pattern_marks_the_used_entries(two):
     variables, composer = two
     composer.limit("second", variables[1], cs.SX(0.0), cs.SX(1.0), Priority.HARD, 1.0)
     np.testing.assert_array_equal(composer.pattern(), [[False, True]])

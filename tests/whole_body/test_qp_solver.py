@@ -33,7 +33,7 @@ def test_data_may_change_between_solutions(solver):
 
 
 @pytest.mark.parametrize("solver", list(SolverName))
-def test_contradicting_constraints_are_told_by_the_problems_name(solver):
+def test_contradicting_constraints_are_an_error_with_the_name_of_the_problem(solver):
     program = problem()
     program.lower[0] = 3.0
     program.upper[0] = 4.0
@@ -60,7 +60,7 @@ def test_a_soft_constraint_may_be_violated(solver):
 
 @pytest.mark.parametrize("slack_weights", [None, np.full(4, np.inf), np.array([np.inf, np.inf, np.inf, 1.0])])
 @pytest.mark.parametrize("solver", list(SolverName))
-def test_equalities_that_contradict_each_other_from_the_first_tick_on_are_told_and_forgotten(solver, slack_weights):
+def test_equalities_that_contradict_each_other_from_the_first_tick_on_are_an_error_of_that_tick(solver, slack_weights):
     program = problem()
     program.rows, program.slack_weights = np.array([[1.0, 1.0], [1.0, 1.0], [0.0, 1.0]]), slack_weights
     program.lower, program.upper = np.array([-9.0, 2.0, 3.0, -9.0]), np.array([9.0, 2.0, 3.0, 9.0])

@@ -42,7 +42,7 @@ def test_the_torques_are_those_of_idyntree(model):
     np.testing.assert_allclose(torques, expected, atol=1e-9)
 
 
-def test_a_servo_told_the_offset_gives_the_torque(icub):
+def test_a_servo_with_the_offset_gives_the_torque(icub):
     feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(1.0, 1.0, 0.0, 0.02))
     state, joints = state_of(icub), len(icub.description.joints)
     velocity = np.concatenate((np.zeros(6), np.linspace(-1.0, 1.0, joints)))
@@ -53,25 +53,25 @@ def test_a_servo_told_the_offset_gives_the_torque(icub):
     np.testing.assert_allclose(servo, feedforward.torques(state, rest, wrench, wrench), atol=1e-9)
 
 
-def test_shares_of_zero_leave_it_to_the_servo(icub):
+def test_fractions_of_zero_leave_it_to_the_servo(icub):
     feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(0.0, 0.0, 0.0, 0.02))
     joints = len(icub.description.joints)
     offset = feedforward.offset(state_of(icub), np.ones(6 + joints), np.ones(6 + joints), np.ones(6), np.ones(6))
     np.testing.assert_array_equal(offset, np.zeros(joints))
 
 
-def test_the_share_of_the_acceleration_does_not_depend_on_the_static_one(icub):
+def test_the_fraction_of_the_acceleration_does_not_depend_on_the_static_one(icub):
     joints, nothing = len(icub.description.joints), np.zeros(6)
     rest, acceleration = np.zeros(6 + joints), np.linspace(-1.0, 1.0, 6 + joints)
     offsets = []
-    for static_share in (0.0, 0.5, 1.0):
-        feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(static_share, 0.0, 1.0, 0.02))
+    for static in (0.0, 0.5, 1.0):
+        feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(static, 0.0, 1.0, 0.02))
         with_and_without = [feedforward.offset(state_of(icub), rest, a, nothing, nothing) for a in (acceleration, rest)]
         offsets.append(with_and_without[0] - with_and_without[1])
     assert np.abs(offsets[0]).max() > 1e-3
     np.testing.assert_allclose(offsets[1:], [offsets[0]] * 2, atol=1e-12)
 
 
-def test_a_share_beyond_all_is_refused():
+def test_a_fraction_above_one_is_refused():
     with pytest.raises(ConfigError, match=r"velocity=1.5, must be in \[0, 1\]"):
         ServoFeedforwardConfig(1.0, 1.5, 0.0, 0.02)

@@ -11,10 +11,10 @@ from tests.whole_body.conftest import inverse_kinematics_of
 
 
 @lru_cache
-def swing_momentum_of(name, share=1.0):
+def swing_momentum_of(name, gain=1.0):
     model, kinematics = model_of(name), inverse_kinematics_of(name)
     posture = solve_start_posture(model, kinematics, np.zeros(2), upright_torso(model))
-    config = SwingMomentumConfig(share)
+    config = SwingMomentumConfig(gain)
     return SwingMomentum(config, model, kinematics, posture, torso_rotation(model, posture))
 
 
@@ -73,12 +73,12 @@ def test_feet_on_the_ground_move_nothing():
     np.testing.assert_array_equal(swing_momentum_of("icub_v2_7").zmp_shift(reference(None, [5.0, 0.0, 0.0])), [0, 0])
 
 
-def test_half_the_share_is_half_the_shift():
+def test_half_the_gain_is_half_the_shift():
     whole = swing_momentum_of("icub_v2_7").zmp_shift(reference(Side.LEFT, [5.0, 0.0, 0.0]))
     half = swing_momentum_of("icub_v2_7", 0.5).zmp_shift(reference(Side.LEFT, [5.0, 0.0, 0.0]))
     np.testing.assert_allclose(half, 0.5 * whole)
 
 
-def test_a_negative_share_is_refused():
+def test_a_negative_gain_is_refused():
     with pytest.raises(ConfigError, match=r"gain=-0\.1"):
         SwingMomentumConfig(-0.1)

@@ -28,7 +28,7 @@ END = 2.8  # [s]
 
 
 def moved_by(time):
-    """How far the centre of mass is moved, with velocity, acceleration and jerk, each (3,)."""
+    """Return the shift of the centre of mass, with velocity, acceleration and jerk, each (3,)."""
     path = np.zeros((4, 3))
     for start, duration, way in MOVES:
         s = min(max((time - start) / duration, 0.0), 1.0)
@@ -66,7 +66,7 @@ def asked(time, sinkage):
 
 
 def measured(robot, standing, **contacts):
-    """The simulated robot's state, its wrenches as its sensors tell them; what nobody asks for as ``standing``."""
+    """The simulated robot's state, its wrenches by its sensors; the rest as ``standing``."""
     truth, wrenches = robot.truth(), robot.read().contact_wrenches
     body = computations(truth, truth.base_twist, truth.joint_velocities)
     fields = {name: getattr(truth, name) for name in RobotState.__dataclass_fields__ if hasattr(truth, name)}
@@ -78,7 +78,7 @@ def measured(robot, standing, **contacts):
 
 
 def largest_com_error(controller, robot, sinkage=0.0, **contacts):
-    """Of the whole motion, [m], and how far the joints stay from their limits, [rad]."""
+    """Return the largest error of the motion, [m], and the least distance of the joints to their limits, [rad]."""
     lower, upper = model_of(ROBOT).joint_limits()
     error, margin, standing = 0.0, np.inf, state()
     controller.reset(start_posture())

@@ -5,7 +5,7 @@ import pytest
 
 from gradiva.common import GRAVITY, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model import as_array
-from gradiva.whole_body import SolverName, make_solver
+from gradiva.whole_body import RigidTorqueController, SolverName, make_solver
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     PERIOD,
@@ -205,7 +205,7 @@ def test_a_joint_near_its_limit_is_braked(rigid):
     assert reached <= highest - margin + 1e-3
 
 
-def test_an_impossible_reference_is_told_by_its_name():
+def test_an_impossible_reference_is_an_error_with_the_name_of_its_task():
     controller = rigid_controller(*HARD)
     before = controller.desired_velocity.copy()
     with pytest.raises(NoSolutionFound, match=r"rigid torque control.*infeasible.*'centre of mass'") as caught:
@@ -214,7 +214,7 @@ def test_an_impossible_reference_is_told_by_its_name():
     np.testing.assert_array_equal(controller.desired_velocity, before)
 
 
-def test_an_impossible_foot_is_told_by_its_name():
+def test_an_impossible_foot_is_an_error_with_its_name():
     controller = rigid_controller(*HARD)
     twist = np.array([0.0, 0.0, 0.0, 0.0, 200.0, 0.0])
     with pytest.raises(NoSolutionFound) as caught:
@@ -241,7 +241,7 @@ def test_relaxed_a_problem_that_has_a_solution_keeps_it():
     np.testing.assert_allclose(controller.command(state(), wanted, PERIOD, relaxed=True).values, exact, atol=0.02)
 
 
-def test_what_soft_limits_are_missed_by_is_told(rigid):
+def test_violations_of_soft_limits_are_returned(rigid):
     rigid.command(state(), reference(com_acceleration=np.array([0.0, 60.0, 0.0])), PERIOD)
     missed = rigid.problem.violations()
     assert max(missed["left foot's wrench"], missed["right foot's wrench"], missed["joint torques"]) > 1e-4
@@ -267,3 +267,24 @@ def test_a_posture_is_where_the_acceleration_leads(rigid):
     after = rigid.desired_posture
     assert isinstance(after, RobotPosture)
     np.testing.assert_allclose(after.base_position, before.base_position + PERIOD * rigid.desired_velocity[:3])
+
+
+def test_a_second_controller_of_one_configuration_is_composed_no_more_and_shares_no_memory():
+    compiled = []
+
+    def counted(function):
+        compiled.append(function.name())
+        return function
+
+    config, posture = walking_config().rigid_torque_control, start_posture()
+    first, second = (RigidTorqueController(model_of(ROBOT), config, RATE, posture, counted) for _ in range(2))
+    assert compiled == ["rigid_torque_control_icub_v2_7"]
+    other_way = reference(com_acceleration=np.array([0.3, 0.1, 0.0]))
+    before = first.command(state(), reference(), PERIOD).values
+    second.command(state(), other_way, PERIOD)
+    first.reset(posture)
+    np.testing.assert_array_equal(first.command(state(), reference(), PERIOD).values, before)
+    assert np.abs(second.command(state(), other_way, PERIOD).values - before).max() > 0.1
+    other = replace(config, wrench_weight=2.0 * config.wrench_weight)
+    RigidTorqueController(model_of(ROBOT), other, RATE, posture, counted)
+    assert len(compiled) == 2

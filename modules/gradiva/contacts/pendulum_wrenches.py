@@ -12,13 +12,14 @@ import numpy as np
 
 from gradiva.common import FootReference, NDArray
 from gradiva.contacts.contact_plane import ContactPlane
+from gradiva.contacts.plain_vectors import Point
 
 
 def pendulum_wrenches(
     force: NDArray,
     zmp: NDArray,
     feet: tuple[FootReference, FootReference],
-    zmp_points: NDArray,
+    zmp_points: tuple[Point, Point],
     plane: ContactPlane | None = None,
 ) -> tuple[NDArray, NDArray]:
     """Return the wrenches of the ground on the left and the right foot.
@@ -27,14 +28,14 @@ def pendulum_wrenches(
         force: Total, world, [N], shape (3,).
         zmp: Point at which it acts, on the plane of the soles, [m], shape (2,).
         feet: Left and right.
-        zmp_points: Nominal ZMP of each foot, world, [m], shape (2, 2).
+        zmp_points: Nominal ZMP of each foot, world, [m].
         plane: Contact plane, which holds all of these points; None: that of each sole.
 
     Returns:
         Two wrenches about the sole origins, world axes, [N, N·m], shape (6,).
     """
     fraction = left_fraction(zmp, feet, zmp_points)
-    (x, y), (left, right) = zmp.tolist(), zmp_points.tolist()
+    (x, y), (left, right) = zmp.tolist(), zmp_points
     shift = (
         x - fraction * left[0] - (1.0 - fraction) * right[0],
         y - fraction * left[1] - (1.0 - fraction) * right[1],
@@ -50,7 +51,7 @@ def _wrench(
     foot: FootReference,
     fraction: float,
     force: list[float],
-    point: list[float],
+    point: Point,
     shift: tuple[float, float],
     plane: ContactPlane | None,
 ) -> NDArray:
@@ -62,14 +63,14 @@ def _wrench(
     return np.array((fx, fy, fz, y * fz - z * fy, z * fx - x * fz, x * fy - y * fx))
 
 
-def left_fraction(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: NDArray) -> float:
+def left_fraction(zmp: NDArray, feet: tuple[FootReference, FootReference], zmp_points: tuple[Point, Point]) -> float:
     """Return the fraction of the load on the left foot, in [0, 1]."""
     left, right = feet
     if not right.in_contact:
         return 1.0
     if not left.in_contact:
         return 0.0
-    (x, y), ((left_x, left_y), (right_x, right_y)) = zmp.tolist(), zmp_points.tolist()
+    (x, y), ((left_x, left_y), (right_x, right_y)) = zmp.tolist(), zmp_points
     line_x, line_y = left_x - right_x, left_y - right_y
     ratio = ((x - right_x) * line_x + (y - right_y) * line_y) / (line_x * line_x + line_y * line_y)
     return min(1.0, max(0.0, ratio))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import casadi as cs
 import numpy as np
@@ -14,6 +15,8 @@ from gradiva.common import NDArray, nearest_name, sealed
 
 Compiler = Callable[[cs.Function], cs.Function]
 """Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
+
+T = TypeVar("T")
 
 _Place = tuple[slice, tuple[int, int] | None]
 
@@ -48,13 +51,20 @@ class FlatFunction:
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
         result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
-        self._input = np.zeros(source.numel())
-        self._output = np.zeros(result.numel())
-        self.inputs = _views(self._input, inputs)
-        self.outputs = _views(self._output, outputs)
-        self._places = _places(outputs)
-        self._starts = {name: place[0].start for name, place in _places(inputs).items()}
+        self._input_places, self._places = _places(inputs), _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
+        self._bind(np.zeros(source.numel()), np.zeros(result.numel()))
+
+    def twin(self) -> FlatFunction:
+        """Return the same function with an input, which begins as this one's, and an output of its own."""
+        other = copy(self)
+        other._bind(self._input.copy(), np.zeros_like(self._output))
+        return other
+
+    def _bind(self, flat_input: NDArray, flat_output: NDArray) -> None:
+        self._input, self._output = flat_input, flat_output
+        self.inputs = {name: _window(flat_input, *place) for name, place in self._input_places.items()}
+        self.outputs = {name: _window(flat_output, *place) for name, place in self._places.items()}
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
         self._buffer.set_arg(0, memoryview(self._input.data))
@@ -75,10 +85,10 @@ class FlatFunction:
         Raises:
             KeyError: There is no such input.
         """
-        start = self._starts[names[0]] if names else 0
+        start = self._input_places[names[0]][0].start if names else 0
         end = start
         for name in names:
-            assert self._starts[name] == end, f"the input '{name}' does not follow the one before"
+            assert self._input_places[name][0].start == end, f"the input '{name}' does not follow the one before"
             end += self.inputs[name].size
         window = self._input[start:end]
         return partial(np.concatenate, out=window) if names else tuple
@@ -88,14 +98,31 @@ class FlatFunction:
         self._trigger()
         return self.outputs
 
-    def kept(self, names: Iterable[str]) -> dict[str, NDArray]:
-        """Return results of the last call that the next one does not overwrite: read-only windows of one copy."""
-        flat, places = sealed(self._output.copy()), self._places
-        kept = {}
-        for name in names:
-            part, shape = places[name]
-            kept[name] = flat[part] if shape is None else flat[part].reshape(shape)
-        return kept
+    def maker(self, kind: type[T], names: Iterable[str]) -> Callable[..., T]:
+        """Return a function that makes a slotted dataclass of the last call's results and of values by keyword.
+
+        The results are read-only windows of one copy, which the next call does not overwrite; nothing is validated.
+
+        Args:
+            kind: Its fields are ``names`` and those keywords.
+            names: Outputs that are fields.
+        """
+        fields = [(getattr(kind, name).__set__, *self._places[name]) for name in names]
+        vectors = [(field, part) for field, part, shape in fields if shape is None]
+        matrices = [(field, part, shape) for field, part, shape in fields if shape is not None]
+        output, new, set_field = self._output, object.__new__, object.__setattr__
+
+        def make(**values: Any) -> T:
+            flat, instance = sealed(output.copy()), new(kind)
+            for field, part in vectors:
+                field(instance, flat[part])
+            for field, part, shape in matrices:
+                field(instance, flat[part].reshape(shape))
+            for name, value in values.items():
+                set_field(instance, name, value)
+            return instance
+
+        return make
 
 
 def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
@@ -111,10 +138,6 @@ def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
 
 def _window(flat: NDArray, part: slice, shape: tuple[int, int] | None) -> NDArray:
     return flat[part] if shape is None else flat[part].reshape(shape)
-
-
-def _views(flat: NDArray, parts: Mapping[str, cs.SX]) -> dict[str, NDArray]:
-    return {name: _window(flat, *place) for name, place in _places(parts).items()}
 
 
 def _by_rows(matrix: cs.SX) -> cs.SX:

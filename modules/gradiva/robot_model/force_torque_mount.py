@@ -1,4 +1,4 @@
-"""Where a force-torque sensor sits above the ground, and what it feels besides the ground."""
+"""Turn the reading of a force-torque sensor in a foot into the ground's wrench: frame, sign, weight below."""
 
 from __future__ import annotations
 

@@ -73,6 +73,7 @@ class IdynTreeModel:
         description: What the model was loaded from.
         model: The iDynTree model; joints in the order of the description.
         mass: Of the whole robot, [kg].
+        fingerprint: Equal for models of the same description and URDF.
     """
 
     def __init__(self, description: RobotDescription) -> None:
@@ -95,6 +96,8 @@ class IdynTreeModel:
         self.model = loader.model().copy()
         self.model.setDefaultBaseLink(self.model.getLinkIndex(description.base_link))
         self.mass = float(self.model.getTotalMass())
+        file = description.model_path.stat()
+        self.fingerprint = (repr(description), file.st_mtime_ns, file.st_size)
         self._check()
 
     def frame_index(self, name: str) -> int:

@@ -378,7 +378,7 @@ class RobotDescription:
 
     @property
     def posture(self) -> NDArray:
-        """Where the inverse kinematics of the start posture begins, [rad], shape (n,)."""
+        """Return the joint positions from which the start posture is solved, [rad], shape (n,)."""
         return np.radians([angle for group in self.joint_groups.values() for angle in group.posture])
 
     def per_joint(self, quantity: str) -> NDArray:

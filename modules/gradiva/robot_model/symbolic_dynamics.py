@@ -181,6 +181,15 @@ class SymbolicDynamics:
         self._link_of_joint = {link.joint: link for link in self._links if link.joint is not None}
         self._propagate()
 
+    @classmethod
+    def of(cls, model: IdynTreeModel) -> SymbolicDynamics:
+        """Return the expressions of a model on a floating base, built once for each model."""
+        known: SymbolicDynamics | None = getattr(model, "dynamics", None)
+        if known is None:
+            known = cls(model)
+            model.dynamics = known  # type: ignore[attr-defined]
+        return known
+
     def frame(self, name: str) -> SymbolicFrame:
         """Return the expressions of a frame.
 
@@ -219,7 +228,7 @@ class SymbolicDynamics:
 
     @cached_property
     def com_jacobian(self) -> cs.SX:
-        """Of the CoM position, (3, 6 + n)."""
+        """Jacobian of the CoM position, (3, 6 + n)."""
         return self.mass_matrix[:3, :] / self.mass
 
     @cached_property

@@ -273,17 +273,14 @@ class SafetySupervisor:
         time: float,
     ) -> SafetyEvent | None:
         """Return the most severe new event of the balancing robot, or None."""
-        found = [
-            *self._pending,
-            *self._joints.findings(measurement, command.positions, time),
-            *self._motors.findings(measurement.motor_temperatures, time),
-            *self._feet.findings(state, reference, self.untrusted_feet, time),
-            *self._fall.findings(state, reference),
-            *self._reference.findings(reference, time),
-        ]
+        found, self._pending = self._pending, []
+        found += self._joints.findings(measurement, command.positions, time)
+        found += self._motors.findings(measurement.motor_temperatures, time)
+        found += self._feet.findings(state, reference, self.untrusted_feet, time)
+        found += self._fall.findings(state, reference)
+        found += self._reference.findings(reference, time)
         for own in self._own:
             found += own.findings(measurement, state, reference, time)
-        self._pending = []
         return self.note(found, time) if found else None
 
     def check_at_rest(self, measurement: Measurement, time: float) -> SafetyEvent | None:

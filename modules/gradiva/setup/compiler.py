@@ -49,6 +49,17 @@ class GccCompiler:
         self._announce = announce or _print_line
         self._compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 
+    def __eq__(self, other: object) -> bool:
+        """Whether both make the same library of a function."""
+        return isinstance(other, GccCompiler) and self._place == other._place
+
+    def __hash__(self) -> int:
+        return hash(self._place)
+
+    @property
+    def _place(self) -> tuple[Path, str | None]:
+        return self.folder, self._compiler
+
     def __call__(self, function: cs.Function) -> cs.Function:
         """Return the compiled function, or ``function`` when there is no working compiler."""
         if self._compiler is None:

@@ -116,7 +116,7 @@ class WalkingLayers:
         self.torso_rotation = torso_rotation(model, self.start_posture)
         self.standing_offset = self._standing_offset(feedforward)
         self.planner = WalkingPlanner(config.planner)
-        self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law)
+        self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
         self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
         self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
         self.swing_momentum = SwingMomentum(

@@ -20,8 +20,16 @@ from gradiva.whole_body.start_posture import (
     upright_torso,
 )
 from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
-from gradiva.whole_body.tasks import Body, Task, frame_acceleration, own_tasks, rotation_error
+from gradiva.whole_body.tasks import (
+    Body,
+    Task,
+    own_tasks,
+)
 from gradiva.whole_body.torque_control import TorqueController
+from gradiva.whole_body.walking_tasks import (
+    frame_acceleration,
+    rotation_error,
+)
 from gradiva.whole_body.whole_body_reference import JOINTS, QUANTITIES, Quantity, WholeBodyReference
 
 __all__ = [

@@ -18,14 +18,14 @@ Constraints
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import casadi as cs
 
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.composed_problem import QpComposer, composed_once
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -37,28 +37,30 @@ from gradiva.whole_body.limits import (
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.soft_sole import ContactSymbols, SoftSole, SoleFace, contact_values
 from gradiva.whole_body.tasks import (
+    SoftTaskConfig,
+    Task,
+    refuse_negative,
+)
+from gradiva.whole_body.torque_control import TorqueBody, TorqueController, TorqueProblem, compose, trunk_tasks
+from gradiva.whole_body.walking_tasks import (
     FootTask,
     OrientationTaskConfig,
     PoseTaskConfig,
     PostureTask,
     PostureTaskConfig,
-    SoftTaskConfig,
-    Task,
     angular_momentum,
     angular_momentum_rate,
     expected_wrench,
     frame_acceleration,
     linear_momentum_rate,
-    refuse_negative,
     rotation_error,
 )
-from gradiva.whole_body.torque_control import TorqueBody, TorqueController, TorqueProblem, compose, trunk_tasks
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 
 @dataclass(frozen=True, slots=True)
 class LinearMomentumConfig:
-    """Of the linear momentum, by its second derivative; its integral is the position of the centre of mass.
+    """Configure the task of the linear momentum, by its second derivative; its integral is the position of the CoM.
 
     Attributes:
         weight: Of each (N/s)² of the residual, [-].
@@ -85,7 +87,7 @@ class LinearMomentumConfig:
 
 @dataclass(frozen=True, slots=True)
 class AngularMomentumConfig:
-    """Of the centroidal angular momentum, by its second derivative.
+    """Configure the task of the centroidal angular momentum, by its second derivative.
 
     It is asked to be that of the legs as planned, and what brings the upper body back. Asked to be zero, it has arms
     and torso swing against the legs, and turn a little farther with each step.
@@ -119,7 +121,7 @@ class AngularMomentumConfig:
 
 @dataclass(frozen=True, slots=True)
 class StandingFootConfig:
-    """Of a foot that stands.
+    """Configure the task of a foot that stands.
 
     Attributes:
         attitude_weight: Of each (rad/s²)² of the residual of its orientation, on ground of the reference damping and
@@ -148,7 +150,7 @@ class StandingFootConfig:
 
 @dataclass(frozen=True, slots=True)
 class WrenchRateConfig:
-    """Of the wrenches towards the expected ones.
+    """Configure the task that leads the wrenches to the expected ones.
 
     Attributes:
         bandwidth: k_f, [1/s].
@@ -166,7 +168,7 @@ class WrenchRateConfig:
 
 @dataclass(frozen=True, slots=True)
 class CompliantTorqueControlConfig:
-    """Of TSID-Compliant; its parts are documented at their classes.
+    """Configure TSID-Compliant; its parts are documented at their classes.
 
     Attributes:
         linear_momentum: Centre of mass.
@@ -420,18 +422,22 @@ class CompliantTorqueController(TorqueController):
         torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
-        tasks: Iterable[Task] = (),
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
-        body, composer = compliant_problem(SymbolicDynamics(model), config, tasks)
-        problem = TorqueProblem("compliant torque control", body, composer, SolverName.DAQP, compiler)
+
+        def problem() -> TorqueProblem:
+            body, composer = compliant_problem(SymbolicDynamics.of(model), config, tasks)
+            return TorqueProblem("compliant torque control", body, composer, SolverName.DAQP, compiler)
+
+        key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(problem, config.search_speed, torque_rate, posture)
+        super().__init__(composed_once(key, problem), config.search_speed, torque_rate, posture)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

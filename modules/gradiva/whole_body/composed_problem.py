@@ -22,10 +22,12 @@ force. So violations count in units of the gradient, :math:`w v`, as the residua
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self, TypeVar
 
 import casadi as cs
 import numpy as np
@@ -34,14 +36,15 @@ import numpy.typing as npt
 from gradiva.common import ConfigError, NDArray, NoSolutionFound
 from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
-from gradiva.whole_body.whole_body_reference import Parameters
+from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
+Problem = TypeVar("Problem", bound="ComposedProblem")
 UNBOUNDED = 1e30  # both solvers take it for infinity
 _REGULARISATION = 1e-6  # [-] keeps H positive definite
 
 
 class Priority(StrEnum):
-    """How binding a task or a limit is."""
+    """Priority of a task or a limit."""
 
     HARD = "hard"
     """A constraint: no answer violates it. Relaxed, it is as a soft one."""
@@ -361,6 +364,7 @@ class ComposedProblem:
         solver: SolverName,
         compiler: Compiler,
         outputs: Mapping[str, cs.SX],
+        reference: ReferenceSymbols | None = None,
     ) -> None:
         """Build, and compile, the function.
 
@@ -372,6 +376,7 @@ class ComposedProblem:
             solver: For the QP.
             compiler: How the function becomes fast.
             outputs: Expressions that are wanted beside the problem.
+            reference: Symbols of the references among the parameters.
         """
         self._name = name
         problem, guess = composer.outputs(), guessed_optimum(composer, parameters)
@@ -386,19 +391,37 @@ class ComposedProblem:
             _shared({**problem, **guess, **outputs}),
             compiler,
         )
-        self._write_arrays = self._function.block(self._arrays)
         self._function.set(**parameters.constants)
         self._composer = composer
         self._groups, self._relaxed_slack_weights = composer.groups, composer.relaxed_slack_weights()
-        results = self._function.outputs
+        self._slack_weights, self._pattern = composer.slack_weights(), composer.pattern()
+        self._names, self._kind = (tuple(problem), tuple(outputs)), solver
+        self._reference = reference
+        self._bind()
+
+    def twin(self) -> Self:
+        """Return the same problem with a memory of its own: inputs, outputs, guess, solver; before its first tick."""
+        other = copy(self)
+        other._function = self._function.twin()
+        other._unset = dict(self._unset)
+        other._reference = None if self._reference is None else self._reference.twin()
+        other._bind()
+        return other
+
+    @property
+    def reference(self) -> ReferenceSymbols:
+        """Symbols of the references, which read their values."""
+        assert self._reference is not None, f"{self._name} follows no references"
+        return self._reference
+
+    def _bind(self) -> None:
+        self._write_arrays = self._function.block(self._arrays)
+        results, (problem, outputs) = self._function.outputs, self._names
         self.outputs = {name: results[name] for name in outputs}
         self.quadratic_program = QuadraticProgram(
-            **{name: results[name] for name in problem},
-            slack_weights=composer.slack_weights(),
-            pattern=composer.pattern(),
+            **{name: results[name] for name in problem}, slack_weights=self._slack_weights, pattern=self._pattern
         )
         self._guess, self._errors = results["guess"], (results["guess_violation"], results["guess_residual"])
-        self._kind = solver
         self.reset()
 
     def reset(self) -> None:
@@ -498,6 +521,25 @@ class ComposedProblem:
         costs = {group.name: group.slack_weight * float(np.sum(excess[group.span] ** 2)) for group in hard}
         violated = [name for name in costs if costs[name] > 0.0]
         return NoSolutionFound(error.problem, error.status, max(violated, key=lambda name: costs[name], default=None))
+
+
+_prototypes: dict[Hashable, ComposedProblem] = {}
+_PROTOTYPES = 12  # a composed problem takes megabytes
+
+
+def composed_once(key: Hashable | None, compose: Callable[[], Problem]) -> Problem:
+    """Return a problem that this process composes once for each key; None for one that is composed anew.
+
+    To compose a problem of a whole body takes seconds. The problems of one key share what never changes.
+    """
+    if key is None:
+        return compose()
+    prototype = _prototypes.pop(key, None) or compose()
+    _prototypes[key] = prototype
+    if len(_prototypes) > _PROTOTYPES:
+        del _prototypes[next(iter(_prototypes))]
+    twin: Problem = prototype.twin()  # type: ignore[assignment]
+    return twin
 
 
 def _shared(outputs: Mapping[str, cs.SX]) -> dict[str, cs.SX]:

@@ -21,20 +21,22 @@ import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, Side, so3, unchecked
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
+from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer, composed_once
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
-    AngularMomentumTask,
     Body,
+    SoftTaskConfig,
+    Task,
+    distinct,
+)
+from gradiva.whole_body.walking_tasks import (
+    AngularMomentumTask,
     ComTask,
     FootTask,
     Gain,
     OrientationTask,
     PoseGains,
     PostureTask,
-    SoftTaskConfig,
-    Task,
-    distinct,
 )
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
@@ -139,7 +141,15 @@ class InverseKinematics:
         self.lower_limits = lower + config.position_margin
         self.upper_limits = upper - config.position_margin
         self._joints = len(lower)
-        dynamics = SymbolicDynamics(model)
+        key = None if tasks else (InverseKinematics, model.fingerprint, repr(config), compiler)
+        self.problem = composed_once(key, lambda: self._composed(model, config, compiler, tasks))
+        self._feet = tuple(self.problem.reference.feet[side] for side in (Side.LEFT, Side.RIGHT))
+        self.actuated = model.description.selection
+
+    def _composed(
+        self, model: IdynTreeModel, config: InverseKinematicsConfig, compiler: Compiler, tasks: Sequence[Task]
+    ) -> ComposedProblem:
+        dynamics = SymbolicDynamics.of(model)
         body, joints, base = (
             Body(dynamics),
             cs.SX.sym("joint_velocities", dynamics.joints),
@@ -157,17 +167,15 @@ class InverseKinematics:
             task.demand(composer, body, jacobian @ velocity - target)
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, ComTask))]
         _bound_velocities(composer, body, self.lower_limits, self.upper_limits, model.velocity_limits())
-        self._reference = body.reference
-        self._feet = tuple(body.reference.feet[side] for side in (Side.LEFT, Side.RIGHT))
-        self.actuated = model.description.selection
-        self.problem = ComposedProblem(
+        return ComposedProblem(
             "inverse kinematics",
             model.description.name,
             composer,
             body.parameters,
             config.solver,
             compiler,
-            outputs={"errors": cs.vertcat(*errors)},
+            {"errors": cs.vertcat(*errors)},
+            body.reference,
         )
 
     def solve(
@@ -198,7 +206,7 @@ class InverseKinematics:
         return self.problem.outputs["errors"].copy()
 
     def _values(self, state: RobotPosture, reference: WholeBodyReference) -> Values:
-        values = self._reference.values(reference)
+        values = self.problem.reference.values(reference)
         left, right = self._feet
         values.update(left.planned(reference.left_foot))
         values.update(right.planned(reference.right_foot))

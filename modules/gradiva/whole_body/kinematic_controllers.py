@@ -60,7 +60,7 @@ class ServoFeedforward:
         self._actuated = description.selection
         self._stiffness = description.per_joint("stiffness")[self._actuated]
         self._damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
-        self._function = function = _torque_function(SymbolicDynamics(model), compiler)
+        self._function = function = _torque_function(SymbolicDynamics.of(model), compiler)
         self._write = function.block([name for name in function.inputs if name != "static_fraction"])
         self._fraction = function.inputs["static_fraction"]
         self.acceleration_time_constant = config.acceleration_time_constant

@@ -29,10 +29,10 @@ from gradiva.whole_body.whole_body_reference import Parameters
 
 @dataclass(frozen=True, slots=True)
 class JointLimitConfig:
-    """Of the joint positions.
+    """Configure the limits of the joint positions.
 
     Attributes:
-        priority: How binding.
+        priority: Hard, soft or off.
         weight: Of each (rad/s²)² of violation, when soft, [-].
         horizon: After which a joint may have reached its limit, [s].
         margin: Kept from each limit, [rad].
@@ -56,10 +56,10 @@ class JointLimitConfig:
 
 @dataclass(frozen=True, slots=True)
 class TorqueLimitConfig:
-    """Of the joint torques and their rate; the limits themselves are those of the robot.
+    """Configure the limits of the joint torques and their rate; the limits themselves are those of the robot.
 
     Attributes:
-        priority: How binding.
+        priority: Hard, soft or off.
         weight: Of each (N·m)² of violation, when soft, [-].
     """
 
@@ -112,10 +112,10 @@ def torque_bounds(dynamics: SymbolicDynamics, parameters: Parameters) -> tuple[c
 
 @dataclass(frozen=True, slots=True)
 class WrenchConeConfig:
-    """What is allowed of it.
+    """Configure the wrench cone of a foot.
 
     Attributes:
-        priority: How binding.
+        priority: Hard, soft or off.
         weight: Of each N² and (N·m)² of violation, when soft, [-].
         friction: Coefficient of each direction of the pyramid, [-].
         torsional_friction: Moment about the vertical over the normal force, [m].

@@ -69,7 +69,7 @@ class QuadraticProgram:
 
     @property
     def bounded_variables(self) -> int:
-        """How many variables, from the first, have bounds."""
+        """Return the number of variables, from the first, that have bounds."""
         return len(self.lower) - len(self.rows)
 
     def relaxed(self, slack_weights: NDArray) -> QuadraticProgram:

@@ -15,12 +15,12 @@ which one counts, and the wrench of a foot without load is bounded to zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gradiva.common import RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.composed_problem import QpComposer, composed_once
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -31,21 +31,7 @@ from gradiva.whole_body.limits import (
 )
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
-    AngularMomentumTask,
-    AngularMomentumTaskConfig,
-    ComTask,
-    ComTaskConfig,
-    FootTask,
-    GlobalZmpTask,
-    LocalZmpTask,
-    OrientationTaskConfig,
-    PoseTaskConfig,
-    PostureTask,
-    PostureTaskConfig,
     Task,
-    TorqueTask,
-    WrenchTask,
-    ZmpTaskConfig,
     refuse_negative,
 )
 from gradiva.whole_body.torque_control import (
@@ -57,11 +43,27 @@ from gradiva.whole_body.torque_control import (
     compose,
     trunk_tasks,
 )
+from gradiva.whole_body.walking_tasks import (
+    AngularMomentumTask,
+    AngularMomentumTaskConfig,
+    ComTask,
+    ComTaskConfig,
+    FootTask,
+    GlobalZmpTask,
+    LocalZmpTask,
+    OrientationTaskConfig,
+    PoseTaskConfig,
+    PostureTask,
+    PostureTaskConfig,
+    TorqueTask,
+    WrenchTask,
+    ZmpTaskConfig,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class RigidTorqueControlConfig:
-    """Of TSID-Rigid; its parts are documented at their classes.
+    """Configure TSID-Rigid; its parts are documented at their classes.
 
     Attributes:
         form: What the problem is solved for.
@@ -77,7 +79,7 @@ class RigidTorqueControlConfig:
         posture: Joints.
         wrench_weight: Of each N² and (N·m)² away from the expected wrenches, [-].
         torque_weight: Of each (N·m)², [-]; at 0 the problem is a third shorter.
-        wrench_cone: What the ground can exert.
+        wrench_cone: Limits of the ground's wrenches.
         joint_limits: Positions.
         torque_limits: Torques.
         search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
@@ -146,7 +148,7 @@ class RigidTorqueController(TorqueController):
         torque_rate: float,
         posture: RobotPosture,
         compiler: Compiler = interpreted,
-        tasks: Iterable[Task] = (),
+        tasks: Sequence[Task] = (),
     ) -> None:
         """Build the problem.
 
@@ -161,6 +163,10 @@ class RigidTorqueController(TorqueController):
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
         """
-        body, composer = rigid_problem(SymbolicDynamics(model), config, tasks)
-        problem = TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
-        super().__init__(problem, config.search_speed, torque_rate, posture)
+
+        def problem() -> TorqueProblem:
+            body, composer = rigid_problem(SymbolicDynamics.of(model), config, tasks)
+            return TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
+
+        key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
+        super().__init__(composed_once(key, problem), config.search_speed, torque_rate, posture)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gradiva.common import EstimationError, RobotState, Side, SoleRectangle
 from gradiva.contacts import LoadedEdge, SoleMoments, ViscoElasticEquations, loaded_part, normal_pressure
 from gradiva.robot_model import SymbolicFrame
-from gradiva.whole_body.tasks import frame_acceleration
+from gradiva.whole_body.walking_tasks import frame_acceleration
 from gradiva.whole_body.whole_body_reference import Parameters
 
 _NAMES = {
@@ -63,7 +63,7 @@ class ContactSymbols:
 
 
 class SoleFace(NamedTuple):
-    """What of a sole touches the ground, in the sole frame.
+    """Bottom of a sole, in the sole frame.
 
     Attributes:
         corners: Counter-clockwise from above, [m].

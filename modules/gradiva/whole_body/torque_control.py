@@ -20,7 +20,16 @@ from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, QpComposer, affine
 from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_solver import SolverName
-from gradiva.whole_body.tasks import Body, OrientationTask, OrientationTaskConfig, Task, Wrenches, distinct
+from gradiva.whole_body.tasks import (
+    Body,
+    Task,
+    Wrenches,
+    distinct,
+)
+from gradiva.whole_body.walking_tasks import (
+    OrientationTask,
+    OrientationTaskConfig,
+)
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference, tick_values
 
 _FORCE_UNIT = 30.0  # [N, N·m] so that wrenches count as much as accelerations
@@ -149,8 +158,7 @@ class TorqueProblem(ComposedProblem):
         rows, offset = affine(body.torques, body.variables)
         outputs = {"torque_rows": rows, "torque_offset": offset, **body.outputs}
         robot = dynamics.model.description.name
-        super().__init__(name, robot, composer, body.parameters, solver, compiler, outputs)
-        self.reference = body.reference
+        super().__init__(name, robot, composer, body.parameters, solver, compiler, outputs, body.reference)
         self._joints = dynamics.joints
 
     def command(self, values: Mapping[str, npt.ArrayLike], relaxed: bool) -> tuple[NDArray, NDArray]:

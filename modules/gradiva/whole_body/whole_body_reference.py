@@ -9,6 +9,7 @@ default is a `ConfigError` in the first tick, which names the quantity and the t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -176,7 +177,7 @@ class ReferenceSymbols:
         Raises:
             AttributeError: It has no such quantity.
         """
-        if name.startswith("_") or name not in QUANTITIES:
+        if name not in QUANTITIES:
             raise AttributeError(f"no reference quantity '{name}'{nearest_name(name, QUANTITIES)}")
         return self._symbols[name] if name in self._symbols else self._made(QUANTITIES[name])
 
@@ -196,6 +197,12 @@ class ReferenceSymbols:
     def read_from(self, source: Callable[[WholeBodyReference], Mapping[str, npt.ArrayLike]]) -> None:
         """Ask ``source`` in each tick for values of own quantities; ``WholeBodyReference.own`` goes before it."""
         self._sources.append(source)
+
+    def twin(self) -> ReferenceSymbols:
+        """Return the same symbols, which have read no values yet."""
+        other = copy(self)
+        other._is_complete = False
+        return other
 
     def values(self, reference: WholeBodyReference) -> Values:
         """Return the values of a tick by name, without those of the feet.

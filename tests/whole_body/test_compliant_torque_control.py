@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, EstimationError, NoSolutionFound, Side
+from gradiva.common import GRAVITY, ConfigError, EstimationError, NoSolutionFound, Side, so3
 from gradiva.contacts import SoleMotion, ViscoElasticContact
 from gradiva.robot_model import as_array
 from gradiva.whole_body import CompliantTorqueController, Priority, SolverName, make_solver
+from gradiva.whole_body.compliant_torque_control import LinearMomentumConfig
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     GROUND,
@@ -71,7 +72,7 @@ def test_on_soft_ground_the_guess_is_the_solvers_optimum(compliant, monkeypatch)
         np.testing.assert_allclose(problem.solution, optimum, atol=1e-7)
 
 
-def test_on_soft_ground_an_impossible_foot_is_told_by_its_name_and_neared_where_it_is_relaxed():
+def test_on_soft_ground_an_impossible_foot_is_named_and_approached_where_it_is_relaxed():
     shipped = walking_config().compliant_torque_control
     hard = {name: replace(getattr(shipped, name), priority=Priority.HARD) for name in ("swing_foot", "torque_limits")}
     config = replace(shipped, **hard)
@@ -115,7 +116,7 @@ def test_on_soft_ground_an_arm_that_is_away_from_its_posture_is_allowed_the_mome
 
 
 def moment_rate(before, change):
-    """Of the ground's wrenches about the CoM of a robot at rest whose ν̇ is ``change``, [N·m/s]."""
+    """Return the rate of the ground's moment about the CoM of a robot at rest whose ν̇ is ``change``, [N·m/s]."""
     body = computations(start_posture(), change[:6], change[6:])
     twists = {side: as_array(body.getFrameVel(f"{str(side)[0]}_sole")) for side in Side}  # of rest, so accelerations
     total = np.zeros(3)
@@ -128,7 +129,7 @@ def moment_rate(before, change):
 
 
 def middle():
-    """Of the left sole's bottom in its frame; the right one differs by 10 mm to the side, the mean is on the axis."""
+    """Return the middle of the left sole's bottom in its frame; that of the right one is 10 mm to the side."""
     return np.array([0.5 * sum(SOLE.x), 0.0, SOLE.z])
 
 
@@ -152,8 +153,8 @@ def test_on_soft_ground_a_low_pass_takes_the_noise_of_a_wrench_and_keeps_what_th
         controller, sunk_state(sinkage(), base_twist=np.array([0.0, 0.0, -0.01, 0.0, 0.0, 0.0]))
     )
     age = walking_config().compliant_torque_control.wrench_age / PERIOD
-    told = 0.5 * noise[2] * 0.5 + 0.5 * (1.0 + age) * 0.01 * AREA * GROUND[1]
-    assert sinking[2] - wrench[2] == pytest.approx(told, rel=1e-3)
+    expected = 0.5 * noise[2] * 0.5 + 0.5 * (1.0 + age) * 0.01 * AREA * GROUND[1]
+    assert sinking[2] - wrench[2] == pytest.approx(expected, rel=1e-3)
 
 
 def controller_wrench(controller, measured):
@@ -164,3 +165,69 @@ def controller_wrench(controller, measured):
 def test_soft_ground_wants_the_contacts(compliant):
     with pytest.raises(EstimationError, match="contact of the left foot is not estimated"):
         compliant.command(state(), reference(), PERIOD)
+
+
+SHIPPED = walking_config().compliant_torque_control
+
+
+@pytest.mark.parametrize("integral", [200.0, 1000.0])
+def test_gains_that_let_the_centre_of_mass_swing_up_are_refused(integral):
+    with pytest.raises(ConfigError, match=rf"integral={integral}, must be below damping · stiffness = 200"):
+        LinearMomentumConfig(weight=1.0, damping=5.0, stiffness=40.0, integral=integral)
+    assert LinearMomentumConfig(weight=1.0, damping=5.0, stiffness=40.0, integral=199.0).integral == 199.0
+
+
+@pytest.mark.parametrize("name", ["weight", "damping", "stiffness", "integral"])
+def test_the_momentum_wants_each_of_its_gains(name):
+    with pytest.raises(ConfigError, match=f"{name}=0.0, must be positive"):
+        replace(SHIPPED.linear_momentum, **{name: 0.0})
+
+
+@pytest.mark.parametrize(
+    ("part", "changes", "message"),
+    [
+        ("angular_momentum", {"recovery": {"torso": -1.0}}, "recovery.torso=-1.0, must not be negative"),
+        ("standing_foot", {"unloaded_force": 0.0}, "unloaded_force=0.0, must be positive"),
+        ("wrench_rate", {"bandwidth": -1.0}, "bandwidth=-1.0, must not be negative"),
+    ],
+)
+def test_parts_that_make_no_sense_are_refused(part, changes, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(getattr(SHIPPED, part), **changes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"reference_damping": 0.0}, "reference_damping=0.0, must be positive"),
+        ({"cone_horizon": 0.0}, "cone_horizon=0.0, must be positive"),
+        ({"wrench_age": -1e-3}, "wrench_age=-0.001, must not be negative"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(changes, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(SHIPPED, **changes)
+
+
+def test_on_soft_ground_the_legs_keep_their_fraction_of_the_planned_angular_momentum_but_about_the_vertical():
+    shipped = walking_config().compliant_torque_control.angular_momentum
+    heavy = replace(shipped, weight=1e5, vertical_weight=1e5, legs_fraction=0.5)
+    controller, before = changed_compliant_controller(angular_momentum=heavy), sunk_state(sinkage())
+    momentum, rate = np.array([0.2, -0.4, 0.3]), np.array([-1.0, 3.0, 2.0])
+    controller.command(before, sunk_reference(angular_momentum=momentum, angular_momentum_rate=rate), PERIOD)
+    wanted = 0.5 * (heavy.damping * rate + heavy.stiffness * momentum) * [1.0, 1.0, 0.0]
+    reached = moment_rate(before, accelerations(controller, before))
+    np.testing.assert_allclose(reached, wanted, atol=0.05 * np.linalg.norm(wanted))
+
+
+def test_on_soft_ground_a_pelvis_that_is_tilted_is_allowed_the_momentum_to_come_upright():
+    shipped = walking_config().compliant_torque_control.angular_momentum
+    heavy = replace(shipped, weight=1e5, vertical_weight=1e5)
+    controller, before = changed_compliant_controller(angular_momentum=heavy), sunk_state(sinkage())
+    tilt = np.array([0.1, -0.05, 0.0])
+    wanted_rotation = so3.exp(tilt) @ before.base_rotation
+    controller.command(before, sunk_reference(pelvis_rotation=wanted_rotation), PERIOD)
+    body = computations(start_posture(), np.array([0.0, 0.0, 0.0, *(shipped.pelvis_recovery * tilt)]), np.zeros(23))
+    wanted = heavy.stiffness * as_array(body.getCentroidalTotalMomentum())[3:]
+    reached = moment_rate(before, accelerations(controller, before))
+    np.testing.assert_allclose(reached, wanted, atol=0.05 * np.linalg.norm(wanted))

@@ -1,0 +1,484 @@
+r"""State the tasks of walking: feet, centre of mass, momentum, trunk, posture, ZMP, wrenches and torques.
+
+Each is a class with its configuration: by kinematics the rows :math:`J` and :math:`v^*` (thesis section 7.1.1), by
+torque a residual; poses follow :math:`\ddot e = -k_d \dot e - k_p e` (thesis sections 7.2.1 and 7.2.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import ConfigError, Side
+from gradiva.robot_model import SymbolicDynamics, SymbolicFrame, symbolic_log
+from gradiva.whole_body.composed_problem import Priority
+from gradiva.whole_body.tasks import Body, Frames, Gains, SoftTaskConfig, Task, Wrenches, check_task
+from gradiva.whole_body.whole_body_reference import FootSymbols
+
+
+@dataclass(frozen=True, slots=True)
+class PoseTaskConfig:
+    """Configure a task of a frame's position and orientation.
+
+    Attributes:
+        priority: Hard, soft or off.
+        weight: Of each (m/s²)² and (rad/s²)² of the residual, when soft, [-].
+        linear_stiffness: [1/s²].
+        linear_damping: [1/s].
+        angular_stiffness: [1/s²].
+        angular_damping: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    linear_stiffness: float
+    linear_damping: float
+    angular_stiffness: float
+    angular_damping: float
+
+    def __post_init__(self) -> None:
+        check_task(self)
+
+
+@dataclass(frozen=True, slots=True)
+class OrientationTaskConfig:
+    """Configure a task of a frame's orientation.
+
+    Attributes:
+        priority: Hard, soft or off.
+        weight: Of each (rad/s²)² of the residual, when soft, [-].
+        stiffness: [1/s²].
+        damping: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    stiffness: float
+    damping: float
+
+    def __post_init__(self) -> None:
+        check_task(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ComTaskConfig:
+    """Configure the task of the centre of mass.
+
+    Attributes:
+        priority: Hard, soft or off.
+        weight: Of each (m/s²)² of the residual, when soft, [-].
+        stiffness: [1/s²].
+        damping: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    stiffness: float
+    damping: float
+
+    def __post_init__(self) -> None:
+        check_task(self)
+
+
+@dataclass(frozen=True, slots=True)
+class AngularMomentumTaskConfig:
+    """Configure the task that keeps the centroidal angular momentum at zero.
+
+    Attributes:
+        priority: Hard, soft or off.
+        weight: Of each (N·m)² of the residual of its rate, when soft, [-].
+        damping: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    damping: float
+
+    def __post_init__(self) -> None:
+        check_task(self)
+
+
+@dataclass(frozen=True, slots=True)
+class ZmpTaskConfig:
+    """Configure a task of a zero moment point.
+
+    Attributes:
+        priority: Hard, soft or off.
+        weight: Of each (N·m)² of the moment about it, when soft, [-].
+    """
+
+    priority: Priority
+    weight: float
+
+    def __post_init__(self) -> None:
+        check_task(self)
+
+
+@dataclass(frozen=True, slots=True)
+class PostureTaskConfig:
+    """Configure the task of the joints; always soft, critically damped.
+
+    Attributes:
+        stiffness: By joint group, [1/s²].
+        weights: By joint group, of each (rad/s²)² of the residual, [-].
+    """
+
+    stiffness: dict[str, float]
+    weights: dict[str, float]
+
+    @property
+    def priority(self) -> Priority:
+        """Always soft."""
+        return Priority.SOFT
+
+    @property
+    def weight(self) -> float:
+        """Replaced by those of the joint groups."""
+        return 1.0
+
+    def __post_init__(self) -> None:
+        for name, table in (("stiffness", self.stiffness), ("weights", self.weights)):
+            for group, value in table.items():
+                if value <= 0.0:
+                    raise ConfigError(f"{name}.{group}={value}, must be positive")
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Gain of a task of kinematics.
+
+    Attributes:
+        priority: Hard or soft.
+        weight: Of each square of the velocity's residual, [-].
+        gain: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    gain: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PoseGains:
+    """Gains of a pose task of kinematics.
+
+    Attributes:
+        priority: Hard or soft.
+        weight: Of each square of the velocity's residual, [-].
+        linear_gain: [1/s].
+        angular_gain: [1/s].
+    """
+
+    priority: Priority
+    weight: float
+    linear_gain: float
+    angular_gain: float
+
+
+# -- the tasks of the thesis -------------------------------------------------------------------------------------------
+
+
+class FootTask(Task):
+    """Bring a sole to its reference pose; of a foot with load, of one without, or of both."""
+
+    CONFIG = PoseTaskConfig
+
+    def __init__(
+        self, name: str, side: Side, config: PoseTaskConfig | PoseGains, when_loaded: bool | None = None
+    ) -> None:
+        """Take the foot, and whether the task is active with load, without load, or always (None)."""
+        super().__init__(name, config)
+        self._side = side
+        self._when_loaded = when_loaded
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`\dot p_r + k (p_r - p)`, :math:`\omega_r + k Log(R_r R^T)` (7.1.7, 7.1.8)."""
+        frame, foot = body.feet[self._side], body.reference.feet[self._side]
+        linear, angular = self._gains(body)
+        velocity = foot.twist[:3] + linear * (foot.position - frame.position)
+        turn = foot.twist[3:] + angular * rotation_error(frame, foot.rotation)
+        return frame.jacobian, cs.vertcat(velocity, turn)
+
+    def error(self, body: Body) -> cs.SX:
+        """Return v* over the gains: the pose's error, plus the motion of the reference in a time constant, (6, 1)."""
+        (_, target), (linear, angular) = self.velocity(body), self._gains(body)
+        return cs.vertcat(target[:3] / linear, target[3:] / angular)
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the residual of `pose_law`."""
+        config, frame = self.config, body.feet[self._side]
+        linear = self.gains(body, "linear.", config.linear_stiffness, config.linear_damping)
+        angular = self.gains(body, "angular.", config.angular_stiffness, config.angular_damping)
+        wanted = pose_law(frame, body.reference.feet[self._side], linear, angular)
+        return frame_acceleration(frame, body.acceleration) - wanted
+
+    def activity(self, body: Body) -> cs.SX | float:
+        """Return 1 while the foot is loaded, or unloaded, as configured."""
+        if self._when_loaded is None:
+            return 1.0
+        loaded = body.reference.feet[self._side].is_loaded
+        return loaded if self._when_loaded else 1.0 - loaded
+
+    def _gains(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        return (
+            self.constant(body, "linear_gain", self.config.linear_gain),
+            self.constant(body, "angular_gain", self.config.angular_gain),
+        )
+
+
+class OrientationTask(Task):
+    """Turn a frame of the trunk to its reference rotation."""
+
+    CONFIG = OrientationTaskConfig
+
+    def __init__(self, name: str, frame: str, rotation: str, config: OrientationTaskConfig | Gain) -> None:
+        """Take the frame, and the name of its reference's rotation."""
+        super().__init__(name, config)
+        self._frame = frame
+        self._rotation = rotation
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`\omega_r + k Log(R_r R^T)` (7.1.10)."""
+        frame, gain = body.dynamics.frame(self._frame), self.constant(body, "gain", self.config.gain)
+        error = rotation_error(frame, getattr(body.reference, self._rotation))
+        return frame.jacobian[3:, :], body.reference.trunk_angular_velocity + gain * error
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the residual of `orientation_law`."""
+        frame, reference = body.dynamics.frame(self._frame), body.reference
+        wanted = orientation_law(
+            frame,
+            getattr(reference, self._rotation),
+            reference.trunk_angular_velocity,
+            reference.trunk_angular_acceleration,
+            self.gains(body, "", self.config.stiffness, self.config.damping),
+        )
+        return frame_acceleration(frame, body.acceleration)[3:] - wanted
+
+
+class ComTask(Task):
+    """Bring the centre of mass to its reference, by torque through the wrenches."""
+
+    CONFIG = ComTaskConfig
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`\dot x_r + k (x_r - x)`; the linear part of (7.1.4)."""
+        dynamics, reference = body.dynamics, body.reference
+        gain = self.constant(body, "gain", self.config.gain)
+        target = reference.com_velocity + gain * (reference.com_position - dynamics.com_position)
+        return dynamics.com_jacobian, target
+
+    def error(self, body: Body) -> cs.SX:
+        """Return v* over the gain, as `FootTask.error`, (3, 1)."""
+        return self.velocity(body)[1] / self.constant(body, "gain", self.config.gain)
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return Σ f / m + g - ẍ*, with ẍ* = ẍ_r + k_d (ẋ_r - ẋ) + k_p (x_r - x)."""
+        dynamics, reference = body.dynamics, body.reference
+        stiffness, damping = self.gains(body, "", self.config.stiffness, self.config.damping)
+        wanted = reference.com_acceleration + damping * (reference.com_velocity - dynamics.com_velocity)
+        wanted += stiffness * (reference.com_position - dynamics.com_position)
+        return linear_momentum_rate(dynamics, body.wrenches) / dynamics.mass - wanted
+
+
+class AngularMomentumTask(Task):
+    """Keep the centroidal angular momentum at zero: arms swing against the legs."""
+
+    CONFIG = AngularMomentumTaskConfig
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        """Return the angular rows of the centroidal momentum matrix, and zero."""
+        return body.dynamics.centroidal_momentum_matrix[3:, :], cs.SX(3, 1)
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return Σ S(p - x) f + μ + k_d L."""
+        damping = self.constant(body, "damping", self.config.damping)
+        rate = angular_momentum_rate(body.dynamics, body.feet, body.wrenches)
+        return rate + damping * angular_momentum(body.dynamics)
+
+
+class PostureTask(Task):
+    """Bring the actuated joints to their reference positions, each with a weight of its own."""
+
+    CONFIG = PostureTaskConfig
+
+    def __init__(self, config: PostureTaskConfig | Gain, weights: Mapping[str, float], where: str) -> None:
+        """Take the gains, the weights by joint group, and in which table those stand."""
+        super().__init__("posture", config)
+        self._weights = weights
+        self._where = where
+
+    def velocity(self, body: Body) -> tuple[cs.SX, cs.SX]:
+        r"""Return J and v*: :math:`k (s_r - s)` (7.1.11, 7.1.12)."""
+        joints, gain, rows = body.dynamics.joints, self.constant(body, "gain", self.config.gain), _actuated(body)
+        target = gain * (body.reference.posture - body.dynamics.joint_positions)
+        return cs.horzcat(cs.SX(joints, 6), cs.SX.eye(joints))[rows, :], target[rows]
+
+    def acceleration(self, body: Body) -> cs.SX:
+        r"""Return :math:`\ddot s - k_p (s_r - s) + k_d \dot s`, critically damped."""
+        stiffness = body.dynamics.model.description.spread(self.config.stiffness, "[posture.stiffness]")
+        spring = self.constant(body, "stiffness", stiffness)
+        damper = self.constant(body, "damping", 2.0 * np.sqrt(stiffness))
+        error = body.reference.posture - body.dynamics.joint_positions
+        wanted = spring * error - damper * body.dynamics.joint_velocities
+        return (body.acceleration[6:] - wanted)[_actuated(body)]
+
+    def weights(self, body: Body) -> cs.SX:
+        """Return those of the joint groups, one a joint."""
+        weights = body.dynamics.model.description.spread(dict(self._weights), self._where)
+        return self.constant(body, "weights", weights)[_actuated(body)]
+
+
+class GlobalZmpTask(Task):
+    """Keep the ZMP of both feet together at its reference."""
+
+    CONFIG = ZmpTaskConfig
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the horizontal moment about it, see `global_zmp_moment`."""
+        return global_zmp_moment(body.feet, body.wrenches, body.reference.zmp)
+
+
+class LocalZmpTask(Task):
+    """Keep the ZMP of one loaded foot where its expected wrench has it."""
+
+    CONFIG = ZmpTaskConfig
+
+    def __init__(self, name: str, side: Side, config: ZmpTaskConfig) -> None:
+        super().__init__(name, config)
+        self._side = side
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return the horizontal moment about it, see `local_zmp_moment`."""
+        zmp = expected_zmp(body.feet[self._side], body.reference.feet[self._side])
+        return local_zmp_moment(body.wrenches[self._side], zmp)
+
+    def activity(self, body: Body) -> cs.SX:
+        """Return 1 while the foot is loaded."""
+        return body.reference.feet[self._side].is_loaded
+
+
+class WrenchTask(Task):
+    """Keep the wrench of one foot near the expected one, or near zero without load."""
+
+    def __init__(self, name: str, side: Side, weight: float) -> None:
+        super().__init__(name, SoftTaskConfig(weight))
+        self._side = side
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return f - f_r."""
+        foot = body.reference.feet[self._side]
+        expected = foot.is_loaded * expected_wrench(body.feet[self._side], foot)
+        return body.wrenches[self._side] - expected
+
+
+class TorqueTask(Task):
+    """Keep the torques low."""
+
+    def __init__(self, weight: float) -> None:
+        super().__init__("torques", SoftTaskConfig(weight))
+
+    def acceleration(self, body: Body) -> cs.SX:
+        """Return τ."""
+        return body.torques
+
+
+def _actuated(body: Body) -> list[int]:
+    return list(body.dynamics.model.description.actuated)
+
+
+# -- equations ---------------------------------------------------------------------------------------------------------
+
+
+def rotation_error(body: SymbolicFrame, rotation: cs.SX) -> cs.SX:
+    r"""Return the rotation from a frame to ``rotation``: :math:`Log(R_r R^T)`, world, [rad], (3, 1)."""
+    return symbolic_log(rotation @ body.rotation.T)
+
+
+def frame_acceleration(frame: SymbolicFrame, acceleration: cs.SX) -> cs.SX:
+    r"""Return :math:`J \dot\nu + \dot J \nu`, linear then angular, (6, 1)."""
+    return frame.jacobian @ acceleration + frame.bias_acceleration
+
+
+def pose_law(frame: SymbolicFrame, foot: FootSymbols, linear: Gains, angular: Gains) -> cs.SX:
+    r"""Return the acceleration that brings a sole to its reference, (6, 1).
+
+    .. math::
+        \ddot p^* = \ddot p_r + k_d (\dot p_r - \dot p) + k_p (p_r - p), \quad
+        \dot\omega^* = \dot\omega_r + k_d (\omega_r - \omega) + k_p Log(R_r R^T)
+
+    Args:
+        frame: The sole.
+        foot: Its reference.
+        linear: Of the position.
+        angular: Of the orientation.
+    """
+    error = foot.twist - frame.twist
+    position = linear[0] * (foot.position - frame.position) + linear[1] * error[:3]
+    orientation = angular[0] * rotation_error(frame, foot.rotation) + angular[1] * error[3:]
+    return foot.acceleration + cs.vertcat(position, orientation)
+
+
+def orientation_law(
+    frame: SymbolicFrame,
+    rotation: cs.SX,
+    angular_velocity: cs.SX,
+    angular_acceleration: cs.SX,
+    gains: Gains,
+) -> cs.SX:
+    r"""Return the angular acceleration that turns a frame to its reference, (3, 1); the law of ``pose_law``."""
+    damping = gains[1] * (angular_velocity - frame.twist[3:])
+    return angular_acceleration + gains[0] * rotation_error(frame, rotation) + damping
+
+
+def linear_momentum_rate(dynamics: SymbolicDynamics, wrenches: Wrenches) -> cs.SX:
+    r"""Return :math:`\sum_k f_k + m g`, [N], (3, 1)."""
+    return wrenches[Side.LEFT][:3] + wrenches[Side.RIGHT][:3] + dynamics.mass * dynamics.gravity
+
+
+def angular_momentum_rate(dynamics: SymbolicDynamics, feet: Frames, wrenches: Wrenches) -> cs.SX:
+    r"""Return :math:`\sum_k S(p_k - x) f_k + \mu_k`, about the CoM, [N·m], (3, 1)."""
+    rate = cs.SX.zeros(3)
+    for side in Side:
+        lever = feet[side].position - dynamics.com_position
+        rate += cs.cross(lever, wrenches[side][:3]) + wrenches[side][3:]
+    return rate
+
+
+def angular_momentum(dynamics: SymbolicDynamics) -> cs.SX:
+    """Return the centroidal angular momentum, [N·m·s], (3, 1)."""
+    momentum = dynamics.centroidal_momentum_matrix[3:, :]
+    return momentum @ cs.vertcat(dynamics.base_twist, dynamics.joint_velocities)
+
+
+def global_zmp_moment(feet: Frames, wrenches: Wrenches, zmp: cs.SX) -> cs.SX:
+    r"""Return the horizontal moment of the wrenches about the desired ZMP, [N·m], (2, 1).
+
+    With :math:`\Gamma_k = [[0, 0, p_x, 0, -1, 0], [0, 0, p_y, 1, 0, 0]]`, :math:`\sum_k \Gamma_k f_k - z_r f_z`: zero
+    where the ZMP is as wanted (thesis section 7.2).
+    """
+    moment = cs.SX.zeros(2)
+    for side in Side:
+        moment += local_zmp_moment(wrenches[side], zmp - feet[side].position[:2])
+    return moment
+
+
+def local_zmp_moment(wrench: cs.SX, zmp: cs.SX) -> cs.SX:
+    r"""Return :math:`[-\mu_y, \mu_x] - z f_z` of one foot, with z from the sole origin, world axes, [N·m], (2, 1)."""
+    return cs.vertcat(-wrench[4], wrench[3]) - zmp * wrench[2]
+
+
+def expected_wrench(frame: SymbolicFrame, foot: FootSymbols) -> cs.SX:
+    """Return the expected wrench about the sole origin where the foot really is, [N, N·m], (6, 1)."""
+    force = foot.wrench[:3]
+    return cs.vertcat(force, foot.wrench[3:] + cs.cross(foot.position - frame.position, force))
+
+
+def expected_zmp(frame: SymbolicFrame, foot: FootSymbols) -> cs.SX:
+    """Return where the expected wrench has its centre of pressure, from the sole origin, world axes, [m], (2, 1)."""
+    wrench = expected_wrench(frame, foot)
+    force = cs.fmax(wrench[2], 1.0)  # [N] of an unloaded foot the point means nothing
+    return cs.vertcat(-wrench[4], wrench[3]) / force
