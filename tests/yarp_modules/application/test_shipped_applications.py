@@ -13,7 +13,7 @@ APPS = Path(__file__).parents[3] / "apps"
 FILES = sorted(APPS.glob("*.xml"))
 
 
-def test_the_files_are_what_the_generator_writes():
+def test_the_files_are_those_of_the_generator():
     found = {path.name: path.read_text(encoding="utf-8") for path in FILES}
     assert found == shipped_applications(), "run scripts/applications"
 

@@ -119,7 +119,7 @@ class FakeRobot:
         self._servers[name].open()
 
     def reset(self) -> None:
-        """Be as at first: all servers run, all joints at zero, all sensors tell zeros."""
+        """Be as at first: all servers run, all joints at zero, all sensors read zeros."""
         for name in {*self.boards, *self.sensors} - set(self._servers):
             self.start(name)
         for board in self.boards.values():
@@ -162,7 +162,7 @@ class FakeRobot:
         board.table.set(Feature.POSITION_LIMITS, (index,), [(lower, upper)])
 
     def refuse(self, joint: str) -> None:
-        """Let a joint stay in its mode whatever is ordered."""
+        """Let a joint stay in its mode against every order."""
         self._find(joint)[0].refused.add(joint)
 
     def _find(self, joint: str) -> tuple[NamedBoard, int]:
