@@ -108,7 +108,8 @@ class StateEstimator:
         self._contacts = contacts
         joints, sensors = len(model.description.joints), len(model.description.force_torque_sensors)
         self._sizes = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
-        self._function = state_function(model, config.base, compiler)
+        key = (state_function, model.fingerprint, config.base, compiler)
+        self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
         self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
         self._base = self._base_estimate()
