@@ -22,8 +22,7 @@ from gradiva.common import (
 from gradiva.estimation.base_estimate import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, state_function
-from gradiva.robot_model.flat_function import Compiler, interpreted
-from gradiva.robot_model.idyntree_model import IdynTreeModel
+from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state
     "base_position",
