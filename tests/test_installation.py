@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gradiva.middleware import yarp
-from gradiva.yarp_modules.application.application_reader import application_files, load_application
+from gradiva.yarp_modules.application import application_files, load_application
 from gradiva.yarp_modules.module_options import found_file
 
 ROOT = Path(__file__).parents[1]

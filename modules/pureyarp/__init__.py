@@ -15,6 +15,11 @@ from pureyarp.devices.analog_sensors_client import (
     MAS_TIMEOUT,
     MAS_UNKNOWN,
     MAS_WAITING_FOR_FIRST_READ,
+    IOrientationSensors,
+    ISixAxisForceTorqueSensors,
+    ITemperatureSensors,
+    IThreeAxisGyroscopes,
+    IThreeAxisLinearAccelerometers,
 )
 from pureyarp.devices.control_board_protocol import (
     VOCAB_CM_CALIB_DONE,
@@ -49,13 +54,6 @@ from pureyarp.devices.motion_views import (
     IVelocityControl,
 )
 from pureyarp.devices.poly_driver import PolyDriver
-from pureyarp.devices.sensor_views import (
-    IOrientationSensors,
-    ISixAxisForceTorqueSensors,
-    ITemperatureSensors,
-    IThreeAxisGyroscopes,
-    IThreeAxisLinearAccelerometers,
-)
 from pureyarp.devices.settings_views import (
     IAxisInfo,
     IControlLimits,

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from gradiva.setup import load_robot
-from gradiva.telemetry import RunFolder
-from gradiva.telemetry.replay import Motion
-from gradiva.telemetry.walk_record import WalkRecord
+from gradiva.telemetry import Motion, RunFolder, WalkRecord
 
 IDLE = 'rigid_torque_control.form="full"'
 CONTRACT = {

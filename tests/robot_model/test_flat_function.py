@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import casadi as cs
 import numpy as np
 import pytest
@@ -12,19 +14,30 @@ def squares() -> FlatFunction:
     return FlatFunction("squares", {"row": row, "table": table}, {"sum": cs.sum1(row), "table": table**2})
 
 
-def test_what_is_kept_has_the_shape_of_its_expression_and_outlives_the_next_call() -> None:
+@dataclass(frozen=True, slots=True, eq=False)
+class Squares:
+    """What is made of the function's results."""
+
+    table: np.ndarray
+    sum: np.ndarray
+    name: str
+
+
+def test_a_value_made_of_results_has_their_shapes_and_outlives_the_next_call() -> None:
     function, table = squares(), np.arange(6.0).reshape(2, 3)
+    make = function.maker(Squares, ("table", "sum"))
     function.set(row=[1.0, 2.0], table=table)
     function()
-    kept = function.kept(("table", "sum"))
+    made = make(name="first")
     function.set(row=[0.0, 0.0], table=0.0)
     function()
-    np.testing.assert_array_equal(kept["table"], table**2)
-    np.testing.assert_array_equal(kept["sum"], [3.0])
+    np.testing.assert_array_equal(made.table, table**2)
+    np.testing.assert_array_equal(made.sum, [3.0])
+    assert made.name == "first"
 
 
-def test_what_is_kept_cannot_be_written() -> None:
+def test_a_value_made_of_results_cannot_be_written() -> None:
     function = squares()
     function()
     with pytest.raises(ValueError, match="read-only"):
-        function.kept(("table",))["table"][0, 0] = 1.0
+        function.maker(Squares, ("table", "sum"))(name="").table[0, 0] = 1.0

@@ -168,3 +168,41 @@ def test_a_margin_that_leaves_nothing_of_the_polygon_is_refused_by_name():
 def test_gains_that_do_not_stabilise_are_refused_by_name(field, value):
     with pytest.raises(ConfigError, match=field):
         dataclasses.replace(CONFIG, **{field: value})
+
+
+class NumpyLaw:
+    """The instantaneous law as its equation says it, in numpy: the oracle of the compiled one."""
+
+    def __init__(self, config):
+        self.config, self.integral = config, np.zeros(2)
+
+    def zmp(self, dcm_position, reference, polygon, dt):
+        config, inner = self.config, polygon.shrunk(self.config.polygon_margin)
+        error = dcm_position - reference.position
+
+        def unbounded(integral):
+            return reference.zmp_position + config.proportional_gain * error + config.integral_gain * integral
+
+        integral = self.integral + error * dt
+        integral *= min(1.0, config.integral_limit / max(np.linalg.norm(integral), 1e-300))
+        grows = np.linalg.norm(integral) > np.linalg.norm(self.integral)
+        if not (grows and not inner.contains(unbounded(integral))):
+            self.integral = integral
+        return inner.project(unbounded(self.integral))
+
+
+@pytest.mark.parametrize("spread", [0.02, 0.1])
+def test_the_compiled_law_is_the_equation_in_numpy(spread):
+    config = dataclasses.replace(CONFIG, integral_gain=0.7, integral_limit=0.003)
+    law, oracle, random = InstantaneousLaw(config), NumpyLaw(config), np.random.default_rng(3)
+    for tick in range(400):
+        if tick % 20 == 0:
+            polygon = SupportPolygon(random.uniform(-0.15, 0.15, size=(4 + tick // 20 % 5, 2)))
+        dcm = spread * random.normal(size=2)
+        there = reference(0.3 * spread * random.normal(size=2), random.normal(size=2))
+        try:
+            expected = oracle.zmp(dcm, there, polygon, DT)
+        except ValueError:  # nothing is left of the polygon
+            continue
+        np.testing.assert_allclose(law.zmp(dcm, there, polygon, DT), expected, atol=1e-14)
+    np.testing.assert_allclose(law.memory.dcm_integral, oracle.integral, atol=1e-15)

@@ -21,7 +21,6 @@ from gradiva.simplified_model import (
     GainScheduleConfig,
     LawMemory,
     SimplifiedModelControl,
-    ZmpComController,
     ZmpComGains,
     balance_layer,
 )
@@ -53,7 +52,7 @@ def instantaneous():
 
 def control(law=None):
     gains = GainSchedule(GainScheduleConfig(0.0), WALKING, STANDING)
-    return SimplifiedModelControl(law or instantaneous(), ZmpComController(), gains)
+    return SimplifiedModelControl(law or instantaneous(), gains)
 
 
 def update(model_control, robot=None, plan=None, shift=(0.0, 0.0), preview=None):
@@ -113,6 +112,26 @@ def test_the_shift_of_the_swinging_leg_is_expected_of_the_measured_zmp():
 def test_standing_has_its_own_gains():
     desired = update(control(), state(com=(-0.01, 0.0, 0.5)), reference(is_walking=False))
     assert desired.com_velocity[0] == pytest.approx(0.1 + 5.0 * 0.01)
+
+
+def test_layer_2_is_its_equations_in_numpy():
+    random, model_control = np.random.default_rng(2), control()
+    commanded = np.zeros(2)
+    for _ in range(50):
+        robot = state(*(0.05 * random.normal(size=size) for size in (2, 3, 2)))
+        plan = reference(dcm=0.02 * random.normal(size=2), dcm_velocity=0.3 * random.normal(size=2))
+        shift = 0.01 * random.normal(size=2)
+        desired = update(model_control, robot, plan, shift)
+        zmp = SQUARE.project(plan.dcm.zmp_position + 1.5 * (robot.dcm_position - plan.dcm.position))
+        velocity = (
+            plan.com_velocity[:2]
+            - WALKING.zmp * (zmp + shift - robot.zmp_position)
+            + WALKING.com * (plan.com_position - robot.com_position)[:2]
+        )
+        commanded = commanded + PERIOD * velocity
+        np.testing.assert_allclose(desired.zmp_position, zmp, atol=1e-15)
+        np.testing.assert_allclose(desired.com_velocity, [*velocity, 0.02], atol=1e-14)
+        np.testing.assert_allclose(desired.com_position, [*commanded, 0.5002], atol=1e-14)
 
 
 class Broken(DcmLaw):

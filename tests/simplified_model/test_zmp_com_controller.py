@@ -9,9 +9,9 @@ from gradiva.common import ConfigError
 from gradiva.simplified_model import (
     GainSchedule,
     GainScheduleConfig,
-    ZmpComController,
     ZmpComControllerConfig,
     ZmpComGains,
+    zmp_com_velocity,
 )
 
 GAINS = ZmpComGains(zmp=4.0, com=3.0)
@@ -20,7 +20,7 @@ FORWARD, LEFT = np.array([0.01, 0.0]), np.array([0.0, 0.01])
 
 
 def velocity(reference_velocity=ZERO, reference_com=ZERO, com=ZERO, desired_zmp=ZERO, zmp=ZERO):
-    return ZmpComController().velocity(reference_velocity, reference_com, com, desired_zmp, zmp, GAINS)
+    return zmp_com_velocity(reference_velocity, reference_com, com, desired_zmp, zmp, (GAINS.zmp, GAINS.com))
 
 
 def test_without_error_the_velocity_is_the_reference():

@@ -4,9 +4,8 @@ from synthetic_walk import JOINTS, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side, so3
 from gradiva.setup import load_robot
-from gradiva.telemetry import RobotView, SignalLog, save_replay_page
+from gradiva.telemetry import RobotView, SignalLog, WalkRecord, save_replay_page
 from gradiva.telemetry.replay import Motion, Replay, rotations_from_rpy
-from gradiva.telemetry.walk_record import WalkRecord
 
 
 @pytest.fixture(scope="module")

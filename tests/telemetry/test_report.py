@@ -7,12 +7,11 @@ import pytest
 from synthetic_walk import JOINTS, LEG, walk_log, walk_result
 
 from gradiva.common import ConfigError, Side
-from gradiva.telemetry import RunFolder, SignalLog, write_report
+from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, write_report
 from gradiva.telemetry.plot_style import thin
 from gradiva.telemetry.plots import PLOTS, plot_joints
 from gradiva.telemetry.report import heading, number, tiles
 from gradiva.telemetry.time_plots import plot_attitude, plot_drift, plot_leg_torques
-from gradiva.telemetry.walk_record import WalkRecord
 
 EVENT = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
 

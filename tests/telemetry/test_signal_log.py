@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from gradiva.telemetry import LogError, SignalLog
-from gradiva.telemetry.signal_log import JournalReader, SignalJournal
+from gradiva.telemetry import JournalReader, LogError, SignalJournal, SignalLog
 
 SIGNALS = {"com": ("x", "y", "z"), "is_left": ("flag",)}
 

@@ -35,7 +35,7 @@ class JsonTarget:
 
     def write(self, result: Mapping[str, Any]) -> None:
         """Write ``result``; NaN and infinity become null."""
-        from gradiva.telemetry.log_files import plain  # not before it is needed: it comes with all of telemetry
+        from gradiva.telemetry import plain  # not before it is needed: it comes with all of telemetry
 
         text = json.dumps(plain(result), indent=2) + "\n"
         if self.is_stdout:

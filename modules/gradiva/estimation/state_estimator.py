@@ -17,7 +17,6 @@ from gradiva.common import (
     RobotState,
     Side,
     WalkingReference,
-    unchecked,
 )
 from gradiva.estimation.base_estimate import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
@@ -111,6 +110,7 @@ class StateEstimator:
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
         self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
+        self._state = self._function.maker(RobotState, _OUTPUTS)
         self._base = self._base_estimate()
         self.reset()
 
@@ -137,14 +137,12 @@ class StateEstimator:
         outputs = self._evaluate(measurement, reference)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
-        state = unchecked(
-            RobotState,
+        state = self._state(
             joint_positions=measurement.joint_positions,
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
             zmp_is_measured=True,
-            **self._function.kept(_OUTPUTS),
         )
         self._feet = {
             Side.LEFT: (state.left_foot_position, state.left_foot_rotation),

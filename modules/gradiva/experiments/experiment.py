@@ -19,8 +19,7 @@ from matplotlib.figure import Figure
 from gradiva.common import ConfigError, load_plugin, nearest_name, plugin_names
 from gradiva.experiments import campaigns
 from gradiva.experiments.trial import TrialPool
-from gradiva.telemetry import RunFolder
-from gradiva.telemetry.log_files import plain
+from gradiva.telemetry import RunFolder, plain
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
 

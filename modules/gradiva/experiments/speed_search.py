@@ -18,7 +18,7 @@ from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.trial import Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
 from gradiva.setup import load_setup
-from gradiva.telemetry.plot_style import DCM, MUTED, STYLE
+from gradiva.telemetry import DCM, MUTED, STYLE
 
 _WIDTH, _ROW_HEIGHT, _MARGIN = 7.0, 0.5, 0.8  # [inch]
 _BAR = 0.36  # [-] of the distance of two rows

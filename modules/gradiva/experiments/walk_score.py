@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray, Side
 from gradiva.experiments.simulated_walk import PARTS
-from gradiva.telemetry import SignalLog
-from gradiva.telemetry.walk_record import BoolArray
+from gradiva.telemetry import BoolArray, SignalLog
 
 _SATURATED = "torque_control::saturated_joints"
 _VIOLATION = "torque_control::violation::"

@@ -20,7 +20,9 @@ from pureyarp.network.settings import Contact, current_settings
 VARIABLE = "GRADIVA_YARP"
 REAL = "real"
 PURE = "pureyarp"
-
+KINDS = ("Port", "RpcServer", "RpcClient", "BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
+_ANONYMOUS = ("", "...")
+_ANSWER_TIMEOUT = 0.5  # [s] for a port of the same name to accept a connection
 _LOGGER = logging.getLogger("gradiva.yarp")
 
 
@@ -63,11 +65,6 @@ def _real() -> ModuleType:
         where = getattr(bindings, "__file__", None) or "an empty folder"
         raise ImportError(f"the package yarp ({where}) is not YARP's, it has no Network")
     return bindings
-
-
-KINDS = ("Port", "RpcServer", "RpcClient", "BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
-_ANONYMOUS = ("", "...")
-_ANSWER_TIMEOUT = 0.5  # [s] for a port of the same name to accept a connection
 
 
 def lasting_ports(bindings: ModuleType) -> dict[str, type]:

@@ -14,6 +14,10 @@ from pureyarp.wire.text import to_text
 
 TIMEOUT = 2.0  # [s] for a port or the name server to answer a short question
 _NEARLY = 0.9  # [-] of a time limit, after which it has passed: clocks differ a little
+_NANO = 1_000_000_000
+_LOOK = 0.01  # [s]
+_HEAD = encode_list([0, 0])[:8]  # of a list of two int32, the same in both families
+_pack = struct.Struct("<8sii").pack
 
 
 def ask(port: str, command: yarp.Bottle, timeout: float) -> yarp.Bottle | None:
@@ -69,17 +73,11 @@ def _pairs(entries: list[Element]) -> Iterator[list[Element]]:
     return (entry for entry in entries if isinstance(entry, list) and len(entry) == 2)
 
 
-_NANO = 1_000_000_000
-_LOOK = 0.01  # [s]
-_HEAD = encode_list([0, 0])[:8]  # of a list of two int32, the same in both families
-_pack = struct.Struct("<8sii").pack
-
-
 class ClockMessage:
-    """A time as ``/clock`` tells it: seconds and nanoseconds, ready to be sent on any connection.
+    """The message of ``/clock``: seconds and nanoseconds, ready to be sent on any connection.
 
     Args:
-        time: [s], told to the nearest nanosecond.
+        time: [s], rounded to the nearest nanosecond.
     """
 
     def __init__(self, time: float) -> None:

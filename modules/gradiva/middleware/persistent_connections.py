@@ -14,13 +14,13 @@ from gradiva.middleware.network import carrier_between, is_there
 HEALTHY_PERIOD = 2.0  # [s] between two looks at a connection that was there the last time
 
 _LOGGER = logging.getLogger("gradiva.yarp")
-_JOIN_PATIENCE = 5.0  # [s] for a look in progress to end
+_JOIN_TIMEOUT = 5.0  # [s] for a look in progress to end
 _MANY_TRIES = 10  # in vain, after which it is time to say so, if both ports are there
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionStatus:
-    """What is known of one connection.
+    """State of one connection.
 
     Attributes:
         source: Port that sends.
@@ -77,7 +77,7 @@ class PersistentConnections:
         self._stop.set()
         thread, self._thread = self._thread, None
         if thread is not None and thread is not threading.current_thread():
-            thread.join(_JOIN_PATIENCE)
+            thread.join(_JOIN_TIMEOUT)
 
     def status(self) -> list[ConnectionStatus]:
         """Return what is known of every connection, in the order in which they were given."""

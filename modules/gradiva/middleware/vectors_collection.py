@@ -96,7 +96,7 @@ _ALL = -1
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """What was sent last: the next message will hardly be another one.
+    """Layout of the last message; the next one usually has the same.
 
     Attributes:
         sizes: Name and number of elements of each vector, sorted.
@@ -110,7 +110,7 @@ class _Sent:
 
 
 class VectorsCollectionServer:
-    """Publishes ``<name>/measures:o`` and tells on ``<name>/rpc:i`` what the elements of each vector are called.
+    """Publishes ``<name>/measures:o`` and answers on ``<name>/rpc:i`` with the names of each vector's elements.
 
     The names carry a version, which every message repeats: a logger that reads a newer one asks for what was added.
     """
@@ -211,7 +211,7 @@ class VectorsCollectionServer:
 
 _log = logging.getLogger("gradiva.yarp")
 
-_ANSWER_PATIENCE = 2.0  # [s] a source that hangs must not keep its logger from ending
+_REPLY_TIMEOUT = 2.0  # [s] a source that hangs must not keep its logger from ending
 _LOOK = 0.001  # [s] between two looks for a message: a read that waits holds the interpreter of the real bindings
 
 
@@ -248,7 +248,7 @@ class VectorsCollectionClient:
         self._carrier = carrier
         self._port = yarp.BufferedPortBottle()
         self._rpc = yarp.Port()
-        self._rpc.setTimeout(_ANSWER_PATIENCE)
+        self._rpc.setTimeout(_REPLY_TIMEOUT)
         self._names: dict[str, list[str]] = {}
         self._version = -1
 

@@ -63,6 +63,9 @@ class SwingFoot:
         self._rotation_vector = so3.log(self.end[1] @ self._rotation.T)
         self._motion = np.concatenate((self.end[0] - self._position, self._rotation_vector))
         self._way = self._motion[:3]
+        self._begin: list[float] = self._position.tolist()
+        self._moved: list[float] = self._motion.tolist()
+        self._turns = bool(np.count_nonzero(self._rotation_vector))
 
     def yaw_ahead(self, time: float) -> float:
         """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
@@ -79,21 +82,19 @@ class SwingFoot:
         """Return the sole's reference at ``time`` [s]; it rests outside the swing."""
         ratio = (time - self.start_time) * self._rate
         s, s_rate, s_acceleration = self._law(ratio)
-        rate = self._rate
+        rate, height = self._rate, self.height
         b, b_rate, b_acceleration = self._bump(ratio)
-        position = self._position + s * self._way
-        twist = (s_rate * rate) * self._motion
-        acceleration = (s_acceleration * rate * rate) * self._motion
-        position[2] += self.height * b
-        twist[2] += self.height * b_rate * rate
-        acceleration[2] += self.height * b_acceleration * rate * rate
-        rotation = so3.exp(s * self._rotation_vector).dot(self._rotation)
+        x, y, z = self._begin
+        dx, dy, dz, rx, ry, rz = self._moved
+        v, a = s_rate * rate, s_acceleration * rate * rate
+        rise, push = height * b_rate * rate, height * b_acceleration * rate * rate
+        rotation = so3.exp(s * self._rotation_vector).dot(self._rotation) if self._turns else self._rotation
         return unchecked(
             FootReference,
-            position=position,
+            position=np.array((x + s * dx, y + s * dy, z + s * dz + height * b)),
             rotation=rotation,
-            twist=twist,
-            acceleration=acceleration,
+            twist=np.array((v * dx, v * dy, v * dz + rise, v * rx, v * ry, v * rz)),
+            acceleration=np.array((a * dx, a * dy, a * dz + push, a * rx, a * ry, a * rz)),
             in_contact=False,
         )
 

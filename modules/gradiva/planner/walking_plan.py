@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,7 @@ class WalkingPlan:
     def __post_init__(self) -> None:
         self.start_time = self.phases[0].start_time
         self._starts = [phase.start_time for phase in self.phases]
+        self._last: tuple[float, WalkingReference | None] = math.nan, None
 
     @property
     def footsteps(self) -> tuple[Footstep, ...]:
@@ -45,11 +47,17 @@ class WalkingPlan:
         return self.phases[max(0, bisect_right(self._starts, time) - 1)]
 
     def at(self, time: float) -> WalkingReference:
-        """Return all references at ``time`` [s]; those of the start before it, those of the end after it."""
+        """Return all references at ``time`` [s]; those of the start before it, those of the end after it.
+
+        The last ones are kept: layer 3 asks for those of the end of a period, the next tick for the same.
+        """
+        last_time, last = self._last
+        if last is not None and last_time == time:
+            return last
         phase = self.phase_at(time)
         left, right = phase.feet_at(time)
         dcm, com_position, com_velocity = self.trajectory.at(time)
-        return unchecked(
+        reference = unchecked(
             WalkingReference,
             time=time,
             dcm=dcm,
@@ -61,6 +69,8 @@ class WalkingPlan:
             heading=phase.heading_at(time),
             is_walking=phase.is_walking,
         )
+        self._last = time, reference
+        return reference
 
     def preview(self, time: float, period: float, count: int) -> DcmPreview:
         r"""Return the plan sampled over ``count`` intervals of ``period`` [s] from ``time`` on.

@@ -15,6 +15,8 @@ from gradiva.common import NDArray, nearest_name, sealed
 Compiler = Callable[[cs.Function], cs.Function]
 """Turns a CasADi function into an equal, faster one; the identity runs it in CasADi's own machine."""
 
+T = TypeVar("T")
+
 _Place = tuple[slice, tuple[int, int] | None]
 
 
@@ -26,12 +28,12 @@ class Twin(Protocol):
         ...
 
 
-T = TypeVar("T", bound=Twin)
+Built = TypeVar("Built", bound=Twin)
 _prototypes: dict[Hashable, Twin] = {}
 _PROTOTYPES = 16  # a composed problem of a whole body takes megabytes
 
 
-def built_once(key: Hashable | None, build: Callable[[], T]) -> T:
+def built_once(key: Hashable | None, build: Callable[[], Built]) -> Built:
     """Return a twin of what this process builds once for each key; None for what is built anew.
 
     Args:
@@ -44,7 +46,7 @@ def built_once(key: Hashable | None, build: Callable[[], T]) -> T:
     _prototypes[key] = prototype
     if len(_prototypes) > _PROTOTYPES:
         del _prototypes[next(iter(_prototypes))]
-    twin: T = prototype.twin()  # type: ignore[assignment]
+    twin: Built = prototype.twin()  # type: ignore[assignment]
     return twin
 
 
@@ -111,14 +113,31 @@ class FlatFunction:
         self._trigger()
         return self.outputs
 
-    def kept(self, names: Iterable[str]) -> dict[str, NDArray]:
-        """Return results of the last call that the next one does not overwrite: read-only windows of one copy."""
-        flat, places = sealed(self._output.copy()), self._places
-        kept = {}
-        for name in names:
-            part, shape = places[name]
-            kept[name] = flat[part] if shape is None else flat[part].reshape(shape)
-        return kept
+    def maker(self, kind: type[T], names: Iterable[str]) -> Callable[..., T]:
+        """Return a function that makes a slotted dataclass of the last call's results and of values by keyword.
+
+        The results are read-only windows of one copy, which the next call does not overwrite; nothing is validated.
+
+        Args:
+            kind: Its fields are ``names`` and those keywords.
+            names: Outputs that are fields.
+        """
+        fields = [(getattr(kind, name).__set__, *self._places[name]) for name in names]
+        vectors = [(field, part) for field, part, shape in fields if shape is None]
+        matrices = [(field, part, shape) for field, part, shape in fields if shape is not None]
+        output, new, set_field = self._output, object.__new__, object.__setattr__
+
+        def make(**values: Any) -> T:
+            flat, instance = sealed(output.copy()), new(kind)
+            for field, part in vectors:
+                field(instance, flat[part])
+            for field, part, shape in matrices:
+                field(instance, flat[part].reshape(shape))
+            for name, value in values.items():
+                set_field(instance, name, value)
+            return instance
+
+        return make
 
 
 def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:

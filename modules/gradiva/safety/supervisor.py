@@ -235,6 +235,10 @@ class SafetySupervisor:
         self._reported: set[tuple[SafetyKind, str]] = set()
         self.events: list[SafetyEvent] = []
 
+    def add(self, check: SafetyCheck) -> None:
+        """Run a further check in each tick of a balancing robot."""
+        self._own.append(check)
+
     def reset(self) -> None:
         """Forget what was wrong, trust all sensors; the events stay."""
         for check in (self._sensors, self._joints, self._motors, self._feet, self._reference, self._failures):
@@ -246,7 +250,7 @@ class SafetySupervisor:
 
     @property
     def joint_positions(self) -> NDArray | None:
-        """Where the joints were last, [rad], shape (n,)."""
+        """Last accepted positions of the joints, [rad], shape (n,)."""
         return self._sensors.joint_positions
 
     @property
@@ -269,17 +273,14 @@ class SafetySupervisor:
         time: float,
     ) -> SafetyEvent | None:
         """Return the most severe new event of the balancing robot, or None."""
-        found = [
-            *self._pending,
-            *self._joints.findings(measurement, command.positions, time),
-            *self._motors.findings(measurement.motor_temperatures, time),
-            *self._feet.findings(state, reference, self.untrusted_feet, time),
-            *self._fall.findings(state, reference),
-            *self._reference.findings(reference, time),
-        ]
+        found, self._pending = self._pending, []
+        found += self._joints.findings(measurement, command.positions, time)
+        found += self._motors.findings(measurement.motor_temperatures, time)
+        found += self._feet.findings(state, reference, self.untrusted_feet, time)
+        found += self._fall.findings(state, reference)
+        found += self._reference.findings(reference, time)
         for own in self._own:
             found += own.findings(measurement, state, reference, time)
-        self._pending = []
         return self.note(found, time) if found else None
 
     def check_at_rest(self, measurement: Measurement, time: float) -> SafetyEvent | None:

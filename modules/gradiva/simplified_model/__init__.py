@@ -32,9 +32,9 @@ from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,
     GainScheduleConfig,
-    ZmpComController,
     ZmpComControllerConfig,
     ZmpComGains,
+    zmp_com_velocity,
 )
 
 __all__ = [
@@ -58,7 +58,6 @@ __all__ = [
     "LinearInvertedPendulum",
     "Preview",
     "SimplifiedModelControl",
-    "ZmpComController",
     "ZmpComControllerConfig",
     "ZmpComGains",
     "balance_law",
@@ -68,4 +67,5 @@ __all__ = [
     "law_configs",
     "model_control",
     "shipped_laws",
+    "zmp_com_velocity",
 ]

@@ -18,7 +18,7 @@ from dataclasses import dataclass, is_dataclass
 from typing import Any
 
 from gradiva.common import ConfigError, from_table, load_plugin, nearest_name, plugin_names
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model.balance_layer import BalanceLayer, DcmLaw
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
 from gradiva.simplified_model.dcm_mpc import DcmMpc
@@ -26,7 +26,6 @@ from gradiva.simplified_model.model_control import DecimatedLaw, FallbackLaw, Si
 from gradiva.simplified_model.zmp_com_controller import (
     GainSchedule,
     GainScheduleConfig,
-    ZmpComController,
     ZmpComControllerConfig,
 )
 
@@ -121,15 +120,18 @@ class BalanceConfig:
 
 
 def balance_layer(
-    config: BalanceConfig, robot: RobotDescription, law: DcmLaw | BalanceLayer | None = None
+    config: BalanceConfig,
+    robot: RobotDescription,
+    law: DcmLaw | BalanceLayer | None = None,
+    compiler: Compiler = interpreted,
 ) -> BalanceLayer:
-    """Return layer 2: by ``law``, or as it is configured."""
+    """Return layer 2: by ``law``, or as it is configured; ``compiler`` makes its equations fast."""
     if law is None:
         law = balance_law(config.model).kind(config.law, robot)  # type: ignore[call-arg]
-    return law if isinstance(law, BalanceLayer) else model_control(law, config)
+    return law if isinstance(law, BalanceLayer) else model_control(law, config, compiler)
 
 
-def model_control(law: DcmLaw, config: BalanceConfig) -> SimplifiedModelControl:
+def model_control(law: DcmLaw, config: BalanceConfig, compiler: Compiler = interpreted) -> SimplifiedModelControl:
     """Return the simplified model control by a DCM law; where that has no solution the instantaneous one answers."""
     if not isinstance(law, DcmController):
         period = law.decision_period(config.law)
@@ -137,7 +139,7 @@ def model_control(law: DcmLaw, config: BalanceConfig) -> SimplifiedModelControl:
         law = DecimatedLaw(law, period) if period > 0.0 else law
     zmp_com = config.zmp_com_controller
     gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-    return SimplifiedModelControl(law, ZmpComController(), gains)
+    return SimplifiedModelControl(law, gains, compiler)
 
 
 def fallback_layer(config: BalanceConfig) -> SimplifiedModelControl:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import casadi as cs
 import numpy as np
 
-from gradiva.common import ConfigError, DcmReference, NDArray, RobotState
+from gradiva.common import ConfigError, NDArray, RobotState, sealed
 from gradiva.contacts import SupportPolygon
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import Compiler, FlatFunction, RobotDescription, interpreted
 from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
 
-_Pair = tuple[float, float]  # on the ground plane; numpy takes longer for two numbers than their arithmetic
+_EDGES = 8  # of the hull of two rectangles at most
+_TINY = 1e-300  # [m·s] an integral of zero is bounded as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +69,41 @@ class DcmController(DcmLaw):
     Config = DcmControllerConfig
     table = "dcm_controller"
 
-    def __init__(self, config: DcmControllerConfig, robot: RobotDescription | None = None) -> None:
+    def __init__(
+        self,
+        config: DcmControllerConfig,
+        robot: RobotDescription | None = None,
+        compiler: Compiler = interpreted,
+    ) -> None:
         self._config = config
-        self._integral: _Pair = (0.0, 0.0)
         self._whole_polygon: SupportPolygon | None = None
-        self._polygon: SupportPolygon | None = None
+        self._function = FlatFunction("dcm_controller", *dcm_equations(), compiler)
+        self.attach(self._function)
+
+    def attach(self, function: FlatFunction) -> None:
+        """Take a function that has ``dcm_equations`` as a part, and keep the integral in its inputs."""
+        self._function = function
+        config = self._config
+        function.set(
+            proportional_gain=config.proportional_gain,
+            integral_gain=config.integral_gain,
+            integral_limit=config.integral_limit,
+            dcm_integral=0.0,
+        )
+        self._whole_polygon = None
 
     @property
     def memory(self) -> LawMemory:
         """See ``DcmLaw.memory``: the integral of the error."""
-        return LawMemory(np.array(self._integral))
+        return LawMemory(self._function.inputs["dcm_integral"].copy())
 
     def resume(self, memory: LawMemory) -> None:
         """See ``DcmLaw.resume``."""
-        x, y = memory.dcm_integral.tolist()
-        self._integral = x, y
+        self._function.set(dcm_integral=memory.dcm_integral)
 
     def reset(self) -> None:
         """See ``DcmLaw.reset``."""
-        self._integral = 0.0, 0.0
+        self._function.set(dcm_integral=0.0)
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """Return the ZMP that steers the DCM to its reference, within the shrunk polygon; see ``DcmLaw.zmp``.
@@ -94,36 +112,94 @@ class DcmController(DcmLaw):
             ConfigError: The margin leaves nothing of the polygon.
             ValueError: The DCM or its reference is not finite; the integral stays as it was.
         """
+        self.write(state, plan)
+        self._function.set(period=period)
+        self._function()
+        self.keep()
+        return sealed(self._function.outputs["zmp"].copy())
+
+    def write(self, state: RobotState, plan: BalancePlan) -> None:
+        """Write the inputs of the equations, all but the period."""
+        if plan.polygon is not self._whole_polygon:
+            self._function.set(**_edges(self._inner(plan.polygon)))
+            self._whole_polygon = plan.polygon
         reference = plan.reference.dcm
-        (x, y), (x_r, y_r) = state.dcm_position.tolist(), reference.position.tolist()
-        error = x - x_r, y - y_r
-        allowed, last = self._shrunk(plan.polygon), self._integral
-        integral = self._bounded(last[0] + error[0] * period, last[1] + error[1] * period)
-        desired = self._unbounded(reference, error, integral)
-        if math.hypot(*integral) > math.hypot(*last) and not allowed.contains(desired):
-            integral = last
-            desired = self._unbounded(reference, error, integral)
-        zmp = allowed.project(desired)
-        self._integral = integral
-        return zmp
+        self._function.set(
+            dcm_position=state.dcm_position,
+            dcm_reference=reference.position,
+            dcm_velocity_reference=reference.velocity,
+            divergence_rate=reference.divergence_rate,
+        )
 
-    def _unbounded(self, reference: DcmReference, error: _Pair, integral: _Pair) -> _Pair:
-        """Return the ZMP that is held by no polygon, [m]."""
-        (x, y), k_p, k_i = reference.zmp_position.tolist(), self._config.proportional_gain, self._config.integral_gain
-        return x + k_p * error[0] + k_i * integral[0], y + k_p * error[1] + k_i * integral[1]
+    def keep(self) -> None:
+        """Keep the integral of the last call.
 
-    def _bounded(self, x: float, y: float) -> _Pair:
-        norm, limit = math.hypot(x, y), self._config.integral_limit
-        return (x, y) if norm <= limit else (x * (limit / norm), y * (limit / norm))
-
-    def _shrunk(self, polygon: SupportPolygon) -> SupportPolygon:
-        if polygon is not self._whole_polygon or self._polygon is None:
-            self._polygon = self._inner(polygon)
-            self._whole_polygon = polygon
-        return self._polygon
+        Raises:
+            ValueError: The DCM or its reference is not finite.
+        """
+        outputs = self._function.outputs
+        if not math.isfinite(outputs["unbounded_zmp"].sum()):
+            raise ValueError("the DCM or its reference is not finite")
+        self._function.inputs["dcm_integral"][:] = outputs["dcm_integral"]
 
     def _inner(self, polygon: SupportPolygon) -> SupportPolygon:
         try:
             return polygon.shrunk(self._config.polygon_margin)
         except ValueError as error:
             raise ConfigError(f"[dcm_controller] polygon_{error}") from None
+
+
+def dcm_equations() -> tuple[dict[str, cs.SX], dict[str, cs.SX]]:
+    """Return inputs and outputs of the instantaneous law as expressions, named as in ``DcmController``."""
+    names = ("period", "divergence_rate", "proportional_gain", "integral_gain", "integral_limit")
+    inputs = {name: cs.SX.sym(name) for name in names}
+    for name in ("dcm_position", "dcm_reference", "dcm_velocity_reference", "dcm_integral"):
+        inputs[name] = cs.SX.sym(name, 2)
+    inputs |= {name: cs.SX.sym(f"edge_{name}", _EDGES, 2) for name in ("starts", "ends", "normals")}
+    inputs["offsets"] = cs.SX.sym("edge_offsets", _EDGES)
+    error, last = inputs["dcm_position"] - inputs["dcm_reference"], inputs["dcm_integral"]
+    feedforward = inputs["dcm_reference"] - inputs["dcm_velocity_reference"] / inputs["divergence_rate"]
+
+    def unbounded(integral: cs.SX) -> cs.SX:
+        return feedforward + inputs["proportional_gain"] * error + inputs["integral_gain"] * integral
+
+    integral = last + error * inputs["period"]
+    integral = integral * cs.fmin(1.0, inputs["integral_limit"] / cs.fmax(_norm(integral), _TINY))
+    is_winding_up = cs.logic_and(_norm(integral) > _norm(last), _depth(unbounded(integral), inputs) > 0.0)
+    integral = cs.if_else(is_winding_up, last, integral)
+    zmp = unbounded(integral)
+    return inputs, {"zmp": _projected(zmp, inputs), "unbounded_zmp": zmp, "dcm_integral": integral}
+
+
+def _norm(vector: cs.SX) -> cs.SX:
+    return cs.sqrt(cs.sumsqr(vector))
+
+
+def _depth(point: cs.SX, edges: dict[str, cs.SX]) -> cs.SX:
+    """Return the largest signed distance from the edges' lines: positive outside, [m]."""
+    return cs.mmax(edges["normals"] @ point - edges["offsets"])
+
+
+def _projected(point: cs.SX, edges: dict[str, cs.SX]) -> cs.SX:
+    """Return the nearest point of the polygon."""
+    best, best_square = point, cs.SX(cs.inf)
+    for edge in range(_EDGES):
+        start, end = edges["starts"][edge, :].T, edges["ends"][edge, :].T
+        along = end - start
+        ratio = cs.dot(point - start, along) / cs.sumsqr(along)
+        nearest = start + cs.fmin(1.0, cs.fmax(0.0, ratio)) * along
+        square = cs.sumsqr(point - nearest)
+        best = cs.if_else(square < best_square, nearest, best)
+        best_square = cs.fmin(square, best_square)
+    return cs.if_else(_depth(point, edges) <= 0.0, point, best)
+
+
+def _edges(polygon: SupportPolygon) -> dict[str, NDArray]:
+    """Return the edges of a polygon as inputs of the equations; the first one fills what is left."""
+    count = len(polygon.offsets)
+    if count > _EDGES:
+        raise ConfigError(f"a support polygon of {count} edges; two soles have at most {_EDGES}")
+    order = [*range(count), *(0,) * (_EDGES - count)]
+    starts, ends = polygon.vertices, np.roll(polygon.vertices, -1, axis=0)
+    edges = {"starts": starts, "ends": ends, "normals": polygon.normals, "offsets": polygon.offsets}
+    return {name: values[order] for name, values in edges.items()}

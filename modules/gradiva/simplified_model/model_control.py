@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import casadi as cs
 import numpy as np
 
-from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState, WalkingReference, sealed
+from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState
+from gradiva.robot_model import Compiler, FlatFunction, interpreted
 from gradiva.simplified_model.balance_layer import (
     BalanceLayer,
     BalanceMemory,
@@ -16,8 +18,10 @@ from gradiva.simplified_model.balance_layer import (
     DcmLaw,
     LawMemory,
 )
-from gradiva.simplified_model.zmp_com_controller import GainSchedule, ZmpComController, ZmpComGains
+from gradiva.simplified_model.dcm_controller import DcmController, dcm_equations
+from gradiva.simplified_model.zmp_com_controller import GainSchedule, zmp_com_velocity
 
+_OUTPUTS = ("com_position", "com_velocity", "com_acceleration", "zmp_position")
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
@@ -28,11 +32,22 @@ class SimplifiedModelControl(BalanceLayer):
     commanded CoM position. The height is that of the plan.
     """
 
-    def __init__(self, dcm_law: DcmLaw, zmp_com: ZmpComController, gains: GainSchedule) -> None:
+    def __init__(self, dcm_law: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted) -> None:
+        """Build the equations.
+
+        Args:
+            dcm_law: Chooses the ZMP; that of ``DcmController`` is part of the equations.
+            gains: Of the ZMP-CoM law.
+            compiler: How the equations become fast.
+        """
         self._dcm_law = dcm_law
-        self._zmp_com = zmp_com
         self._gains = gains
-        self._com_position: tuple[float, float] | None = None  # x, y
+        self._instantaneous = dcm_law if isinstance(dcm_law, DcmController) else None
+        self._function = balance_function(self._instantaneous is not None, compiler)
+        if self._instantaneous is not None:
+            self._instantaneous.attach(self._function)
+        self._reference = self._function.maker(BalanceReference, _OUTPUTS)
+        self._has_begun = False
 
     @property
     def failures(self) -> int:  # type: ignore[override]
@@ -42,17 +57,18 @@ class SimplifiedModelControl(BalanceLayer):
     @property
     def memory(self) -> BalanceMemory | None:
         """See ``BalanceLayer.memory``."""
-        if self._com_position is None:
+        if not self._has_begun:
             return None
-        return BalanceMemory(np.array(self._com_position), self._dcm_law.memory, self._gains.progress)
+        commanded = self._function.inputs["commanded_com"].copy()
+        return BalanceMemory(commanded, self._dcm_law.memory, self._gains.progress)
 
     def resume(self, memory: BalanceMemory | None) -> None:
         """See ``BalanceLayer.resume``."""
         if memory is None:
             self.reset()
             return
-        x, y = memory.com_position.tolist()
-        self._com_position = x, y
+        self._has_begun = True
+        self._function.set(commanded_com=memory.com_position)
         self._dcm_law.resume(memory.law)
         self._gains.resume(memory.gains)
 
@@ -60,44 +76,71 @@ class SimplifiedModelControl(BalanceLayer):
         """See ``BalanceLayer.reset``."""
         self._dcm_law.reset()
         self._gains.reset()
-        self._com_position = None
+        self._has_begun = False
 
     def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
         """See ``BalanceLayer.update``; a ZMP that is not measured is taken to be the desired one."""
-        reference = plan.reference
-        zmp = self._dcm_law.zmp(state, plan, period)
+        function, reference = self._function, plan.reference
+        if self._instantaneous is not None:
+            self._instantaneous.write(state, plan)
+        else:
+            function.set(zmp=self._dcm_law.zmp(state, plan, period))
+        if not self._has_begun:
+            function.set(commanded_com=reference.com_position[:2])
+            self._has_begun = True
         gains = self._gains.update(reference.is_walking, period)
-        vx, vy = self._velocity(state, reference, zmp + plan.zmp_shift, gains)
-        (x_r, y_r, height), (_, _, climb) = reference.com_position.tolist(), reference.com_velocity.tolist()
-        x, y = self._com_position or (x_r, y_r)
-        self._com_position = x, y = x + period * vx, y + period * vy
-        return BalanceReference(
-            com_position=sealed(np.array((x, y, height + period * climb))),
-            com_velocity=sealed(np.array((vx, vy, climb))),
-            com_acceleration=_pendulum_acceleration(reference, zmp),
-            zmp_position=zmp,
+        function.set(
+            period=period,
+            zmp_gain=gains.zmp,
+            com_gain=gains.com,
+            square=reference.dcm.natural_frequency * reference.dcm.divergence_rate,
+            com_reference=reference.com_position,
+            com_velocity_reference=reference.com_velocity,
+            com_position=state.com_position,
+            measured_zmp=state.zmp_position,
+            zmp_is_measured=state.zmp_is_measured,
+            zmp_shift=plan.zmp_shift,
         )
-
-    def _velocity(
-        self, state: RobotState, reference: WalkingReference, desired_zmp: NDArray, gains: ZmpComGains
-    ) -> list[float]:
-        """Return the horizontal velocity of the CoM, x and y, [m/s]."""
-        axes = zip(
-            reference.com_velocity.tolist(),
-            reference.com_position.tolist(),
-            state.com_position.tolist(),
-            desired_zmp.tolist(),
-            (state.zmp_position if state.zmp_is_measured else desired_zmp).tolist(),
-            strict=False,  # the ZMP has no height
-        )
-        return [self._zmp_com.velocity(*axis, gains) for axis in axes]
+        outputs = function()
+        if self._instantaneous is not None:
+            self._instantaneous.keep()
+        function.inputs["commanded_com"][:] = outputs["commanded_com"]
+        return self._reference(foot_wrenches=None, contact_targets=None)
 
 
-def _pendulum_acceleration(reference: WalkingReference, zmp: NDArray) -> NDArray:
-    """Return the horizontal acceleration ω² (x_r − z) of the planned CoM, [m/s²], shape (3,)."""
-    square = reference.dcm.natural_frequency * reference.dcm.divergence_rate  # ω² = σ / η
-    (x, y, _), (zmp_x, zmp_y) = reference.com_position.tolist(), zmp.tolist()
-    return sealed(np.array((square * (x - zmp_x), square * (y - zmp_y), 0.0)))
+def balance_function(is_instantaneous: bool, compiler: Compiler) -> FlatFunction:
+    """Return layer 2 as one function: its laws, and the integration of the commanded CoM.
+
+    Args:
+        is_instantaneous: The DCM law is that of ``DcmController``; otherwise the desired ZMP is an input.
+        compiler: How it becomes fast.
+    """
+    inputs, outputs = dcm_equations() if is_instantaneous else ({}, {})
+    if not is_instantaneous:
+        inputs = {"zmp": cs.SX.sym("zmp", 2), "period": cs.SX.sym("period")}
+        outputs = {"zmp": inputs["zmp"]}
+    inputs |= {name: cs.SX.sym(name) for name in ("zmp_gain", "com_gain", "square", "zmp_is_measured")}
+    inputs |= {name: cs.SX.sym(name, 2) for name in ("measured_zmp", "zmp_shift", "commanded_com")}
+    inputs |= {name: cs.SX.sym(name, 3) for name in ("com_reference", "com_velocity_reference", "com_position")}
+    desired = outputs["zmp"] + inputs["zmp_shift"]
+    velocity = zmp_com_velocity(
+        inputs["com_velocity_reference"][:2],
+        inputs["com_reference"][:2],
+        inputs["com_position"][:2],
+        desired,
+        cs.if_else(inputs["zmp_is_measured"], inputs["measured_zmp"], desired),
+        (inputs["zmp_gain"], inputs["com_gain"]),
+    )
+    period, climb = inputs["period"], inputs["com_velocity_reference"][2]
+    commanded = inputs["commanded_com"] + period * velocity
+    outputs |= {
+        "zmp_position": outputs["zmp"],
+        "commanded_com": commanded,
+        "com_position": cs.vertcat(commanded, inputs["com_reference"][2] + period * climb),
+        "com_velocity": cs.vertcat(velocity, climb),
+        "com_acceleration": cs.vertcat(inputs["square"] * (inputs["com_reference"][:2] - outputs["zmp"]), 0.0),
+    }
+    return FlatFunction(f"balance_{'dcm' if is_instantaneous else 'zmp'}", inputs, outputs, compiler)
 
 
 class FallbackLaw(DcmLaw):

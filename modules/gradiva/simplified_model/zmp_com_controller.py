@@ -4,54 +4,47 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import casadi as cs
 
 from gradiva.common import ConfigError, NDArray, minimum_jerk
 
-Plane = TypeVar("Plane", float, NDArray)
-"""Vectors on the ground plane, shape (2,), or their components along one of its axes."""
+Plane = TypeVar("Plane", NDArray, cs.SX)
+"""Vectors on the ground plane, shape (2,): numbers or expressions."""
 
 _LARGEST_RATIO = 3.0  # [-] walking with K_CoM / K_ZMP above it fell on every robot in simulation
 
 
-class ZmpComController:
-    r"""Feedback of the ZMP and of the CoM on the CoM velocity (thesis 10.2.25).
+def zmp_com_velocity(
+    com_velocity_reference: Plane,
+    com_position_reference: Plane,
+    com_position: Plane,
+    desired_zmp: Plane,
+    measured_zmp: Plane,
+    gains: tuple[Any, Any],
+) -> Plane:
+    r"""Return the CoM velocity of the ZMP-CoM controller: feedback of the ZMP and of the CoM (thesis 10.2.25).
 
     .. math:: \dot x^* = \dot x_r - K_{ZMP} (z^* - z) + K_{CoM} (x_r - x)
 
-    ==================  ==================================  =====
-    Symbol              Name                                Unit
-    ==================  ==================================  =====
-    :math:`\dot x_r`    ``com_velocity_reference``          m/s
-    :math:`x_r`         ``com_position_reference``          m
-    :math:`x`           ``com_position``                    m
-    :math:`z^*`         ``desired_zmp``, of the DCM layer   m
-    :math:`z`           ``measured_zmp``                    m
-    :math:`K_{ZMP}`     ``gains.zmp``                       1/s
-    :math:`K_{CoM}`     ``gains.com``                       1/s
-    ==================  ==================================  =====
-
     The signs differ because the ZMP leads the CoM the other way: a CoM that accelerates forward pushes the
-    ZMP backward.
+    ZMP backward. Arrays give an array, expressions an expression.
+
+    Args:
+        com_velocity_reference: :math:`\dot x_r`, world, [m/s], shape (2,), as all of these.
+        com_position_reference: :math:`x_r`, [m].
+        com_position: :math:`x`, [m].
+        desired_zmp: :math:`z^*`, of the DCM law, [m].
+        measured_zmp: :math:`z`, [m].
+        gains: :math:`K_{ZMP}` and :math:`K_{CoM}`, [1/s].
     """
-
-    __slots__ = ()
-
-    def velocity(
-        self,
-        com_velocity_reference: Plane,
-        com_position_reference: Plane,
-        com_position: Plane,
-        desired_zmp: Plane,
-        measured_zmp: Plane,
-        gains: ZmpComGains,
-    ) -> Plane:
-        """Return the desired CoM velocity (world, [m/s]), on the ground plane or along one of its axes."""
-        return (
-            com_velocity_reference
-            - gains.zmp * (desired_zmp - measured_zmp)
-            + gains.com * (com_position_reference - com_position)
-        )
+    zmp_gain, com_gain = gains
+    return (
+        com_velocity_reference
+        - zmp_gain * (desired_zmp - measured_zmp)
+        + com_gain * (com_position_reference - com_position)
+    )
 
 
 @dataclass(frozen=True, slots=True)

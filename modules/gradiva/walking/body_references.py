@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
@@ -10,6 +13,7 @@ from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
 _GRAVITY = np.array([0.0, 0.0, -GRAVITY])
+_NOTHING: Mapping[str, NDArray] = MappingProxyType({})  # own quantities of tasks bring their own values
 
 
 class BodyReferences:
@@ -75,6 +79,7 @@ class BodyReferences:
             posture=self._start_posture.joint_positions,
             left_foot_wrench=left,
             right_foot_wrench=right,
+            own=_NOTHING,
         )
 
     def _trunk(self, heading: float) -> tuple[NDArray, NDArray]:
@@ -104,7 +109,7 @@ class BodyReferences:
 
     def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
         x, y = self._zmp_offset
-        points = np.array((_point(plan.left_foot, x, y), _point(plan.right_foot, x, -y)))
+        points = _point(plan.left_foot, x, y), _point(plan.right_foot, x, -y)
         return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points, self._plane(plan))
 
     def _plane(self, plan: WalkingReference) -> ContactPlane:

@@ -57,6 +57,7 @@ class CommandLimiter:
             ControlMode.TORQUE: (-bounds.torques, bounds.torques),
         }
         self._farthest_offset = _FARTHEST_OFFSET * yielding
+        self._per_offset = 1.0 / self._farthest_offset
         self.at_rest: JointCommand = JointCommand(ControlMode.VELOCITY, np.zeros(len(yielding)))
         self.last: JointCommand | None = None
 
@@ -71,6 +72,8 @@ class CommandLimiter:
             NoSolutionFound: It has another size than the robot, or is not finite.
         """
         (lower, upper), values = self._limits[command.mode], command.values
+        if desired is not None and self._is_surely_within(values, desired, lower, upper):
+            return command
         if values.shape != lower.shape or not math.isfinite(values.dot(values)):
             wrong = f"{values.shape}, {np.count_nonzero(~np.isfinite(values))} of it not finite"
             raise NoSolutionFound("layer 3", f"a command of {command.mode} with shape {wrong}")
@@ -79,6 +82,14 @@ class CommandLimiter:
             upper = np.minimum(upper, desired + self._farthest_offset)
         bounded = np.minimum(np.maximum(values, lower), upper)
         return JointCommand(command.mode, sealed(bounded)) if np.count_nonzero(bounded != values) else command
+
+    def _is_surely_within(self, values: NDArray, desired: NDArray, lower: NDArray, upper: NDArray) -> bool:
+        """Return whether no value is near a limit or far from its joint; NaN is not, and cheaper than to limit."""
+        if not values.shape == desired.shape == lower.shape:
+            return False
+        offset = (values - desired) * self._per_offset
+        is_near = offset.dot(offset) <= 0.99
+        return bool(is_near) and not np.count_nonzero(values < lower) and not np.count_nonzero(values > upper)
 
     def start_of_move(self, measurement: Measurement) -> NDArray:
         """Return the positions with which a move of position servos begins without a jump, [rad], shape (n,).

@@ -14,6 +14,7 @@ from pureyarp.wire.elements import Element
 from pureyarp.wire.text import to_text
 
 _LOGGER = logging.getLogger("pureyarp")
+_singleton: ResourceFinder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class ResourceSearch:
         contexts: Names, the first one first.
         beside: Folder of the main configuration file where step 2 holds.
         path_folders: Further folders, which ``path.d`` files name; asked after the standard ones.
-        is_told: Log every place that is looked at.
+        is_logged: Log every place that is looked at.
     """
 
     folders: YarpFolders
@@ -43,7 +44,7 @@ class ResourceSearch:
     contexts: tuple[str, ...] = ()
     beside: Path | None = None
     path_folders: tuple[Path, ...] = field(default=())
-    is_told: bool = False
+    is_logged: bool = False
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> ResourceSearch:
@@ -87,7 +88,7 @@ class ResourceSearch:
 
     def _looked_at(self, name: str) -> Iterator[Path]:
         for path in dict.fromkeys(self.places(name)):
-            if self.is_told:
+            if self.is_logged:
                 _LOGGER.info("looking for %s: %s", name, path)
             yield path
 
@@ -105,14 +106,13 @@ def _path_folders(folders: YarpFolders, environment: Mapping[str, str]) -> tuple
 
 
 _FROM, _CONTEXT = "from", "context"
-_singleton: ResourceFinder | None = None
 
 
 class ResourceFinder(Searchable):
     """Reads the command line and the configuration file that it names, and finds files where YARP has them.
 
     ``--from FILE`` names the file, ``--context NAME`` the context in whose folders it is looked for; `ResourceSearch`
-    tells the order of the folders. What the command line says goes before the file, the file before the defaults.
+    has the order of the folders. What the command line says goes before the file, the file before the defaults.
 
     Args:
         alt: Another finder, to begin with what it knows.
@@ -183,7 +183,7 @@ class ResourceFinder(Searchable):
 
     def setVerbose(self, verbose: bool = True) -> bool:
         """Log every place that is looked at."""
-        self._search = replace(self._search, is_told=verbose)
+        self._search = replace(self._search, is_logged=verbose)
         return True
 
     def isConfigured(self) -> bool:
@@ -214,12 +214,12 @@ class ResourceFinder(Searchable):
 
     def findFileByName(self, name: str) -> str:
         """Return the path of the file ``name``; else ""."""
-        return self._told(name, self._search.file(name))
+        return self._text_of(name, self._search.file(name))
 
     def findPath(self, name: str = "") -> str:
         """Return the folder that the key ``name``, or ``name`` itself, names; without a name that of the main file."""
         if name:
-            return self._told(name, self._search.folder(self._named_by(name)))
+            return self._text_of(name, self._search.folder(self._named_by(name)))
         beside = self._file.parent if self._file is not None else self._search.folder("")
         return str(beside or "")
 
@@ -246,7 +246,7 @@ class ResourceFinder(Searchable):
     def _named_by(self, key: str) -> str:
         return self.find(key).asString() or key
 
-    def _told(self, name: str, path: Path | None) -> str:
+    def _text_of(self, name: str, path: Path | None) -> str:
         if path is None and not self._is_quiet:
             _LOGGER.warning("%s is not found; looked in: %s", name, self._places(name))
         return str(path or "")

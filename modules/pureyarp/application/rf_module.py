@@ -22,156 +22,14 @@ from pureyarp.network.ports import Port, PortReader, RpcServer
 from pureyarp.wire.elements import Vocab32, decode_vocab
 from pureyarp.wire.text import to_text
 
-
-class PeriodicSchedule:
-    """A grid of cycles: lateness below one period is made up for, so that nothing drifts; missed cycles are not.
-
-    Args:
-        start: Of the first cycle, [s].
-    """
-
-    def __init__(self, start: float) -> None:
-        self._due = start
-
-    def time_left(self, period: float, now: float) -> float:
-        """Move on to the next cycle and return how long it is until then, [s], zero when it is late."""
-        due = self._due + period
-        missed_cycles = now - due > period
-        clock_went_back = due - now > 2 * period  # one would do, but for sleeps that end a little early
-        self._due = now if missed_cycles or clock_went_back else due
-        return max(0.0, self._due - now)
-
-
 _LOGGER = logging.getLogger("pureyarp")
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
-_LAST_PATIENT_SIGNAL = 3
-
-
-class TerminationSignals:
-    """While it is entered, SIGINT and SIGTERM call ``stop`` and a fourth one ends the process at once.
-
-    ``stop`` runs in a thread of its own: the signal may come while the main thread holds any lock. Outside the main
-    thread Python has no signals, and nothing happens.
-
-    Args:
-        stop: What ends the module.
-    """
-
-    def __init__(self, stop: Callable[[], object]) -> None:
-        self._stop = stop
-        self._arrived: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # its put() is safe in a signal handler
-        self._previous: dict[signal.Signals, Any] = {}
-        self._count = 0
-
-    def __enter__(self) -> TerminationSignals:
-        if threading.current_thread() is threading.main_thread():
-            self._watcher = threading.Thread(target=self._watch, name="termination signals", daemon=True)
-            self._watcher.start()
-            self._previous = {number: signal.signal(number, self._handle) for number in _SIGNALS}
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for number, handler in self._previous.items():
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        if self._previous:
-            self._arrived.put(None)
-        self._previous = {}
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        self._count += 1
-        if self._count > _LAST_PATIENT_SIGNAL:
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        self._arrived.put(number)
-
-    def _watch(self) -> None:
-        count = 0
-        while (number := self._arrived.get()) is not None:
-            count += 1
-            name = signal.Signals(number).name
-            if count == 1:
-                _LOGGER.info("%s: the module stops", name)
-                self._stop()
-            else:
-                _LOGGER.warning("%s: the module is stopping; the fourth signal ends it at once", name)
-
-
-_FAREWELLS = ("quit", "exit", "bye")
-_PATIENCE = 1.0  # [s] for replies that are on their way when the module stops
-_SENDING = 0.05  # [s] a port sends a reply after `read` has returned
-
-
-def is_farewell(command: Bottle) -> bool:
-    """Return whether ``command`` asks the module to stop: ``quit``, ``exit`` or ``bye``, as a string or a vocab."""
-    return first_word(command) in _FAREWELLS
-
-
-def first_word(bottle: Bottle) -> str:
-    """Return the first value where it is a string or a vocab, else an empty string."""
-    first = bottle.items[0] if bottle.items else ""
-    if isinstance(first, Vocab32):
-        return decode_vocab(first)
-    return first if isinstance(first, str) else ""
-
-
-def lines_of(reply: Bottle) -> list[str]:
-    """Return a reply as people read it: ``[many] "line" "line"`` line by line, anything else in one."""
-    if first_word(reply) == "many":
-        return [item if isinstance(item, str) else to_text([item]) for item in reply.items[1:]]
-    return [reply.toString()]
-
-
-class ModuleResponder(PortReader):
-    """Reads one Bottle, has it answered, writes one Bottle.
-
-    Args:
-        answer: Returns the reply to a command, never an empty one.
-    """
-
-    def __init__(self, answer: Callable[[Bottle], Bottle]) -> None:
-        super().__init__()
-        self._answer = answer
-        self._at_work = 0
-        self._changed = threading.Condition()
-
-    def read(self, reader: ConnectionReader) -> bool:
-        """Answer one message."""
-        command = Bottle()
-        if not reader.isValid() or not command.read(reader):
-            return False
-        self._count(1)
-        try:
-            _write(self._answer(command), reader.getWriter())
-        finally:
-            self._count(-1)
-        return True
-
-    def wait_for_replies(self) -> None:
-        """Return when no command is being answered and the last reply is sent, at the latest after a second."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._at_work == 0, _PATIENCE)
-        time.sleep(_SENDING)
-
-    def _count(self, change: int) -> None:
-        with self._changed:
-            self._at_work += change
-            self._changed.notify_all()
-
-
-def _write(reply: Bottle, writer: ConnectionWriter | None) -> None:
-    if writer is None:
-        return  # the sender wants no reply
-    if writer.isTextMode() and first_word(reply) == "many":
-        for line in lines_of(reply):
-            writer.appendText(line)
-    else:
-        reply.write(writer)
-
-
 _DEFAULT_PERIOD = 1.0  # [s]
 _MOST_KINDS = 100  # remembered; beyond that a module is broken in a way that its log cannot help
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_LAST_HANDLED_SIGNAL = 3
+_FAREWELLS = ("quit", "exit", "bye")
+_REPLY_TIMEOUT = 1.0  # [s] for replies that are on their way when the module stops
+_SENDING = 0.05  # [s] a port sends a reply after `read` has returned
 
 
 class RFModule:
@@ -233,12 +91,12 @@ class RFModule:
         return False
 
     def safeRespond(self, command: Bottle, reply: Bottle) -> bool:
-        """Call `respond`, one call at a time whoever asks; an exception becomes ``[fail] "message"``."""
+        """Call `respond`, one call at a time from all connections; an exception becomes ``[fail] "message"``."""
         with self._respond_lock:
             try:
                 return self.respond(command, reply)
             except Exception as error:
-                self._report.tell(error, "respond")
+                self._report.log(error, "respond")
                 reply.clear()
                 reply.addVocab32("fail")
                 reply.addString(str(error) or type(error).__name__)
@@ -305,7 +163,7 @@ class RFModule:
             self.joinModule()
 
     def isStopping(self) -> bool:
-        """Return whether the module has been told to stop."""
+        """Return whether the module is stopping."""
         return self._stop.is_set()
 
     def _answer(self, command: Bottle) -> Bottle:
@@ -340,9 +198,9 @@ class RFModule:
             self._responder.wait_for_replies()
             self.close()
         except Exception as error:
-            self._report.tell(error, "close")
+            self._report.log(error, "close")
         finally:
-            self._report.tell_counts()
+            self._report.log_counts()
 
     def _is_configured(self, rf: ResourceFinder) -> bool:
         if checked_bool(self.configure(rf)):
@@ -359,7 +217,7 @@ class RFModule:
         try:
             self.interruptModule()
         except Exception as error:
-            self._report.tell(error, "interruptModule")
+            self._report.log(error, "interruptModule")
 
     def _stop_after_the_reply(self) -> None:
         """Stop from another thread, because `interruptModule` may close the connection that waits for the reply."""
@@ -368,6 +226,143 @@ class RFModule:
     def _stop_when_replied(self) -> None:
         self._responder.wait_for_replies()
         self.stopModule()
+
+
+class PeriodicSchedule:
+    """A grid of cycles: lateness below one period is made up for, so that nothing drifts; missed cycles are not.
+
+    Args:
+        start: Of the first cycle, [s].
+    """
+
+    def __init__(self, start: float) -> None:
+        self._due = start
+
+    def time_left(self, period: float, now: float) -> float:
+        """Move on to the next cycle and return how long it is until then, [s], zero when it is late."""
+        due = self._due + period
+        missed_cycles = now - due > period
+        clock_went_back = due - now > 2 * period  # one would do, but for sleeps that end a little early
+        self._due = now if missed_cycles or clock_went_back else due
+        return max(0.0, self._due - now)
+
+
+class TerminationSignals:
+    """While it is entered, SIGINT and SIGTERM call ``stop`` and a fourth one ends the process at once.
+
+    ``stop`` runs in a thread of its own: the signal may come while the main thread holds any lock. Outside the main
+    thread Python has no signals, and nothing happens.
+
+    Args:
+        stop: What ends the module.
+    """
+
+    def __init__(self, stop: Callable[[], object]) -> None:
+        self._stop = stop
+        self._arrived: queue.SimpleQueue[int | None] = queue.SimpleQueue()  # its put() is safe in a signal handler
+        self._previous: dict[signal.Signals, Any] = {}
+        self._count = 0
+
+    def __enter__(self) -> TerminationSignals:
+        if threading.current_thread() is threading.main_thread():
+            self._watcher = threading.Thread(target=self._watch, name="termination signals", daemon=True)
+            self._watcher.start()
+            self._previous = {number: signal.signal(number, self._handle) for number in _SIGNALS}
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        if self._previous:
+            self._arrived.put(None)
+        self._previous = {}
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        self._count += 1
+        if self._count > _LAST_HANDLED_SIGNAL:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        self._arrived.put(number)
+
+    def _watch(self) -> None:
+        count = 0
+        while (number := self._arrived.get()) is not None:
+            count += 1
+            name = signal.Signals(number).name
+            if count == 1:
+                _LOGGER.info("%s: the module stops", name)
+                self._stop()
+            else:
+                _LOGGER.warning("%s: the module is stopping; the fourth signal ends it at once", name)
+
+
+def is_farewell(command: Bottle) -> bool:
+    """Return whether ``command`` asks the module to stop: ``quit``, ``exit`` or ``bye``, as a string or a vocab."""
+    return first_word(command) in _FAREWELLS
+
+
+def first_word(bottle: Bottle) -> str:
+    """Return the first value where it is a string or a vocab, else an empty string."""
+    first = bottle.items[0] if bottle.items else ""
+    if isinstance(first, Vocab32):
+        return decode_vocab(first)
+    return first if isinstance(first, str) else ""
+
+
+def lines_of(reply: Bottle) -> list[str]:
+    """Return a reply as people read it: ``[many] "line" "line"`` line by line, anything else in one."""
+    if first_word(reply) == "many":
+        return [item if isinstance(item, str) else to_text([item]) for item in reply.items[1:]]
+    return [reply.toString()]
+
+
+class ModuleResponder(PortReader):
+    """Reads one Bottle, has it answered, writes one Bottle.
+
+    Args:
+        answer: Returns the reply to a command, never an empty one.
+    """
+
+    def __init__(self, answer: Callable[[Bottle], Bottle]) -> None:
+        super().__init__()
+        self._answer = answer
+        self._at_work = 0
+        self._changed = threading.Condition()
+
+    def read(self, reader: ConnectionReader) -> bool:
+        """Answer one message."""
+        command = Bottle()
+        if not reader.isValid() or not command.read(reader):
+            return False
+        self._count(1)
+        try:
+            _write(self._answer(command), reader.getWriter())
+        finally:
+            self._count(-1)
+        return True
+
+    def wait_for_replies(self) -> None:
+        """Return when no command is being answered and the last reply is sent, at the latest after a second."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._at_work == 0, _REPLY_TIMEOUT)
+        time.sleep(_SENDING)
+
+    def _count(self, change: int) -> None:
+        with self._changed:
+            self._at_work += change
+            self._changed.notify_all()
+
+
+def _write(reply: Bottle, writer: ConnectionWriter | None) -> None:
+    if writer is None:
+        return  # the sender wants no reply
+    if writer.isTextMode() and first_word(reply) == "many":
+        for line in lines_of(reply):
+            writer.appendText(line)
+    else:
+        reply.write(writer)
 
 
 class ExceptionReport:
@@ -381,7 +376,7 @@ class ExceptionReport:
         self._owner = owner
         self._counts: dict[tuple[str, str, str, int], int] = {}
 
-    def tell(self, error: BaseException, where: str) -> None:
+    def log(self, error: BaseException, where: str) -> None:
         """Log ``error`` that left the function ``where``, unless this kind was logged before."""
         kind = (where, *_kind(error))
         if kind not in self._counts and len(self._counts) < _MOST_KINDS:
@@ -390,7 +385,7 @@ class ExceptionReport:
         if kind in self._counts:
             self._counts[kind] += 1
 
-    def tell_counts(self) -> None:
+    def log_counts(self) -> None:
         """Log how often each kind came, where it was more than once."""
         for (where, name, file, line), count in self._counts.items():
             if count > 1:

@@ -1,12 +1,16 @@
-"""Read analog sensors of another process: force-torque sensors, gyroscopes, accelerometers, attitudes, thermometers."""
+"""Read analog sensors of another process, by kind: their messages, the client, and its views."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any, ClassVar
+
+import numpy as np
 
 from pureyarp.data.values import Bottle, Searchable
+from pureyarp.data.vectors import Vector
 from pureyarp.devices.device_ports import (
     Complaint,
     ConnectionKeeper,
@@ -23,6 +27,9 @@ from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
 from pureyarp.wire.elements import Element, PlainList, TypedList, WireFamily
 from pureyarp.wire.recurring_messages import RecurringMessages
+
+_TIMEOUT = 0.02  # [s]
+_SILENCE = 0.5  # [s] after which the server is asked whether it still sends here
 
 MAS_OK = 0
 MAS_ERROR = 1
@@ -80,7 +87,7 @@ _OF_ANY_SIZE = (SensorClass.CONTACT_LOAD_CELLS, SensorClass.ENCODER_ARRAY, Senso
 
 @dataclass(frozen=True, slots=True)
 class SensorMeasurement:
-    """What one sensor measured.
+    """Measurement of one sensor.
 
     Attributes:
         values: In the units of its `SensorClass`.
@@ -116,13 +123,13 @@ def measurements_messages(sizes: Sizes) -> RecurringMessages:
 
 def measurements_of(sizes: Sizes, numbers: Sequence[float]) -> dict[SensorClass, tuple[SensorMeasurement, ...]]:
     """Return what such sensors measured, given their numbers; the inverse of `numbers_of`."""
-    told: dict[SensorClass, list[SensorMeasurement]] = {}
+    found: dict[SensorClass, list[SensorMeasurement]] = {}
     start = 0
     for kind, size in sizes:
         end = start + size
-        told.setdefault(kind, []).append(SensorMeasurement(tuple(numbers[start:end]), numbers[end]))
+        found.setdefault(kind, []).append(SensorMeasurement(tuple(numbers[start:end]), numbers[end]))
         start = end + 1
-    return {kind: tuple(sensors) for kind, sensors in told.items()}
+    return {kind: tuple(sensors) for kind, sensors in found.items()}
 
 
 def numbers_of(measurements: Measurements) -> list[float]:
@@ -166,7 +173,7 @@ def _measurement(kind: SensorClass, element: Element) -> SensorMeasurement:
 
 @dataclass(frozen=True, slots=True)
 class SensorMetadata:
-    """Who a sensor is.
+    """Name and frame of a sensor.
 
     Attributes:
         name: Of the sensor.
@@ -217,7 +224,7 @@ def _sensor(kind: SensorClass, element: Element) -> SensorMetadata:
     return SensorMetadata(*texts)
 
 
-Told = dict[SensorClass, tuple[SensorMeasurement, ...]]
+ReadMeasurements = dict[SensorClass, tuple[SensorMeasurement, ...]]
 
 
 class MeasurementsReader:
@@ -227,12 +234,12 @@ class MeasurementsReader:
         self._sizes = sizes_of({})
         self._messages = measurements_messages(self._sizes)
 
-    def usual(self, message: bytes, family: WireFamily) -> Told | None:
+    def usual(self, message: bytes, family: WireFamily) -> ReadMeasurements | None:
         """Return what the bytes of a message say; None where it differs from the last one in more than numbers."""
         numbers = self._messages.numbers_in(message, family)
         return None if numbers is None else measurements_of(self._sizes, numbers)
 
-    def from_items(self, items: Sequence[Element]) -> Told:
+    def from_items(self, items: Sequence[Element]) -> ReadMeasurements:
         """Return what the elements of a message say, and expect the next one to be alike.
 
         Raises:
@@ -244,13 +251,9 @@ class MeasurementsReader:
         return measurements
 
 
-_TIMEOUT = 0.02  # [s]
-_SILENCE = 0.5  # [s] after which the server is asked whether it still sends here
-
-
 @dataclass(frozen=True, slots=True)
 class AnalogSensorsClientOptions:
-    """What a client of analog sensors is opened with.
+    """Options of a client of analog sensors.
 
     Attributes:
         local: Beginning of the names of the client's ports.
@@ -375,3 +378,167 @@ class AnalogSensorsClient:
         except NetworkError:
             return False
         return True
+
+
+class AnalogSensorView:
+    """The sensors of one kind; an index beyond them gives ``unknown``, -1 or an error, never an exception."""
+
+    _kind: ClassVar[SensorClass]
+
+    def __init__(self, client: AnalogSensorsClient) -> None:
+        """Look at the sensors of a client through this interface."""
+        self._client = client
+
+    def _count(self) -> int:
+        return len(self._client.sensors(self._kind))
+
+    def _status(self, index: int) -> int:
+        return self._client.status(self._kind, int(index))
+
+    def _name(self, index: int) -> str:
+        sensors = self._client.sensors(self._kind)
+        return sensors[index].name if 0 <= index < len(sensors) else "unknown"
+
+    def _frame(self, index: int) -> str:
+        sensors = self._client.sensors(self._kind)
+        return sensors[index].frame if 0 <= index < len(sensors) else "unknown"
+
+    def _measure(self, index: int, out: Any) -> float:
+        """Fill the Vector ``out`` and return the time of the measurement [s], or -1."""
+        if not isinstance(out, Vector):
+            raise TypeError(f"a Vector is expected, not {out!r}")
+        measurement = self._client.measurement(self._kind, int(index))
+        if measurement is None:
+            return -1.0
+        out.array = np.array(measurement.values)
+        return measurement.time
+
+
+class ISixAxisForceTorqueSensors(AnalogSensorView):
+    """Forces [N] and torques [N m]."""
+
+    _kind = SensorClass.FORCE_TORQUE
+
+    def getNrOfSixAxisForceTorqueSensors(self) -> int:
+        """Return how many there are."""
+        return self._count()
+
+    def getSixAxisForceTorqueSensorStatus(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._status(sens_index)
+
+    def getSixAxisForceTorqueSensorName(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
+        return self._name(sens_index)
+
+    def getSixAxisForceTorqueSensorFrameName(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
+        return self._frame(sens_index)
+
+    def getSixAxisForceTorqueSensorMeasure(self, sens_index: int, out: Any) -> float:
+        """Fill with force [N], then torque [N m] and return when it was measured [s], -1 without."""
+        return self._measure(sens_index, out)
+
+
+class IThreeAxisGyroscopes(AnalogSensorView):
+    """Angular velocities [deg/s]."""
+
+    _kind = SensorClass.GYROSCOPE
+
+    def getNrOfThreeAxisGyroscopes(self) -> int:
+        """Return how many there are."""
+        return self._count()
+
+    def getThreeAxisGyroscopeStatus(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._status(sens_index)
+
+    def getThreeAxisGyroscopeName(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
+        return self._name(sens_index)
+
+    def getThreeAxisGyroscopeFrameName(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
+        return self._frame(sens_index)
+
+    def getThreeAxisGyroscopeMeasure(self, sens_index: int, out: Any) -> float:
+        """Fill with angular velocity [deg/s] and return when it was measured [s], -1 without."""
+        return self._measure(sens_index, out)
+
+
+class IThreeAxisLinearAccelerometers(AnalogSensorView):
+    """Proper accelerations [m/s^2]."""
+
+    _kind = SensorClass.LINEAR_ACCELEROMETER
+
+    def getNrOfThreeAxisLinearAccelerometers(self) -> int:
+        """Return how many there are."""
+        return self._count()
+
+    def getThreeAxisLinearAccelerometerStatus(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._status(sens_index)
+
+    def getThreeAxisLinearAccelerometerName(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
+        return self._name(sens_index)
+
+    def getThreeAxisLinearAccelerometerFrameName(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
+        return self._frame(sens_index)
+
+    def getThreeAxisLinearAccelerometerMeasure(self, sens_index: int, out: Any) -> float:
+        """Fill with proper acceleration [m/s^2] and return when it was measured [s], -1 without."""
+        return self._measure(sens_index, out)
+
+
+class IOrientationSensors(AnalogSensorView):
+    """Orientations as roll, pitch and yaw [deg]."""
+
+    _kind = SensorClass.ORIENTATION
+
+    def getNrOfOrientationSensors(self) -> int:
+        """Return how many there are."""
+        return self._count()
+
+    def getOrientationSensorStatus(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._status(sens_index)
+
+    def getOrientationSensorName(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
+        return self._name(sens_index)
+
+    def getOrientationSensorFrameName(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
+        return self._frame(sens_index)
+
+    def getOrientationSensorMeasureAsRollPitchYaw(self, sens_index: int, rpy: Any) -> float:
+        """Fill with roll, pitch and yaw [deg] and return when it was measured [s], -1 without."""
+        return self._measure(sens_index, rpy)
+
+
+class ITemperatureSensors(AnalogSensorView):
+    """Temperatures [deg C]."""
+
+    _kind = SensorClass.TEMPERATURE
+
+    def getNrOfTemperatureSensors(self) -> int:
+        """Return how many there are."""
+        return self._count()
+
+    def getTemperatureSensorStatus(self, sens_index: int) -> int:
+        """Return whether a sensor can be read: MAS_OK, MAS_TIMEOUT, MAS_WAITING_FOR_FIRST_READ or MAS_ERROR."""
+        return self._status(sens_index)
+
+    def getTemperatureSensorName(self, sens_index: int) -> str:
+        """Return the name of a sensor."""
+        return self._name(sens_index)
+
+    def getTemperatureSensorFrameName(self, sens_index: int) -> str:
+        """Return the frame in which a sensor measures."""
+        return self._frame(sens_index)
+
+    def getTemperatureSensorMeasure(self, sens_index: int, out: Any) -> float:
+        """Fill with temperature [deg C] and return when it was measured [s], -1 without."""
+        return self._measure(sens_index, out)

@@ -20,6 +20,7 @@ from pureyarp.wire.recurring_messages import RecurringMessage, RecurringMessages
 from pureyarp.wire.text import to_text
 
 NDArray = npt.NDArray[np.float64]
+OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
 
 
 class CommandKind(Enum):
@@ -188,8 +189,6 @@ def _joints(scope: Scope, rest: Sequence[Element]) -> tuple[int, ...] | None:
     raise MalformedMessage(f"a streamed command for {scope.value} joint(s) does not say whose: {rest!r:.60}")
 
 
-OK = encode_vocab("ok")
-FAIL = encode_vocab("fail")
 INTEGER_FIELDS = ("control_modes", "interaction_modes")
 
 
@@ -320,7 +319,7 @@ def _family_of(items: Sequence[Element]) -> WireFamily:
 
 
 def _vector(name: str, element: Element) -> npt.NDArray[Any]:
-    """Return the numbers of a field; the type that numpy finds tells what the elements are."""
+    """Return the numbers of a field; numpy finds the type of the elements."""
     try:
         numbers = np.array(element if isinstance(element, list) else None)
     except (ValueError, OverflowError):  # lists of different lengths, or numbers that are none
@@ -442,6 +441,6 @@ def _template(family: WireFamily, joints: int) -> _Template:
 @lru_cache(maxsize=64)
 def _template_of_size(family: WireFamily, size: int) -> _Template | None:
     """Return the template of the messages of so many bytes; None where a part has none."""
-    nobody, one = (_template(family, joints).layout.size for joints in (0, 1))
-    joints, rest = divmod(size - nobody, one - nobody)
+    none, one = (_template(family, joints).layout.size for joints in (0, 1))
+    joints, rest = divmod(size - none, one - none)
     return None if rest or not 0 <= joints <= _MOST_JOINTS else _template(family, joints)

@@ -14,7 +14,7 @@ from pureyarp.wire.elements import Element, WireFamily, encode_vocab
 
 
 class ControlMode(IntEnum):
-    """What a joint follows; as an int, the vocab of the wire."""
+    """Control mode of a joint; as an int, the vocab of the wire."""
 
     POSITION = encode_vocab("pos")
     POSITION_DIRECT = encode_vocab("posd")
@@ -37,7 +37,7 @@ class ControlMode(IntEnum):
 
 
 class InteractionMode(IntEnum):
-    """How a joint gives way to contact; as an int, the vocab of the wire."""
+    """Interaction mode of a joint, stiff or compliant; as an int, the vocab of the wire."""
 
     STIFF = encode_vocab("stif")
     COMPLIANT = encode_vocab("comp")
@@ -45,7 +45,7 @@ class InteractionMode(IntEnum):
 
 
 class JointType(IntEnum):
-    """How a joint moves; as an int, the vocab of the wire."""
+    """Type of a joint; as an int, the vocab of the wire."""
 
     REVOLUTE = encode_vocab("atrv")
     PRISMATIC = encode_vocab("atpr")
@@ -53,7 +53,7 @@ class JointType(IntEnum):
 
 
 class PidType(IntEnum):
-    """What a PID controls; as an int, the vocab of the wire."""
+    """Controlled quantity of a PID; as an int, the vocab of the wire."""
 
     POSITION = encode_vocab("pos")
     VELOCITY = encode_vocab("vel")
@@ -62,7 +62,7 @@ class PidType(IntEnum):
 
 
 class Feature(Enum):
-    """What a control board can be asked for or told; the dialects know how each is said."""
+    """Quantities and settings that can be read or set by RPC; each dialect has its words for them."""
 
     AXES = auto()
     MOTORS = auto()
@@ -205,7 +205,7 @@ class RequestLine(Protocol):
 
 
 class Dialect(ABC):
-    """How one family of control boards is spoken to.
+    """Requests and replies of one family of control boards.
 
     Attributes:
         family: Whose tags the messages carry.

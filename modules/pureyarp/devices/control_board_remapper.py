@@ -21,11 +21,14 @@ from pureyarp.errors import NetworkError
 from pureyarp.wire.elements import Element
 
 _GROUP = "REMOTE_CONTROLBOARD_OPTIONS"
+_COUNTS = (Feature.AXES, Feature.MOTORS, Feature.MOTOR_ENCODERS)
+Row = tuple[Element, ...]
+_log = logging.getLogger("pureyarp")
 
 
 @dataclass(frozen=True, slots=True)
 class ControlBoardRemapperOptions:
-    """What a part that is put together from several boards is opened with.
+    """Options of a part whose joints several boards have.
 
     Attributes:
         axes: Names of the part's joints, in its order.
@@ -55,12 +58,9 @@ def _of_one(common: Searchable, prefix: str, remote: str) -> Property:
     return config
 
 
-_log = logging.getLogger("pureyarp")
-
-
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What one board has of the joints that are meant.
+    """Joints of one board among those of a request.
 
     Attributes:
         board: Index of the board.
@@ -77,7 +77,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class JointMap:
-    """Where the joints of a part that is put together from several boards really are.
+    """Board and index of each joint of a part.
 
     Attributes:
         places: Board and joint on it, for each joint of the part.
@@ -115,9 +115,6 @@ class JointMap:
         return Share(board, joints, tuple(position for _, position in pairs), is_whole)
 
 
-Row = tuple[Element, ...]
-
-
 def row_of_one(feature: Feature, answer: Sequence[Element]) -> Row:
     """Return the row of an answer about one joint: its values, or one list of them where they belong together."""
     return (list(answer),) if VOCAB_FORMS[feature].packed else tuple(answer)
@@ -136,9 +133,6 @@ def answer_of_rows(feature: Feature, rows: Sequence[Row]) -> list[Element]:
     if feature is Feature.MOTION_DONE:
         return [int(all(row[0] for row in rows))]
     return [list(column) for column in zip(*rows, strict=True)]
-
-
-_COUNTS = (Feature.AXES, Feature.MOTORS, Feature.MOTOR_ENCODERS)
 
 
 class ControlBoardRemapper(ControlBoard):

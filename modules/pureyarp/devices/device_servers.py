@@ -30,6 +30,7 @@ from pureyarp.wire.elements import Element, TypedList, WireFamily, encode_vocab
 from pureyarp.wire.recurring_messages import RecurringMessage, RecurringMessages
 
 _LARGEST_COUNT = 2**31 - 1
+_PERIOD = 0.01  # [s]
 _LOGGER = logging.getLogger("pureyarp")
 
 
@@ -182,11 +183,8 @@ def _positions(joints: int) -> RecurringMessages:
     return RecurringMessages(lambda numbers: TypedList(float, numbers), joints)
 
 
-_PERIOD = 0.01  # [s]
-
-
 class AnalogSensorsServer:
-    """Publishes ``<name>/measures:o`` and tells on ``<name>/rpc:o`` which sensors there are.
+    """Publishes ``<name>/measures:o`` and answers on ``<name>/rpc:o`` which sensors there are.
 
     Nothing is published while reading fails: clients notice by the time that passes, as they do with a real server.
     """

@@ -7,7 +7,16 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from pureyarp.data.values import Property, Searchable
-from pureyarp.devices.analog_sensors_client import AnalogSensorsClient, AnalogSensorsClientOptions
+from pureyarp.devices.analog_sensors_client import (
+    AnalogSensorsClient,
+    AnalogSensorsClientOptions,
+    AnalogSensorView,
+    IOrientationSensors,
+    ISixAxisForceTorqueSensors,
+    ITemperatureSensors,
+    IThreeAxisGyroscopes,
+    IThreeAxisLinearAccelerometers,
+)
 from pureyarp.devices.control_board_remapper import ControlBoardRemapper, ControlBoardRemapperOptions
 from pureyarp.devices.motion_views import (
     ControlBoardView,
@@ -19,14 +28,6 @@ from pureyarp.devices.motion_views import (
     IVelocityControl,
 )
 from pureyarp.devices.remote_control_board import ControlBoard, RemoteControlBoard, RemoteControlBoardOptions
-from pureyarp.devices.sensor_views import (
-    AnalogSensorView,
-    IOrientationSensors,
-    ISixAxisForceTorqueSensors,
-    ITemperatureSensors,
-    IThreeAxisGyroscopes,
-    IThreeAxisLinearAccelerometers,
-)
 from pureyarp.devices.settings_views import (
     IAxisInfo,
     IControlLimits,

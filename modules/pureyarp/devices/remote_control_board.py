@@ -35,6 +35,10 @@ from pureyarp.network.settings import current_settings
 from pureyarp.wire.binary import Sendable
 from pureyarp.wire.elements import Element, WireFamily
 
+_DIALECTS: dict[WireFamily, type[Dialect]] = {WireFamily.YARP_3: VocabDialect, WireFamily.YARP_4: ThriftDialect}
+_TIMEOUT = 0.5  # [s]
+_log = logging.getLogger("pureyarp")
+
 
 @dataclass(frozen=True, slots=True)
 class MeasuredJoints:
@@ -69,20 +73,16 @@ class ControlBoard(ABC):
 
     @abstractmethod
     def stream(self, kind: CommandKind, of: JointSelection, values: Sequence[float]) -> bool:
-        """Send set-points [deg, deg/s, N m, % or A] without waiting; whether they are followed is not told."""
+        """Send set-points [deg, deg/s, N m, % or A] without waiting; whether they are followed is not known."""
 
     @abstractmethod
     def measured(self, field: str, of: JointSelection = None) -> MeasuredJoints | None:
         """Return the last values of a field of `JointData`; None when they are too old or not valid."""
 
 
-_DIALECTS: dict[WireFamily, type[Dialect]] = {WireFamily.YARP_3: VocabDialect, WireFamily.YARP_4: ThriftDialect}
-_TIMEOUT = 0.5  # [s]
-
-
 @dataclass(frozen=True, slots=True)
 class RemoteControlBoardOptions:
-    """What a client of a control board is opened with.
+    """Options of a client of a control board.
 
     Attributes:
         local: Beginning of the names of the client's ports.
@@ -195,7 +195,7 @@ class ControlBoardPorts:
             write_object(self._command, message, strict)
 
     def close(self) -> None:
-        """Close the ports; whoever waits for a reply is woken."""
+        """Close the ports; threads that wait for a reply are woken."""
         for port in (self._rpc, self._command, self._state):
             port.interrupt()
             port.close()
@@ -262,9 +262,6 @@ class JointStateReader:
 def _joint_data(message: IncomingMessage) -> JointData:
     usual = joint_data_in(message.payload, message.source.family) if isinstance(message.payload, bytes) else None
     return JointData.from_items(message.items()) if usual is None else usual
-
-
-_log = logging.getLogger("pureyarp")
 
 
 class RemoteControlBoard(ControlBoard):

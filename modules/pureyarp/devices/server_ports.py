@@ -53,7 +53,7 @@ class ServerPorts:
         return Stamp(count, time)
 
     def send(self, port: BufferedPortBottle, message: ReadyMessage) -> None:
-        """Send a message to all who are connected; nobody is waited for."""
+        """Send a message to all who are connected; never waits for them."""
         write_object(port, message)
 
 

@@ -11,6 +11,21 @@ from pureyarp.devices.control_board_protocol import Feature, InteractionMode, Jo
 from pureyarp.devices.motion_views import ControlBoardView, fill, joints_and_data
 from pureyarp.wire.elements import Element, Vocab32
 
+# In the order in which they travel.
+_FIELDS = (
+    "kp",
+    "kd",
+    "ki",
+    "max_int",
+    "max_output",
+    "offset",
+    "scale",
+    "stiction_up_val",
+    "stiction_down_val",
+    "kff",
+)
+_log = logging.getLogger("pureyarp")
+
 
 class ModeView(ControlBoardView):
     """Modes of joints, each a vocabulary; ``_field`` of the state is what is read, ``_feature`` what is set."""
@@ -60,7 +75,7 @@ class IControlMode(ModeView):
 
 
 class IInteractionMode(ModeView):
-    """How each joint gives way to contact, as a vocabulary: stiff or compliant."""
+    """Interaction modes of the joints, vocabularies: stiff or compliant."""
 
     _feature = Feature.INTERACTION_MODE
     _field = "interaction_modes"
@@ -146,23 +161,6 @@ class IMotor(ControlBoardView):
     def setGearboxRatio(self, m: int, val: float) -> bool:
         """Set the ratio of a motor's gear."""
         return self._order(Feature.GEARBOX_RATIO, m, val)
-
-
-_log = logging.getLogger("pureyarp")
-
-# In the order in which they travel.
-_FIELDS = (
-    "kp",
-    "kd",
-    "ki",
-    "max_int",
-    "max_output",
-    "offset",
-    "scale",
-    "stiction_up_val",
-    "stiction_down_val",
-    "kff",
-)
 
 
 class Pid:

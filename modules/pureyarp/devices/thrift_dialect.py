@@ -42,6 +42,18 @@ from pureyarp.devices.control_board_protocol import (
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.elements import Element, Int16, PlainList, TypedList, Vocab32, WireFamily, decode_vocab, encode_vocab
 
+OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
+NOT_IMPLEMENTED, METHOD_FAILED = encode_vocab("err2"), encode_vocab("err5")
+VERSION_METHOD = "getRemoteProtocolVersion"
+INTERFACES_METHOD = "getDeviceInterfacesRPC"
+#: The answer to VERSION_METHOD: the service's protocol, then YARP's version, as int16 without tags.
+PROTOCOL_VERSION = (0, 4, 0, 0)
+_VERSION = 0
+_HEADER_SIZE = 8  # [bytes]
+_VERSION_SIZE = 16  # [bytes] with header
+_TRUTH: dict[Element, Element] = {OK: 1, encode_vocab("fail"): 0}
+_LOGGER = logging.getLogger("pureyarp")
+
 
 @dataclass(frozen=True, slots=True)
 class Methods:
@@ -157,13 +169,6 @@ THRIFT_FORMS = {
 }
 
 
-_VERSION = 0
-_HEADER_SIZE = 8  # [bytes]
-_VERSION_SIZE = 16  # [bytes] with header
-_OK = encode_vocab("ok")
-_TRUTH: dict[Element, Element] = {_OK: 1, encode_vocab("fail"): 0}
-
-
 class ThriftDialect(Dialect):
     """``getTargetPositionOneRPC 1`` is answered ``([ok]) 20.5``, ``positionMoveOneRPC 1 20.5`` is answered ``[ok]``."""
 
@@ -186,7 +191,7 @@ class ThriftDialect(Dialect):
     def decode(self, request: Request, reply: list[Element]) -> list[Element]:
         """Return what follows the return value, or raise RequestRefused with the board's error."""
         outcome = _outcome(reply)
-        if outcome != _OK:
+        if outcome != OK:
             error = f"[{decode_vocab(outcome)}]" if isinstance(outcome, int) else repr(outcome)
             raise RequestRefused(f"the board answers {error} to {request.feature.name.lower()}")
         if request.verb is Verb.GET and len(reply) < 2:
@@ -203,7 +208,7 @@ class ThriftDialect(Dialect):
     def introduce(self, line: RequestLine) -> None:
         """Ask which interfaces the board's device has; what it lacks is refused when it is asked for."""
         reply = line.ask(PlainList(["getDeviceInterfacesRPC"]))
-        if not reply or _outcome(reply) != _OK:
+        if not reply or _outcome(reply) != OK:
             raise RequestRefused(f"the board answers {reply!r:.60} when asked for its interfaces")
 
 
@@ -247,7 +252,7 @@ def _whom(of: JointSelection | str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What the name of a method means.
+    """Meaning of the name of a method.
 
     Attributes:
         quantity: What is asked for or ordered.
@@ -289,17 +294,9 @@ def _methods() -> dict[str, Method]:
 METHODS = _methods()
 
 
-OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
-NOT_IMPLEMENTED, METHOD_FAILED = encode_vocab("err2"), encode_vocab("err5")
-VERSION_METHOD = "getRemoteProtocolVersion"
-INTERFACES_METHOD = "getDeviceInterfacesRPC"
-#: The answer to VERSION_METHOD: the service's protocol, then YARP's version, as int16 without tags.
-PROTOCOL_VERSION = (0, 4, 0, 0)
-
 _BOOLEANS = (Feature.MOTION_DONE, Feature.PID_ENABLE)
 _INTEGERS = (Feature.JOINT_TYPE, Feature.AMPLIFIER_STATUS, Feature.CONTROL_MODE, Feature.INTERACTION_MODE, *COUNTS)
 _TEXTS = (Feature.AXIS_NAME,)
-_logger = logging.getLogger("pureyarp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,12 +335,12 @@ class ThriftAnswers:
         try:
             return OK, self._do(method, request)
         except NotOffered as error:
-            _logger.debug("control board: %r is not offered: %s", request, error)
+            _LOGGER.debug("control board: %r is not offered: %s", request, error)
             return NOT_IMPLEMENTED, _neutral(method)
         except (MalformedMessage, LookupError, ValueError) as error:
-            _logger.debug("control board: %r is refused: %s", request, error)
+            _LOGGER.debug("control board: %r is refused: %s", request, error)
         except Exception:
-            _logger.exception("control board: the device failed at %r", request)
+            _LOGGER.exception("control board: the device failed at %r", request)
         return METHOD_FAILED, _neutral(method)
 
     def _do(self, method: Method, request: list[Element]) -> list[Element]:

@@ -44,6 +44,12 @@ from pureyarp.devices.control_board_protocol import (
 from pureyarp.errors import MalformedMessage
 from pureyarp.wire.elements import Element, Vocab32, WireFamily, encode_vocab
 
+OK, FAIL, NAK = encode_vocab("ok"), encode_vocab("fail"), encode_vocab("nak")
+IS, STAMPED = encode_vocab("is"), encode_vocab("tsta")
+PROTOCOL: list[Element] = [encode_vocab("prot"), 1, 9, 0, OK]
+_VERSION = (1, 9)
+_LOGGER = logging.getLogger("pureyarp")
+
 
 @dataclass(frozen=True, slots=True)
 class VocabForm:
@@ -126,10 +132,6 @@ VOCAB_FORMS = {
 }
 
 
-_FAIL = encode_vocab("fail")
-_VERSION = (1, 9)
-
-
 class VocabDialect(Dialect):
     """``[get] [pos] 1`` is answered ``[is] [pos] 20.5 [tsta] 4 1700000000.5 [ok]``."""
 
@@ -150,7 +152,7 @@ class VocabDialect(Dialect):
 
     def decode(self, request: Request, reply: list[Element]) -> list[Element]:
         """Return the values at their fixed place; only ``[fail]`` is a refusal, as for real clients."""
-        if not reply or reply[0] == _FAIL:
+        if not reply or reply[0] == FAIL:
             raise RequestRefused(f"the board answers {reply} to {_said(request)}")
         if request.verb is Verb.SET:
             return []
@@ -205,7 +207,7 @@ def _said(request: Request) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a word of a request means.
+    """Meaning of a word of a request.
 
     Attributes:
         quantity: What is asked for or set.
@@ -317,10 +319,6 @@ def _row(element: Element) -> tuple[float, ...]:
     return tuple(many(element, number))
 
 
-OK, FAIL, NAK = encode_vocab("ok"), encode_vocab("fail"), encode_vocab("nak")
-IS, STAMPED = encode_vocab("is"), encode_vocab("tsta")
-PROTOCOL: list[Element] = [encode_vocab("prot"), 1, 9, 0, OK]
-
 # By RPC only these references can be set; the others are streamed.
 _SETTABLE_REFERENCES = {
     Feature.TORQUE_REFERENCE: (Scope.ONE, Scope.ALL),
@@ -329,7 +327,6 @@ _SETTABLE_REFERENCES = {
     Feature.DUTY_CYCLE_REFERENCE: (),
     Feature.CURRENT_REFERENCE: (),
 }
-_logger = logging.getLogger("pureyarp")
 
 
 class VocabAnswers:
@@ -359,9 +356,9 @@ class VocabAnswers:
         try:
             return self._answer(word(request[0]), request)
         except (NotOffered, MalformedMessage, LookupError, ValueError) as error:
-            _logger.debug("control board: %r is refused: %s", request, error)
+            _LOGGER.debug("control board: %r is refused: %s", request, error)
         except Exception:
-            _logger.exception("control board: the device failed at %r", request)
+            _LOGGER.exception("control board: the device failed at %r", request)
         return [FAIL]
 
     def _answer(self, verb: str, request: list[Element]) -> list[Element]:

@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.cli.commands import carry_out
 from gradiva.middleware import use_settings
-from gradiva.yarp_modules.application.run_claim import RunClaim, RunRecord, records_folder
+from gradiva.yarp_modules.application import RunClaim, RunRecord, records_folder
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
 

@@ -120,7 +120,7 @@ def test_unknown_questions_are_refused(server, names):
 
 
 def test_a_source_that_hangs_keeps_nobody_waiting(server, monkeypatch):
-    monkeypatch.setattr("gradiva.middleware.vectors_collection._ANSWER_PATIENCE", 0.1)
+    monkeypatch.setattr("gradiva.middleware.vectors_collection._REPLY_TIMEOUT", 0.1)
     client = VectorsCollectionClient(NAME, "/logger")
     client.open()
     with server._naming, pytest.raises(PeerUnreachable, match="does not answer"):

@@ -15,11 +15,11 @@ def error_of(kind, message="no") -> Exception:
     raise AssertionError
 
 
-def test_a_kind_of_exception_is_told_once_with_its_traceback(caplog):
+def test_a_kind_of_exception_is_logged_once_with_its_traceback(caplog):
     report = ExceptionReport("Walker")
     for count in range(5):
-        report.tell(error_of(ValueError, f"number {count}"), "updateModule")
-    report.tell(error_of(KeyError), "updateModule")
+        report.log(error_of(ValueError, f"number {count}"), "updateModule")
+    report.log(error_of(KeyError), "updateModule")
     first, second = caplog.records
     assert first.getMessage() == "Walker: updateModule failed: number 0"
     assert first.exc_info is not None
@@ -27,13 +27,13 @@ def test_a_kind_of_exception_is_told_once_with_its_traceback(caplog):
     assert second.levelno == logging.ERROR
 
 
-def test_how_often_it_came_is_told_at_the_end(caplog):
+def test_its_count_is_logged_at_the_end(caplog):
     report = ExceptionReport("Walker")
     for _ in range(5):
-        report.tell(error_of(ValueError), "updateModule")
-    report.tell(error_of(KeyError), "updateModule")
+        report.log(error_of(ValueError), "updateModule")
+    report.log(error_of(KeyError), "updateModule")
     caplog.clear()
-    report.tell_counts()
+    report.log_counts()
     (line,) = [record.getMessage() for record in caplog.records]
     assert line.startswith("Walker: ValueError in updateModule at")
     assert line.endswith("came 5 times")

@@ -68,7 +68,7 @@ def test_the_context_of_the_user_takes_the_place_of_the_default(home):
     assert finder.getHomeRobotPath() == str(home / "DH" / "robots" / "robo")
 
 
-def test_a_file_of_the_user_that_is_not_there_is_refused_and_where_it_was_looked_for_is_told(home, caplog):
+def test_a_file_of_the_user_that_is_not_there_is_refused_and_the_folders_are_logged(home, caplog):
     finder = ResourceFinder()
     finder.setDefaultContext("walking")
     assert not finder.configure(["program", "--from", "none.ini"])
@@ -79,7 +79,7 @@ def test_a_file_of_the_user_that_is_not_there_is_refused_and_where_it_was_looked
         assert str(home / place) in line
 
 
-def test_a_missing_default_file_is_told_and_forgiven(home, caplog):
+def test_a_missing_default_file_is_logged_and_accepted(home, caplog):
     finder = ResourceFinder()
     finder.setDefaultConfigFile("none.ini")
     assert finder.configure(["program", "--key", "1"])
@@ -160,7 +160,7 @@ def test_a_nested_finder_knows_the_group_and_searches_in_the_same_places(home):
     assert nested.toString_c() == "(model a.urdf)"
 
 
-def test_check_tells_whether_or_returns_the_value_with_a_fallback(home):
+def test_check_returns_whether_there_is_a_key_or_its_value_with_a_fallback(home):
     finder = ResourceFinder()
     finder.configure(["program", "--here", "1"])
     assert finder.check("here") is True

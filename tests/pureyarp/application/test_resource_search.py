@@ -73,7 +73,7 @@ def test_path_files_name_further_folders(environment, tmp_path):
     assert search.file("f") == tmp_path / "P2" / "robots" / "robo" / "f"
 
 
-def test_files_and_folders_are_told_apart(environment, tmp_path):
+def test_files_and_folders_are_distinguished(environment, tmp_path):
     (tmp_path / "CH" / "thing").mkdir(parents=True)
     (tmp_path / "CD").mkdir()
     (tmp_path / "CD" / "thing").touch()
@@ -83,10 +83,10 @@ def test_files_and_folders_are_told_apart(environment, tmp_path):
     assert search.file("nothing") is None
 
 
-def test_every_place_is_told_when_asked(environment, caplog):
+def test_every_place_is_logged_when_asked(environment, caplog):
     caplog.set_level("INFO", "pureyarp")
     search = ResourceSearch.of({**environment, "YARP_ROBOT_NAME": ""})
     search.file("quiet")
     assert caplog.text == ""
-    replace(search, is_told=True).file("loud")
+    replace(search, is_logged=True).file("loud")
     assert "CH/robots/default/loud" in caplog.text

@@ -124,7 +124,7 @@ def test_failing_to_interrupt_or_close_does_not_keep_a_module_alive(caplog):
     assert "close failed" in caplog.text
 
 
-def test_a_threaded_module_stops_when_told_and_interrupts_once():
+def test_a_threaded_module_stops_on_request_and_interrupts_once():
     module = Walker(period=3600.0)
     assert module.runModuleThreaded(finder("--name", "/walker")) == 0
     wait_until(lambda: module.cycles == 1)
@@ -147,7 +147,7 @@ def test_a_module_that_waits_for_its_own_end_goes_on_to_it():
     assert module.calls == ["configure", "interrupt", "close"]
 
 
-def test_a_threaded_module_tells_at_once_that_it_is_not_configured():
+def test_a_threaded_module_returns_at_once_that_it_is_not_configured():
     assert Walker().runModuleThreaded(finder()) == 1
 
 
@@ -183,7 +183,7 @@ def sizes(recording) -> list[int]:
     return [sum(frame["blocks"]) - 8 for frame in recording["frames"] if frame.get("what") == "message"]
 
 
-def test_an_exception_in_respond_is_answered_and_told_once(caplog):
+def test_an_exception_in_respond_is_answered_and_logged_once(caplog):
     module = Walker()
     assert asked(module, "fail") == '[fail] "the knee is stuck"'
     assert asked(module, "fail now") == '[fail] "the knee is stuck"'
@@ -191,7 +191,7 @@ def test_an_exception_in_respond_is_answered_and_told_once(caplog):
     assert asked(module, "ping") == "pong"
 
 
-def test_nobody_waits_for_an_empty_reply():
+def test_an_empty_reply_becomes_ok():
     assert asked(Walker(), "silent") == "[ok]"
 
 

@@ -30,7 +30,7 @@ class Counting(RFModule):
 
 @pytest.fixture
 def simulation(monkeypatch):
-    """A clock that nobody publishes, moved by hand."""
+    """A clock without a publisher, moved by hand."""
     moved = NetworkClock("/clock", "/clock/test:i")
     moved.set_time(100.0)
     monkeypatch.setattr(clock, "_network_clock", moved)

@@ -1,4 +1,4 @@
-"""What the two dialects say, where no recording tells."""
+"""Words of the two dialects that no recording holds."""
 
 from __future__ import annotations
 

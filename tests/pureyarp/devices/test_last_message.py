@@ -17,7 +17,7 @@ from pureyarp.wire.elements import WireFamily
 
 
 class Sender:
-    """Where the messages of these tests come from."""
+    """Sender of the messages of these tests."""
 
     sender, family, remote = "/sender", WireFamily.YARP_3, Contact()
 

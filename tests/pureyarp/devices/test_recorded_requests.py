@@ -60,7 +60,7 @@ def opened(*expected: RecordedMessage) -> tuple[RemoteControlBoard, ScriptedPort
 
 
 def replied_values(reply: bytes) -> list[Any]:
-    """Return what a reply tells after its head, up to the time stamp or ``[ok]``."""
+    """Return the values of a reply after its head, up to the time stamp or ``[ok]``."""
     items = decode_list(reply).items
     ends = [items.index(end) for end in (encode_vocab("tsta"), encode_vocab("ok")) if end in items]
     start = 1 if items[1] == 0 and len(items) == 4 else 2
@@ -88,10 +88,10 @@ def test_a_call_sends_the_recorded_request_and_reads_the_recorded_reply(recorded
     elif decode_list(recorded.reply).items == [encode_vocab("ok")]:
         assert result is True
     else:
-        assert told(result, arguments) == flat(replied_values(recorded.reply))
+        assert returned_values(result, arguments) == flat(replied_values(recorded.reply))
 
 
-def told(result: Any, arguments: list[Any]) -> list[Any]:
+def returned_values(result: Any, arguments: list[Any]) -> list[Any]:
     """Return what a call gave back: in vectors that it filled, or as its result."""
     if not isinstance(result, bool):
         return flat(result) if isinstance(result, list) else [result]

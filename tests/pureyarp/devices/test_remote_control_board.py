@@ -230,7 +230,7 @@ def test_a_board_that_only_pauses_is_not_called_gone(names, device, opened, capl
 
 def test_closing_wakes_who_waits_for_an_answer(serve, opened):
     class SlowBoard(IntegratingBoard):
-        """Answers questions about references when it is told to."""
+        """Answers questions about references when the test allows it."""
 
         def __init__(self) -> None:
             super().__init__(3)

@@ -15,15 +15,17 @@ from pathlib import Path
 from gradiva.cli.yarp.failures import ToolFailure, address_of, say, shared_address_text, unreachable_text
 from gradiva.cli.yarp.session import log_lines, require_name_server
 from gradiva.middleware import NameServerUnreachable, current_settings, is_loopback, use_settings, yarp
-from gradiva.yarp_modules.application import MARK, ApplicationNetwork, end_marked
-from gradiva.yarp_modules.application.run_claim import (
+from gradiva.yarp_modules.application import (
+    MARK,
+    ApplicationNetwork,
+    EndTimeouts,
     RunClaim,
     claims_below,
+    end_marked,
     end_modules,
     forget_ports,
     records_folder,
 )
-from gradiva.yarp_modules.application.running_module import EndTimeouts
 
 _START_TIMEOUT = 20.0  # [s] for a new process to serve names
 _POLLING_PERIOD = 0.05  # [s]

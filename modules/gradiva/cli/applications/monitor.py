@@ -14,8 +14,7 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from gradiva.yarp_modules.application.application_run import ApplicationRun
-from gradiva.yarp_modules.application.running_module import RunningModule
+from gradiva.yarp_modules.application import ApplicationRun, RunningModule
 
 STATUS_FILE = "status.json"
 _MOST = 65536  # [bytes] of one file at a time

@@ -17,13 +17,14 @@ from gradiva.cli.applications.monitor import module_table, read_status
 from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import say
 from gradiva.common import ConfigError
-from gradiva.yarp_modules.application.application_reader import (
+from gradiva.yarp_modules.application import (
+    AlreadyRunsError,
+    RunClaim,
     application_files,
     find_application,
     load_application,
     read_application,
 )
-from gradiva.yarp_modules.application.run_claim import AlreadyRunsError, RunClaim
 
 _DONE, _FAILED = 0, 1  # exit status
 _STOP_TIMEOUT = 60.0  # [s] for a runner to end its modules; each may take some seconds

@@ -27,18 +27,24 @@ from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
 from gradiva.middleware import current_settings
-from gradiva.yarp_modules.application import Application, ApplicationNetwork, ApplicationRun, RunOptions, StartFailed
-from gradiva.yarp_modules.application.application_reader import load_application
-from gradiva.yarp_modules.application.run_claim import (
+from gradiva.yarp_modules.application import (
     AlreadyRunsError,
+    Application,
+    ApplicationNetwork,
+    ApplicationRun,
+    EndTimeouts,
     RunClaim,
+    RunningModule,
+    RunOptions,
     RunOrigin,
     RunRecord,
+    SignalledEvent,
     StartedProcess,
+    StartFailed,
     end_marked,
     forget_ports,
+    load_application,
 )
-from gradiva.yarp_modules.application.running_module import EndTimeouts, RunningModule, SignalledEvent
 from gradiva.yarp_modules.application.shipped_applications import robot_application
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

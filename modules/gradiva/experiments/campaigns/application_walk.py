@@ -30,8 +30,7 @@ from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup, robots_with_ports
-from gradiva.telemetry import LogError, SignalLog, read_mat
-from gradiva.telemetry.plot_style import COM, DCM, REFERENCE, STYLE
+from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, LogError, SignalLog, read_mat
 
 _BALANCED = 4.0  # [s] after which the robot has its start posture and balances
 _TURN = 4.0  # [s] of the second command

@@ -17,7 +17,7 @@ from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.experiments.walk_result import Pose
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.telemetry.plot_style import COM, REFERENCE, STYLE
+from gradiva.telemetry import COM, REFERENCE, STYLE
 
 # -- directions --------------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from gradiva.common import NDArray
 from gradiva.contacts import PenaltyConfig
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.simulation import LooseBody, PenaltyWorld
-from gradiva.telemetry.plot_style import STYLE
+from gradiva.telemetry import STYLE
 
 
 def checked_row(inputs: dict[str, Any], quantity: str, paper: float, value: float, tolerance: float) -> Row:

@@ -19,7 +19,7 @@ from gradiva.experiments.experiment import INACCURATE, Asked, Experiment, Experi
 from gradiva.experiments.trial import Trial
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_robot, load_setup, read_toml
-from gradiva.telemetry.plot_style import COM, FOOT, STYLE, WARNING
+from gradiva.telemetry import COM, FOOT, STYLE, WARNING
 from gradiva.walking import GroundModel
 
 ROBOT = "icub_v2_7"

@@ -19,10 +19,7 @@ from gradiva.contacts import ViscoElasticParameters
 from gradiva.experiments.campaigns.soft_walks import SoftWalk, add_walks, asked_of, outcome_figure, soft_row
 from gradiva.experiments.experiment import COM_LIMIT, INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, judged
 from gradiva.experiments.trial import walk_trial
-from gradiva.telemetry import SignalLog
-from gradiva.telemetry.plot_style import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP
-from gradiva.telemetry.time_plots import contact_figure
-from gradiva.telemetry.walk_record import WalkRecord
+from gradiva.telemetry import COM, FOOT, MUTED, REFERENCE, STYLE, ZMP, SignalLog, WalkRecord, contact_figure
 from gradiva.walking import GroundModel
 
 # -- table 8.1 ---------------------------------------------------------------------------------------------------------

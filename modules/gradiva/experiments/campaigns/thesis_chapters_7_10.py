@@ -14,8 +14,7 @@ from gradiva.experiments.speed_search import bars_figure, run_speed_table
 from gradiva.experiments.trial import Trial, TrialResult, walk_trial
 from gradiva.experiments.walk_result import WalkOutcome
 from gradiva.planner import VelocityCommand
-from gradiva.telemetry import SignalLog
-from gradiva.telemetry.plot_style import COM, DCM, REFERENCE, STYLE, ZMP
+from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, ZMP, SignalLog
 
 # -- tables 7.1 and 7.2 ------------------------------------------------------------------------------------------------
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gradiva.middleware import NAMED_ERRORS, Element, VectorsSample
-from gradiva.telemetry import RunFolder
-from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, SignalJournal
+from gradiva.telemetry import JOURNAL_NAME, JournalReader, RunFolder, SignalJournal
 
 _LOGGER = logging.getLogger("gradiva.module")
 _JOINTS = "joints_state::positions::measured"
