@@ -39,8 +39,9 @@ def test_the_code_keeps_its_budgets():
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
 
 
-def test_what_exceeds_its_budget_is_named_with_the_list_behind_it():
+def test_what_exceeds_its_budget_is_named_with_the_list_behind_it(monkeypatch):
     house = ModuleType("house")
+    monkeypatch.setitem(sys.modules, "house", house)
     house.__file__ = str(HOUSE)
     exec(compile(HOUSE.read_text(encoding="utf-8"), str(HOUSE), "exec"), house.__dict__)
     complaints = house.exceeded({"house_words": 10_000, "files": 1}, {"house_words": ["a.py:1: told"]})
