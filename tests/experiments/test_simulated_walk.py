@@ -38,6 +38,14 @@ def test_the_second_example_walks_with_a_law_of_its_own():
     assert names["errors"][3.0] != names["errors"][1.2]
 
 
+@pytest.mark.walk
+def test_the_third_example_ends_the_walk_by_a_check_of_its_own(capsys):
+    names = run(EXAMPLES[2])
+    assert "three steps are enough" in capsys.readouterr().out
+    assert names["outcome"].result["outcome"] == "stopped"
+    assert names["walk"].time < 12.0
+
+
 class Recorder(BalanceLayer):
     """Hands every call on to the shipped layer, and counts them."""
 

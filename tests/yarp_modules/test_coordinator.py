@@ -69,7 +69,7 @@ def test_a_robot_that_lies_cannot_be_prepared_on_the_fly(shared):
     assert shared.controller.state is S.CONFIGURED
 
 
-def test_what_cannot_be_planned_is_refused_with_the_planners_reason(shared):
+def test_a_goal_that_cannot_be_planned_is_refused_with_the_planners_reason(shared):
     brought_to(shared, S.WALKING)
     assert "outside its limits" in shared.ask("setGoal (velocity 9)")
     assert "take longer than" in shared.ask("setGoal (4000 0)")
@@ -86,7 +86,7 @@ def test_a_goal_outside_the_free_space_is_refused(shared):
 
 
 class SlowPlanning:
-    """Answers when the test says so."""
+    """Answers when the test wants."""
 
     lead = 0.3
     timeout = 1.0
@@ -127,14 +127,14 @@ def test_a_goal_is_answered_when_its_plan_is_refused(slow):
     assert (double.controller.state, double.controller.reason) == (S.PAUSED, "too far")
 
 
-def test_a_goal_that_is_overtaken_is_told_so(slow):
+def test_a_goal_that_is_overtaken_is_answered(slow):
     double, _ = slow
     double.slow_ask(goal())
     double.slow_ask(goal("pauseWalking"))
     assert [reply[1:] for reply in double.answers] == [["given up: pauseWalking came before the plan was there"], []]
 
 
-def test_a_planner_that_does_not_answer_is_told_in_the_end(slow):
+def test_a_planner_that_does_not_answer_is_reported_after_the_timeout(slow):
     double, planning = slow
     double.slow_ask(goal())
     for time in (0.5, 1.1, 2.2, 3.3):

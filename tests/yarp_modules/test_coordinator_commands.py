@@ -36,7 +36,7 @@ def test_every_command_is_known_as_text_and_as_a_vocab(word):
     assert parse(f"[{word[:4]}]") == CoordinatorCommand(word)
 
 
-def test_vocabs_of_four_letters_tell_the_commands_apart():
+def test_vocabs_of_four_letters_distinguish_the_commands():
     others = ("getHealth", "help", "quit")
     assert len({word[:4] for word in (*Word, *others)}) == len(Word) + len(others)
 
@@ -81,12 +81,12 @@ def test_preparing_may_be_on_the_fly():
         ("prepareRobot gently", "nothing but onTheFly"),
     ],
 )
-def test_what_is_malformed_is_named(text, complaint):
+def test_a_malformed_field_is_named(text, complaint):
     with pytest.raises(MalformedMessage, match=complaint):
         parse(text)
 
 
-def test_what_is_no_command_is_left_to_others():
+def test_an_unknown_word_is_no_command():
     assert parse("dance") is None
     assert parse("") is None
     assert parse("1 2 3") is None
@@ -121,7 +121,7 @@ def test_the_lateral_deflection_may_be_left_out_and_backward_has_its_own_limit(s
     assert command.forward == -min(LIMITS.max_backward_speed, CONFIG.forward_fraction * LIMITS.max_speed)
 
 
-def test_what_has_hardly_changed_or_just_changed_is_not_planned_anew(stream):
+def test_a_deflection_that_has_hardly_or_just_changed_makes_no_plan(stream):
     stream.take([0.5, 0.0, 0.0], 0.0)
     assert stream.change(0.0) is not None
     stream.take([0.51, 0.0, 0.0], 1.0)
@@ -143,7 +143,7 @@ def test_to_stand_is_never_too_soon(stream):
     assert stream.change(10.0) is None
 
 
-def test_silence_while_it_drives_is_told_once(stream):
+def test_silence_while_it_drives_is_reported_once(stream):
     stream.take([0.5, 0.0, 0.0], 0.0)
     stream.change(0.0)
     assert stream.change(CONFIG.goal_timeout) is None
@@ -153,20 +153,20 @@ def test_silence_while_it_drives_is_told_once(stream):
     assert stream.change(CONFIG.goal_timeout + 5.0) is None
 
 
-def test_a_silent_stream_that_does_not_drive_is_not_missed(stream):
+def test_the_silence_of_a_stream_that_does_not_drive_changes_nothing(stream):
     assert stream.change(100.0) is None
     stream.take([0.0, 0.0, 0.0], 0.0)
     assert stream.change(100.0) is None
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [0.0] * 4, [float("nan"), 0.0, 0.0], [1.1, 0.0, 0.0]])
-def test_what_is_no_deflection_is_refused_and_changes_nothing(stream, values):
+def test_a_malformed_deflection_is_refused_and_changes_nothing(stream, values):
     with pytest.raises(MalformedMessage, match="goal:i"):
         stream.take(values, 0.0)
     assert stream.change(0.0) is None
 
 
-def test_the_edge_of_the_ellipse_is_free_and_what_lies_beyond_is_not():
+def test_the_edge_of_the_ellipse_is_free_and_points_beyond_are_not():
     space = FreeSpace.from_numbers([2.0, 0.0, 0.0, 1.0, 0.5, 0.0])
     space.require(2.5, 0.0)
     space.require(0.5, -1.0)
@@ -175,6 +175,6 @@ def test_the_edge_of_the_ellipse_is_free_and_what_lies_beyond_is_not():
 
 
 @pytest.mark.parametrize("numbers", [[1.0] * 5, [1.0, 1.0, 1.0, 1.0, 0.0, 0.0], [float("inf"), 0, 0, 1, 0, 0]])
-def test_what_is_no_ellipse_is_refused(numbers):
+def test_a_malformed_ellipse_is_refused(numbers):
     with pytest.raises(MalformedMessage, match="freeSpaceEllipse"):
         FreeSpace.from_numbers(numbers)

@@ -136,7 +136,7 @@ def test_quit_closes_all_ports(counter):
     assert not yarp.Network.exists("/counter/health:o")
 
 
-def test_commands_are_answered_until_the_module_has_done_what_is_left_to_do(counter):
+def test_commands_are_answered_until_the_module_has_closed(counter):
     replies = []
     counter.at_the_end = lambda: replies.append(ask("count"))
     assert ask("quit") == "[bye]"
@@ -162,7 +162,7 @@ def test_a_module_whose_ports_cannot_be_opened_ends(own_name_server, monkeypatch
     assert not yarp.Network.exists("/other/health:o")
 
 
-def test_whatever_is_raised_while_the_ports_are_opened_they_are_closed_again(own_name_server, monkeypatch):  # noqa: F811
+def test_an_exception_while_ports_are_opened_leaves_none_open(own_name_server, monkeypatch):  # noqa: F811
     module = Counter(ModuleOptions(name="/other"))
     monkeypatch.setattr(module, "open_ports", lambda: 1 / 0)
     assert module.runModuleThreaded(yarp.ResourceFinder()) == 1
@@ -170,7 +170,7 @@ def test_whatever_is_raised_while_the_ports_are_opened_they_are_closed_again(own
     assert not yarp.Network.exists("/other/health:o")
 
 
-def test_whatever_is_raised_at_the_end_the_ports_are_closed(counter):
+def test_an_exception_at_the_end_leaves_no_port_open(counter):
     counter.at_the_end = lambda: 1 / 0
     assert ask("quit") == "[bye]"
     assert counter.joinModule(TIMEOUT)

@@ -69,12 +69,12 @@ def test_a_preview_keeps_its_flags():
         (3, "message: expected a list, got 3"),
     ],
 )
-def test_what_is_wrong_is_refused_by_name(element, complaint):
+def test_wrong_files_are_refused_by_name(element, complaint):
     with pytest.raises(MalformedMessage, match=complaint):
         CODEC.unpack(element, PlanarPose)
 
 
-def test_what_the_class_itself_refuses_is_a_malformed_message():
+def test_a_value_that_its_class_refuses_is_a_malformed_message():
     with pytest.raises(MalformedMessage, match=r"message \(VelocityCommand\): duration=-1.0 s, must be positive"):
         CODEC.unpack(["VelocityCommand", 0.1, 0.0, 0.0, [-1.0]], Command)
 

@@ -17,7 +17,7 @@ def parse(*arguments, needs_robot=True):
     return parse_options(arguments, "gradiva-test", "A test.", OWN, needs_robot)
 
 
-def test_options_are_told_as_yarp_tells_them():
+def test_options_have_the_form_of_yarp():
     options = parse("--name", "/x", "--robot", "talos", "--from", "a.toml", "--from", "b.toml", "--set", "a.b=1")
     assert (options.name, options.robot) == ("/x", "talos")
     assert options.files == (Path("a.toml"), Path("b.toml"))

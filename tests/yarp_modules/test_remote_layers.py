@@ -118,7 +118,7 @@ def test_a_plan_comes_over_ports_and_is_continued_by_a_planner_that_was_started_
     first = plan(remote, 1, VelocityCommand(0.15, duration=4.0), PLANNER.standing(PLANNER.at_origin(0.0)), 0.0, False)
     assert first.plan.end_time == pytest.approx(PLAN.end_time)
     modules[PlannerModule].stop()
-    wait_until(lambda: not remote.are_connected(), "the planner is missed")
+    wait_until(lambda: not remote.are_connected(), "the planner is gone")
     assert plan(remote, 2, VelocityCommand(0.1), first.plan, 2.0, True) is None
     modules[PlannerModule] = Running(PlannerModule)
     wait_until(remote.are_connected, "connected again")
@@ -129,7 +129,7 @@ def test_a_plan_comes_over_ports_and_is_continued_by_a_planner_that_was_started_
     assert remote.planner.sent_plans == 1
 
 
-def test_what_is_no_message_is_counted_and_harms_nobody(remote, modules):
+def test_garbage_is_counted_and_does_no_harm(remote, modules):
     service = modules[ModelControlModule].module
     garbage = yarp.BufferedPortBottle()
     assert garbage.open("/garbage")
@@ -172,7 +172,7 @@ def test_a_walk_with_both_layers_behind_ports_is_the_walk_in_one_process_to_the_
 
 @dataclass(frozen=True)
 class FormerRequest:
-    """What another version might have asked for."""
+    """A request of another version."""
 
     HEADER: ClassVar[MessageHeader] = MessageHeader(1234, 1, 0.5)
 
@@ -180,7 +180,7 @@ class FormerRequest:
     configuration: str = "12345678"
 
 
-def test_a_request_of_another_version_is_answered_with_what_is_wrong(modules):
+def test_a_request_of_another_version_is_answered_with_the_mismatch(modules):
     for request_port, reply_port, kind, complaint in (
         ("/model-control/state:i", "/model-control/desired:o", PendulumReply, "PendulumRequest has 9 fields, got 2"),
         ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion has 6 fields, got 2"),

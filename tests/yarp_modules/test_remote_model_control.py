@@ -72,7 +72,7 @@ def assert_same(one, other):
     np.testing.assert_array_equal(one.com_velocity, other.com_velocity)
 
 
-def test_whatever_layer_2_raises_is_answered_at_once_and_the_law_of_whole_body_stands_in(monkeypatch):
+def test_an_exception_of_layer_2_is_answered_at_once_and_the_fallback_balances(monkeypatch):
     def stumble(*_):
         raise ZeroDivisionError("period")
 
@@ -138,7 +138,7 @@ def test_a_model_control_that_is_configured_otherwise_is_not_obeyed():
     assert remote.record.refused == 5
 
 
-def test_answers_of_another_version_are_a_finding_that_says_so():
+def test_answers_of_another_version_are_a_finding_with_that_reason():
     line = DirectLine(service_of(SETUP))
     remote = remote_on(line)
     line.is_up = False

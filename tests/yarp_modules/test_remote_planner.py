@@ -71,7 +71,7 @@ def test_plans_are_those_of_the_planner_in_this_process_to_the_last_digit(remote
     assert_same_plan(first.plan, local)
     second = plan_of(remote, 2, GoalCommand(1.0, 0.2), first.plan, 3.0, is_moving=True)
     assert_same_plan(second.plan, PLANNER.replan(local, GoalCommand(1.0, 0.2), 3.0))
-    assert line.questions[1].plan is None  # told by its number alone
+    assert line.questions[1].plan is None  # identified by its number alone
     assert line.questions[1].continued == 1
 
 
@@ -87,20 +87,20 @@ def test_a_planner_that_was_restarted_asks_for_the_plan_and_goes_on(remote, line
     assert remote.sent_plans == 1  # it is known again
 
 
-def test_a_whole_body_that_was_restarted_sends_the_plan_that_nobody_else_knows(line):
+def test_a_whole_body_that_was_restarted_sends_its_plan(line):
     plan = PLANNER.walk(VelocityCommand(0.15, duration=4.0), PLANNER.at_origin(0.0))
     remote = RemotePlanner(planner_fingerprint(CONFIG), (line, line), 0.3, 1.0)
     reply = plan_of(remote, 1, StopCommand(), plan, 2.0, is_moving=True)
     assert_same_plan(reply.plan, PLANNER.replan(plan, StopCommand(), 2.0))
 
 
-def test_what_cannot_be_planned_comes_back_with_the_reason(remote):
+def test_a_goal_that_cannot_be_planned_comes_back_with_the_reason(remote):
     reply = plan_of(remote, 1, VelocityCommand(5.0), standing_plan(), 1.0, is_moving=False)
     assert reply.plan is None
     assert "max_speed" in reply.error or "speed" in reply.error
 
 
-def test_whatever_the_planner_raises_is_answered_as_a_defect_with_its_place(remote, line, monkeypatch, caplog):
+def test_an_exception_of_the_planner_is_answered_as_a_defect_with_its_place(remote, line, monkeypatch, caplog):
     def stumble(*_):
         raise KeyError("left_foot")
 
@@ -129,7 +129,7 @@ def test_without_an_answer_there_is_no_reply_and_a_late_one_is_left(remote, line
     assert remote.late == 1
 
 
-def test_an_answer_of_another_version_is_a_refusal_that_says_so(remote, line):
+def test_an_answer_of_another_version_is_a_refusal_with_that_reason(remote, line):
     line.is_up = False
     assert plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False) is None
     line.on_malformed(line.questions[0].header, "PlanAnswer has 4 fields, got 3")
@@ -138,7 +138,7 @@ def test_an_answer_of_another_version_is_a_refusal_that_says_so(remote, line):
     assert reply.error == "the planner's answer is refused: PlanAnswer has 4 fields, got 3"
 
 
-def test_nothing_is_sent_where_nobody_listens(remote, line):
+def test_nothing_is_sent_to_a_port_without_listeners(remote, line):
     line.has_readers = False
     assert plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False) is None
     assert line.questions == []

@@ -57,7 +57,7 @@ def test_a_tick_answers_a_few_and_the_urgent_one_first():
         thread.join(TIMEOUT)
 
 
-def test_where_nothing_ticks_the_one_who_asks_is_told_and_later_nothing_happens():
+def test_without_ticks_the_client_gets_the_reason_and_later_nothing_happens():
     queue, handled = RequestQueue(0.01), []
     with pytest.raises(StateError, match="the control loop does not run"):
         queue.ask("start")
@@ -65,7 +65,7 @@ def test_where_nothing_ticks_the_one_who_asks_is_told_and_later_nothing_happens(
     assert handled == []
 
 
-def test_an_emergency_stop_that_nobody_waits_for_any_more_is_carried_out_all_the_same():
+def test_an_emergency_stop_whose_client_has_given_up_is_carried_out_all_the_same():
     queue, handled = RequestQueue(0.01), []
     with pytest.raises(StateError, match="it is carried out as soon as it does"):
         queue.ask("stop", is_urgent=True)
@@ -73,7 +73,7 @@ def test_an_emergency_stop_that_nobody_waits_for_any_more_is_carried_out_all_the
     assert handled == ["stop"]
 
 
-def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
+def test_a_request_is_either_taken_or_given_up():
     taken, given_up, urgent = PendingRequest("plan"), PendingRequest("plan"), PendingRequest("stop", is_urgent=True)
     assert taken.take()
     assert not taken.give_up()
@@ -87,7 +87,7 @@ def test_what_is_taken_is_not_given_up_and_what_is_given_up_is_not_taken():
     ("grace", "reply"),
     [(TIMEOUT, ["the planner is slow"]), (0.0, "it is still being carried out; getReason has the result")],
 )
-def test_what_was_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
+def test_a_request_taken_in_time_has_a_little_more_time_for_its_reply(monkeypatch, grace, reply):
     monkeypatch.setattr("gradiva.yarp_modules.rpc_commands._GRACE", grace)
     queue, replies, taken = RequestQueue(0.5), [], []
     thread = asking(queue, "plan", replies)

@@ -49,7 +49,7 @@ def test_it_is_tried_until_the_robot_is_there_and_left_in_the_end():
     assert robot.calls == ["open", "open", "open", "close"]
 
 
-def test_what_is_missing_is_told():
+def test_the_reason_why_there_is_no_robot_is_reported():
     awaited = RobotConnector(Robot(attempts=10**9), lambda: None, lambda: None)
     assert awaited.reason.startswith("the controller is being prepared")
     awaited.start()
@@ -96,7 +96,7 @@ def test_a_controller_that_cannot_be_prepared_is_the_end():
     assert robot.calls == []
 
 
-def test_nobody_has_spoken_yet():
+def test_a_source_without_a_sample_has_not_spoken():
     watch = NewSampleCheck()
     assert not watch.is_new(-math.inf)
     assert watch.is_new(0.0)
@@ -147,6 +147,6 @@ def test_numbers_may_come_in_a_list_or_without():
 
 
 @pytest.mark.parametrize("text", ["", "a b", "1.0 [no]", "(1 2) 3", '1 "2"'])
-def test_what_is_no_numbers_is_refused(text):
+def test_a_message_without_numbers_is_refused(text):
     with pytest.raises(MalformedMessage, match="goal:i: expected numbers"):
         numbers_in(as_items(yarp.Bottle(text)), "goal:i")

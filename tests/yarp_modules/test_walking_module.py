@@ -8,8 +8,8 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import VectorsCollectionClient, as_items, fill_bottle, yarp
+from gradiva.yarp_modules.gradiva_module import run_module
 from gradiva.yarp_modules.module_options import ModuleOptions
-from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.rpc_commands import is_ok, word
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts
@@ -106,7 +106,7 @@ def test_a_controller_that_cannot_be_built_ends_the_module_with_its_reason(name_
         run_module(WalkingModule, ["--robot", "icub_v2_7"])
 
 
-def test_a_module_that_is_ending_obeys_nothing_but_an_emergency_stop(alone, monkeypatch):
+def test_a_module_that_is_ending_carries_out_nothing_but_an_emergency_stop(alone, monkeypatch):
     wait_until(lambda: state() == "waiting", "the controller is compiled")
     monkeypatch.setattr(alone, "isStopping", lambda: True)
     assert alone.answer(["startWalking"])[1] == "cannot carry out startWalking: this module is ending"
@@ -144,7 +144,7 @@ def walk_by_rpc():
 def walk_by_joypad():
     drive([0.3, 0.0, 0.0])
     wait_for(lambda: state() == "walking", "the joypad drives")
-    wait_for(lambda: state() == "paused", "the joypad is missed")
+    wait_for(lambda: state() == "paused", "the walk stops without the joypad")
     assert "goal:i has been silent" in ask("getReason")[1]
 
 
@@ -168,9 +168,9 @@ def lose_the_simulator(walking, simulator, caplog):
     wait_until(lambda: not yarp.Network.exists("/icubSim/torso/rpc:i"), "the simulator is gone")
     caplog.clear()
     walking.stopModule(True)
-    told = [record.message for record in caplog.records if record.name in ("gradiva.module", "gradiva.robot")]
-    assert "walking: the robot is silent, so its feet stay as they are" in told
-    assert "the robot is gone: it cannot be commanded to hold its position" in told
+    logged = [record.message for record in caplog.records if record.name in ("gradiva.module", "gradiva.robot")]
+    assert "walking: the robot is silent, so its feet stay as they are" in logged
+    assert "the robot is gone: it cannot be commanded to hold its position" in logged
     assert sum("does not answer" in record.message for record in caplog.records) <= 1  # a question under way
 
 
@@ -187,7 +187,7 @@ def drive(goal):
     port.close()
 
 
-def test_whatever_the_robot_raises_in_lockstep_commands_are_carried_out():
+def test_commands_are_carried_out_when_the_robot_raises_in_lockstep():
     module, served = WalkingModule(ModuleOptions(robot="icub_v2_7", lockstep=True)), []
     module._session = SimpleNamespace(serve=lambda: served.append("commands"))
     module._robot = SimpleNamespace(sample_time=lambda: {}["l_knee"])
@@ -196,7 +196,7 @@ def test_whatever_the_robot_raises_in_lockstep_commands_are_carried_out():
     assert served == ["commands"]
 
 
-def test_whatever_a_message_raises_it_is_refused_and_the_others_are_read(monkeypatch):
+def test_a_message_that_raises_is_refused_and_the_others_are_read(monkeypatch):
     ports, taken = WalkingPorts("/walking", ["l_knee"]), []
     for name, port in ports._inputs.items():
         monkeypatch.setattr(port, "take", lambda name=name: [1.0] if name != "goal:i" else {}[name])

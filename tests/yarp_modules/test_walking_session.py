@@ -43,7 +43,7 @@ def test_a_walk_by_commands_alone():
     assert double.controller.safety_events == ()
 
 
-def test_a_joypad_drives_and_is_missed_when_it_is_silent():
+def test_a_joypad_drives_and_the_walk_stops_when_it_is_silent():
     double = WalkingDouble()
     double.get_ready()
     for _ in range(30):
@@ -182,7 +182,7 @@ def double() -> WalkingDouble:
 
 @pytest.fixture
 def standing(double) -> WalkingDouble:
-    """Hand out a robot that is being prepared, whatever the test before has done to it."""
+    """Hand out a robot that is being prepared, after any test."""
     double.run(0.02)
     assert double.ask("prepareRobot") == OK
     return double
@@ -190,7 +190,7 @@ def standing(double) -> WalkingDouble:
 
 @pytest.mark.parametrize("end", ["read", "write"])
 @pytest.mark.parametrize("error", [RobotInterfaceError("no sample"), KeyError("l_knee"), ZeroDivisionError()])
-def test_whatever_the_robot_raises_an_emergency_stop_is_carried_out_in_the_same_tick(standing, monkeypatch, end, error):
+def test_an_emergency_stop_is_carried_out_in_the_same_tick_when_the_robot_raises(standing, monkeypatch, end, error):
     def fail(*arguments):
         raise error
 
@@ -204,7 +204,7 @@ def test_whatever_the_robot_raises_an_emergency_stop_is_carried_out_in_the_same_
     assert state is WalkingState.PREPARING
     assert is_ok(replies[0])
     assert standing.controller.state is WalkingState.FAULT
-    standing.session.tick(standing.robot.time)  # a command that is obeyed ends the former notice
+    standing.session.tick(standing.robot.time)  # a command that is carried out ends the former notice
     assert standing.session.status.notice.startswith(f"cannot {end if end == 'read' else 'command'} the robot: ")
 
 

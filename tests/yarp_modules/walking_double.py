@@ -40,7 +40,7 @@ def fresh_layers() -> WalkingLayers:
 
 @dataclass
 class WalkingDouble:
-    """The session, its robot, and how a test tells it something: `ask` returns ``ok`` or the reason of a refusal."""
+    """The session, its robot, and commands of a test: `ask` returns ``ok`` or the reason of a refusal."""
 
     planning: PlanningService | None = None
     setup: Setup = field(default_factory=shared_setup)

@@ -11,6 +11,7 @@ from gradiva.common import ConfigError, ControlMode, Measurement, RobotPosture
 from gradiva.experiments.walking_recorder import WalkingRecorder, ground_signals, sole_signals, torque_signals
 from gradiva.planner import Command
 from gradiva.robot_model import Compiler
+from gradiva.safety import SafetyCheck
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.simplified_model import BalanceLayer, DcmLaw
 from gradiva.simulation import GroundKind, MujocoRobot
@@ -81,6 +82,7 @@ class SimulatedWalk:
         *,
         dcm_law: DcmLaw | BalanceLayer | None = None,
         tasks: Sequence[Task] = (),
+        checks: Sequence[SafetyCheck] = (),
     ) -> None:
         """Put the robot on the ground.
 
@@ -92,6 +94,7 @@ class SimulatedWalk:
             observers: Called after each tick: views, progress bars.
             dcm_law: Law that chooses the ZMP, or the whole of layer 2, instead of the one that the configuration names.
             tasks: Of the whole body, beside those of walking and those that the configuration names.
+            checks: Of safety, beside the shipped ones and those that the configuration names.
 
         Raises:
             ConfigError: The period of the controller is no whole number of physics steps.
@@ -103,6 +106,8 @@ class SimulatedWalk:
         compiler = compiler or GccCompiler(cache_folder())
         layers = WalkingLayers(setup.robot, setup.walking, compiler, tasks, dcm_law)
         self.model = str(setup.walking.walking.model) if dcm_law is None else type(dcm_law).__name__
+        for check in checks:
+            layers.safety.add(check)
         self.stopwatch = Stopwatch()
         self.controller = WalkingController(layers, self.stopwatch.lap)
         self.layers = layers

@@ -235,6 +235,10 @@ class SafetySupervisor:
         self._reported: set[tuple[SafetyKind, str]] = set()
         self.events: list[SafetyEvent] = []
 
+    def add(self, check: SafetyCheck) -> None:
+        """Run a further check in each tick of a balancing robot."""
+        self._own.append(check)
+
     def reset(self) -> None:
         """Forget what was wrong, trust all sensors; the events stay."""
         for check in (self._sensors, self._joints, self._motors, self._feet, self._reference, self._failures):
@@ -246,7 +250,7 @@ class SafetySupervisor:
 
     @property
     def joint_positions(self) -> NDArray | None:
-        """Where the joints were last, [rad], shape (n,)."""
+        """Last accepted positions of the joints, [rad], shape (n,)."""
         return self._sensors.joint_positions
 
     @property

@@ -120,11 +120,11 @@ class ByteStream:
             position += 1
         return None
 
-    def receive(self, flags: int = 0) -> None:
-        """Wait for further bytes; with ``MSG_DONTWAIT`` raise `PeerStalled` if there are none."""
+    def receive(self, wait: bool = True) -> None:
+        """Wait for further bytes; without ``wait`` raise `PeerStalled` if there are none."""
         self._make_room()
         try:
-            size = self._receive_now() if flags & socket.MSG_DONTWAIT else self._wait_and_receive()
+            size = self._wait_and_receive() if wait else self._receive_now()
         except (BlockingIOError, TimeoutError) as error:
             raise PeerStalled("the peer does not go on") from error
         except OSError as error:
@@ -381,27 +381,27 @@ class StreamReplies:
         self._largest = largest
         self._to_skip = 0  # bytes that an acknowledgement has announced
 
-    def take_acknowledgement(self, flags: int = 0) -> None:
-        """Take an acknowledgement, waiting for it unless ``flags`` forbid that."""
+    def take_acknowledgement(self, wait: bool = True) -> None:
+        """Take an acknowledgement; without ``wait`` raise `PeerStalled` if it has not arrived."""
         if self._carrier.is_text:
             while self._stream.find_line(TEXT_ACKNOWLEDGEMENT) is None:
-                self._receive(flags)
+                self._receive(wait)
             self._stream.skip((self._stream.find_line(TEXT_ACKNOWLEDGEMENT) or 0) + len(TEXT_ACKNOWLEDGEMENT))
             return
         if not self._to_skip:
-            self._wait_for(NUMBER_SIZE, flags)
+            self._wait_for(NUMBER_SIZE, wait)
             if self._stream.view()[:NUMBER_SIZE] == ACKNOWLEDGEMENT:
                 self._stream.skip(NUMBER_SIZE)
                 return
             self._to_skip = NUMBER_SIZE + self._announced()
-        self._wait_for(self._to_skip, flags)
+        self._wait_for(self._to_skip, wait)
         self._stream.skip(self._to_skip)
         self._to_skip = 0
 
     def take_reply(self, family: WireFamily) -> bytes | str | None:
         """Take a reply, None if the acknowledgement comes without one."""
         while (size := self._reply_size(family)) is None:
-            self._receive(0)
+            self._receive()
         if size == _NO_REPLY:
             return None
         reply = self._stream.take(size)
@@ -430,14 +430,14 @@ class StreamReplies:
             raise MalformedMessage(f"an acknowledgement announces {announced} bytes")
         return announced
 
-    def _wait_for(self, size: int, flags: int) -> None:
+    def _wait_for(self, size: int, wait: bool) -> None:
         while len(self._stream) < size:
-            self._stream.receive(flags)
+            self._stream.receive(wait)
 
-    def _receive(self, flags: int) -> None:
+    def _receive(self, wait: bool = True) -> None:
         if len(self._stream) > self._largest:
             raise FrameTooLarge(f"a reply of more than {self._largest} bytes is refused")
-        self._stream.receive(flags)
+        self._stream.receive(wait)
 
 
 def _size_of_untagged(received: bytearray | memoryview | bytes) -> int | None:
@@ -498,7 +498,7 @@ class StreamExchange:
         if self._unsent or self._replies_due:
             return False
         try:
-            self._take_acknowledgements(socket.MSG_DONTWAIT)
+            self._take_acknowledgements(wait=False)
         except PeerStalled:
             return False
         return True
@@ -558,10 +558,10 @@ class StreamExchange:
         self._replies_due -= 1
         return reply
 
-    def _take_acknowledgements(self, flags: int = 0) -> None:
+    def _take_acknowledgements(self, wait: bool = True) -> None:
         while self._acknowledgements_due:
             try:
-                self._replies.take_acknowledgement(flags)
+                self._replies.take_acknowledgement(wait)
             except MalformedMessage as error:
                 raise PeerGone(f"what the peer answers is no acknowledgement: {error}") from error
             self._acknowledgements_due -= 1

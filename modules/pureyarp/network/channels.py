@@ -157,8 +157,10 @@ class BinaryChannel:
 
     def receive_at_once(self) -> None:
         """Take in what has come, if anything has."""
-        with contextlib.suppress(PeerStalled):
-            self._stream.receive(socket.MSG_DONTWAIT)
+        try:
+            self._stream.receive(wait=False)
+        except PeerStalled:  # nothing has arrived
+            return
 
     def arrived(self) -> tuple[PortCommand, bytes] | None:
         """Return the next message of which all has been taken in, None if there is none."""

@@ -86,20 +86,18 @@ Element = int | float | str | bytes | list["Element"] | Dictionary
 
 
 class WireFamily(Enum):
-    """The family of YARP releases: tags of floating-point numbers, and protocol of control boards."""
+    """The family of YARP releases: tags of floating-point numbers, and protocol of control boards.
+
+    Attributes:
+        float64_tag: Tag of a number of 8 bytes.
+        float32_tag: Tag of a number of 4 bytes.
+    """
 
     YARP_3 = "3"
     YARP_4 = "4"
 
-    @property
-    def float64_tag(self) -> int:
-        """Return the tag of a number of 8 bytes."""
-        return 10 if self is WireFamily.YARP_3 else 20
-
-    @property
-    def float32_tag(self) -> int:
-        """Return the tag of a number of 4 bytes."""
-        return 128 if self is WireFamily.YARP_3 else 10
+    def __init__(self, release: str) -> None:
+        self.float64_tag, self.float32_tag = (10, 128) if release == "3" else (20, 10)
 
     @property
     def other(self) -> WireFamily:

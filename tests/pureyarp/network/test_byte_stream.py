@@ -129,7 +129,7 @@ def take_for_ever(sender: socket.socket, stream: ByteStream) -> None:
 def test_nothing_is_waited_for_where_that_is_forbidden(ends):
     _, stream = ends
     with pytest.raises(PeerStalled):
-        stream.receive(socket.MSG_DONTWAIT)
+        stream.receive(wait=False)
 
 
 SHORT = ConnectionLimits(handshake_timeout=0.3)

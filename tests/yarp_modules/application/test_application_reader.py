@@ -65,7 +65,7 @@ def test_a_module_is_read_with_its_variables(full):
     assert (module.wait_after_start, module.wait_after_stop) == (1.5, 0.5)
 
 
-def test_the_port_of_a_module_is_what_its_parameters_name_behind_its_prefix(full):
+def test_the_port_of_a_module_is_its_name_behind_its_prefix(full):
     assert full.modules[0].port == "/left/second"
     assert full.modules[1].port == ""
 
@@ -100,7 +100,7 @@ def test_an_application_that_contains_itself_is_refused(written):
         read_application(path, lambda name: path)
 
 
-def test_what_is_not_heeded_is_told_with_the_nearest_name(written):
+def test_ignored_tags_are_reported_with_the_nearest_name(written):
     text = "<application><name>n</name>\n<module><name>m</name><paramters/><geometry/></module>\n</application>"
     (note,) = read_application(written(text)).notes
     assert ":2: <paramters> in <module> is ignored; did you mean 'parameters'?" in note
@@ -153,6 +153,6 @@ def test_a_wrong_element_is_refused_with_its_line(written, text, message):
     assert str(caught.value).startswith(f"{path}:2: <")
 
 
-def test_a_file_that_is_not_there_is_told(tmp_path):
+def test_a_missing_file_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.xml: No such file"):
         read_application(tmp_path / "none.xml")

@@ -43,9 +43,9 @@ def run_of(written, tmp_path, own_name_server):
     def prepare(modules, options=None, **others):
         application = read_application(written(f"<application><name>n</name>{modules}</application>"))
         mark = f"test-{os.getpid()}-{len(runs)}"
-        told = []
-        run = ApplicationRun(application, tmp_path, mark, options, told.append, **others)
-        run.told, run.mark = told, mark
+        lines = []
+        run = ApplicationRun(application, tmp_path, mark, options, lines.append, **others)
+        run.lines, run.mark = lines, mark
         runs.append(run)
         return run
 
@@ -79,7 +79,7 @@ def test_modules_start_by_rank_and_stop_in_reverse(run_of):
     assert [module.state for module in run.modules] == [ModuleState.RUNNING] * 2
     assert len(marked_processes(run.mark)) == 2
     run.stop(never())
-    assert [line.split(",")[0] for line in run.told] == [
+    assert [line.split(",")[0] for line in run.lines] == [
         "sleep started",
         "sleep-2 started",
         "sleep-2 stopped (terminated)",
@@ -131,15 +131,15 @@ def test_a_module_that_fails_at_once_ends_the_start_with_its_last_line(run_of):
         run_of(failing + waiting).start(never())
 
 
-def test_a_program_that_is_not_there_is_told_before_anything_starts(run_of):
+def test_a_missing_program_is_an_error_before_anything_starts(run_of):
     with pytest.raises(ConfigError, match=r"file\.xml:1: <name>: no program 'no-such-program'"):
         run_of(SLEEPER.format("") + "<module><name>no-such-program</name></module>")
 
 
-def test_a_module_of_another_computer_is_told_and_left_out(run_of):
+def test_a_module_of_another_computer_is_reported_and_left_out(run_of):
     run = run_of(SLEEPER.format("<node>icub-head</node>"))
     run.start(never())
-    assert run.told == ["sleep belongs on icub-head: yarpmanager starts it there, or you: sleep 1000"]
+    assert run.lines == ["sleep belongs on icub-head: yarpmanager starts it there, or you: sleep 1000"]
     assert run.modules[0].state is ModuleState.ELSEWHERE
 
 
@@ -174,7 +174,7 @@ def test_with_restart_a_module_that_is_killed_comes_back(run_of):
     assert run.failure == ""
 
 
-def test_a_module_that_does_not_listen_is_killed_and_told(run_of):
+def test_a_module_that_does_not_end_is_killed_and_reported(run_of):
     deaf = "trap '' TERM; echo deaf; while :; do sleep 0.05; done"
     options = RunOptions(end_timeouts=EndTimeouts(after_terminate=0.2))
     run = run_of(f'<module><name>sh</name><parameters>-c "{deaf}"</parameters></module>', options)
@@ -185,7 +185,7 @@ def test_a_module_that_does_not_listen_is_killed_and_told(run_of):
     assert run.modules[0].exit_status == -signal.SIGKILL
 
 
-def test_connections_are_made_and_told(run_of, port):
+def test_connections_are_made_and_reported(run_of, port):
     receiver = yarp.Port()
     receiver.open("/receiver")
     run = run_of(SLEEPER.format("") + "<connection><from>/there</from><to>/receiver</to></connection>")
@@ -197,7 +197,7 @@ def test_connections_are_made_and_told(run_of, port):
 
 
 def test_a_module_gets_prefix_variables_folder_and_arguments(run_of, tmp_path):
-    script = tmp_path / "tell.py"
+    script = tmp_path / "print.py"
     script.write_text(
         "import os, sys\nprint(sys.argv[1:], os.environ['A'], os.environ['YARP_PORT_PREFIX'], os.getcwd())\n"
     )

@@ -28,7 +28,7 @@ def test_a_record_comes_back_as_it_was_written(claim):
         assert claim.read() == RECORD
 
 
-def test_two_cannot_hold_it_and_the_second_is_told_by_whom(claim, tmp_path):
+def test_two_cannot_hold_it_and_the_second_learns_the_holder(claim, tmp_path):
     other = RunClaim(tmp_path / "applications", "walk")
     with claim.held():
         claim.write(RECORD)

@@ -17,11 +17,11 @@ SHORT = EndTimeouts(after_quit=0.05, after_terminate=0.05, after_kill=0.05)
 
 
 class Process:
-    """Ends at what it is told to end at."""
+    """Ends at one kind of request."""
 
     def __init__(self, ends_at):
         self.ends_at = ends_at
-        self.told = []
+        self.received = []
         self.is_alive = ends_at != "before"
 
     def ask_to_quit(self):
@@ -32,12 +32,12 @@ class Process:
         self._tell(number)
 
     def _tell(self, what):
-        self.told.append(what)
+        self.received.append(what)
         self.is_alive = self.is_alive and what != self.ends_at
 
 
 @pytest.mark.parametrize(
-    ("ends_at", "ending", "told"),
+    ("ends_at", "ending", "received"),
     [
         ("before", Ending.QUIT, []),
         ("quit", Ending.QUIT, ["quit"]),
@@ -46,16 +46,16 @@ class Process:
         ("never", Ending.IMMORTAL, ["quit", signal.SIGTERM, signal.SIGKILL]),
     ],
 )
-def test_a_process_is_asked_then_told_then_killed(ends_at, ending, told):
+def test_a_process_is_asked_then_terminated_then_killed(ends_at, ending, received):
     process = Process(ends_at)
     assert end_process(process, SHORT, threading.Event()) is ending
-    assert process.told == told
+    assert process.received == received
 
 
-def test_whoever_cannot_be_asked_is_not_waited_for():
+def test_a_process_that_cannot_be_asked_is_not_waited_for():
     process = Process("deaf")
     end_process(process, EndTimeouts(after_quit=60.0, after_terminate=0.01, after_kill=0.01), threading.Event())
-    assert process.told == ["quit", signal.SIGTERM, signal.SIGKILL]
+    assert process.received == ["quit", signal.SIGTERM, signal.SIGKILL]
 
 
 def test_haste_leaves_out_the_polite_part():
@@ -63,7 +63,7 @@ def test_haste_leaves_out_the_polite_part():
     hurry.set()
     process = Process(signal.SIGKILL)
     assert end_process(process, EndTimeouts(), hurry) is Ending.KILLED
-    assert process.told == [signal.SIGTERM, signal.SIGKILL]
+    assert process.received == [signal.SIGTERM, signal.SIGKILL]
 
 
 def test_the_delay_doubles_up_to_half_a_minute():

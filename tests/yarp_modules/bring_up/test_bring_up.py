@@ -49,7 +49,7 @@ def findings(setup, posture) -> Callable[[], list[Finding]]:
     return lambda: list(BringUp(setup, Environment.SIMULATION, posture).findings())
 
 
-def told(found: list[Finding], verdict: str) -> str:
+def text_of(found: list[Finding], verdict: str) -> str:
     return "\n".join(f"{finding.text} → {finding.remedy}" for finding in found if finding.verdict == verdict)
 
 
@@ -65,9 +65,9 @@ def imu_frame_level(fake: FakeRobot, setup: Setup) -> None:
 def test_a_robot_that_is_well_passes_every_stage(fake, setup, findings):
     imu_frame_level(fake, setup)
     found = findings()
-    assert told(found, "fail") == ""
-    assert "joint limits: 23 of 23 joints have wider ones" in told(found, "ok")  # the fake boards allow ±180°
-    good = told(found, "ok")
+    assert text_of(found, "fail") == ""
+    assert "joint limits: 23 of 23 joints have wider ones" in text_of(found, "ok")  # the fake boards allow ±180°
+    good = text_of(found, "ok")
     for stage in ("ports of the robot are there", "/icubSim/left_leg/stateExt:o:", "6 joints as described",
                   "all samples are fresh", "the robot stands, weight 324 N", "all 23 joints are in position mode",
                   "tilt by IMU", "kp 1 to 1", "start posture: ", "nothing was commanded"):  # fmt: skip
@@ -75,7 +75,7 @@ def test_a_robot_that_is_well_passes_every_stage(fake, setup, findings):
     assert not any(board.commands for board in fake.boards.values())
 
 
-def test_every_wrong_thing_is_told_with_what_to_do(fake, findings):
+def test_every_fault_is_reported_with_its_remedy(fake, findings):
     fake.set_mode("l_knee", BoardMode.HARDWARE_FAULT)
     fake.set_mode("r_knee", BoardMode.TORQUE)
     fake.boards["head"].position[0] = 20.0
@@ -85,10 +85,10 @@ def test_every_wrong_thing_is_told_with_what_to_do(fake, findings):
     ground_at(fake, "l_foot_ft", [0.0, 0.0, -20.0, 0.0, 0.0, 0.0])
     fake.sensors["xsens_inertial"].values[SensorClass.GYROSCOPE, "root_link_imu_acc"] = [30.0, 0.0, 0.0]
     found = findings()
-    failed, warned = told(found, "fail"), told(found, "warn")
+    failed, warned = text_of(found, "fail"), text_of(found, "warn")
     assert "l_knee is in mode hardware fault → release the emergency button" in failed
     assert "the start posture lies outside the robot's limits: l_hip_pitch at" in failed
-    assert "tilt by IMU and encoders" in failed  # the IMU tells roll 0, and is mounted otherwise
+    assert "tilt by IMU and encoders" in failed  # the IMU reports roll 0, and is mounted otherwise
     for line in (
         "r_knee: torque → another program may command them",
         "neck_pitch is at 20.0°",
@@ -106,9 +106,9 @@ def test_a_robot_whose_ports_are_missing_fails_at_once_with_their_names(fake, fi
     fake.stop("head")
     found = findings()
     missing = "is not there: no port rpc:i, command:i, stateExt:o"
-    assert f"/icubSim/right_leg {missing} → start the robot's yarprobotinterface" in told(found, "fail")
-    assert f"/icubSim/head {missing} → walking does not need it" in told(found, "warn")
-    assert told(found, "ok") == "18 of 24 ports of the robot are there → "
+    assert f"/icubSim/right_leg {missing} → start the robot's yarprobotinterface" in text_of(found, "fail")
+    assert f"/icubSim/head {missing} → walking does not need it" in text_of(found, "warn")
+    assert text_of(found, "ok") == "18 of 24 ports of the robot are there → "
     assert len(found) == 3
 
 
@@ -117,22 +117,22 @@ def test_joints_in_another_order_warn_and_foreign_joints_fail(fake, findings):
     torso.call_axes("torso_pitch", "torso_roll", "torso_yaw")
     arm.call_axes("shoulder", *arm.axis_names[1:])
     found = findings()
-    assert "/icubSim/torso has torso_pitch torso_roll torso_yaw; described: torso_yaw" in told(found, "warn")
-    assert "[ports.boards] of robot.toml is of another robot" in told(found, "fail")
-    assert "has the axes l_shoulder_pitch" in told(found, "fail") or "were not opened" in told(found, "fail")
+    assert "/icubSim/torso has torso_pitch torso_roll torso_yaw; described: torso_yaw" in text_of(found, "warn")
+    assert "[ports.boards] of robot.toml is of another robot" in text_of(found, "fail")
+    assert "has the axes l_shoulder_pitch" in text_of(found, "fail") or "were not opened" in text_of(found, "fail")
 
 
-def test_a_hanging_robot_is_told_as_one(fake, findings):
+def test_a_hanging_robot_is_recognised(fake, findings):
     for contact in ("l_foot_ft", "r_foot_ft"):
         ground_at(fake, contact, [0.0, 0.0, 3.757, 0.0, 0.0, 0.0])
     fake.sensors["left_arm/FT"].is_mute = True  # walking does not need it
     found = findings()
-    assert "the robot hangs" in told(found, "ok")
-    assert "left_arm/FT" not in told(found, "fail")
+    assert "the robot hangs" in text_of(found, "ok")
+    assert "left_arm/FT" not in text_of(found, "fail")
 
 
-def test_a_sensor_that_says_nothing_fails_at_the_rates_and_ends_the_list(fake, findings):
+def test_a_silent_sensor_fails_at_the_rates_and_ends_the_list(fake, findings):
     fake.sensors["left_leg/FT"].is_mute = True
     found = findings()
-    assert "/icubSim/left_leg/FT/measures:o: silent → its device is open" in told(found, "fail")
+    assert "/icubSim/left_leg/FT/measures:o: silent → its device is open" in text_of(found, "fail")
     assert "no sample of l_foot_ft of /icubSim/left_leg/FT" in found[-1].text

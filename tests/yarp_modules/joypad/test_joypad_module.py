@@ -1,4 +1,4 @@
-"""The joypad over ports, before a coordinator that writes down what it is told."""
+"""The joypad over ports, before a coordinator that records its commands."""
 
 import threading
 
@@ -80,10 +80,10 @@ def test_recorded_keys_drive_the_walk_and_end_the_joypad(run, coordinator, tmp_p
     assert coordinator.commands == ["prepareRobot", "startWalking", "pauseWalking"]
     assert [0.5, 0.25, 0.0] in coordinator.goals
     assert coordinator.goals[-1] == [0.0, 0.0, 0.0]
-    told = capsys.readouterr().out
-    assert "prepareRobot: done\n" in told
-    assert "startWalking: fail prepare the robot first\n" in told
-    assert "standing\n" in told
+    printed = capsys.readouterr().out
+    assert "prepareRobot: done\n" in printed
+    assert "startWalking: fail prepare the robot first\n" in printed
+    assert "standing\n" in printed
 
 
 def test_the_emergency_stop_waits_for_no_other_command(run, coordinator):

@@ -117,7 +117,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         ("\x1bq", ["q"]),
     ],
 )
-def test_what_a_terminal_sends_becomes_names_of_keys(typed, keys):
+def test_bytes_of_a_terminal_become_names_of_keys(typed, keys):
     assert list(keys_in(typed)) == keys
 
 
@@ -144,7 +144,7 @@ def test_keys_come_without_the_end_of_a_line_and_the_terminal_is_given_back(term
     assert keys.pending() == []
 
 
-def test_what_is_no_terminal_has_no_keys(tmp_path):
+def test_a_file_that_is_no_terminal_has_no_keys(tmp_path):
     with (tmp_path / "keys").open("w+") as file:
         keys = TerminalKeys(file.fileno())
         keys.open()

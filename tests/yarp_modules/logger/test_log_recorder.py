@@ -1,4 +1,4 @@
-"""Samples become run folders, whatever happens to either side."""
+"""Samples become run folders, even if either side fails."""
 
 import errno
 import tracemalloc
@@ -75,7 +75,7 @@ def test_a_new_signal_begins_a_new_run_once_and_one_that_is_missing_is_no_number
     assert log.info("extra").elements == ("element_0",)
 
 
-def test_what_a_killed_recorder_left_behind_is_finished_by_the_next_one(recorder, tmp_path):
+def test_the_journal_of_a_killed_recorder_is_finished_by_the_next_one(recorder, tmp_path):
     record(recorder, range(1, 101))
     recorder.flush()
     rows = (recorder.run.path / JOURNAL_NAME).read_bytes()
@@ -88,7 +88,7 @@ def test_what_a_killed_recorder_left_behind_is_finished_by_the_next_one(recorder
     assert finish_left_over(tmp_path) == []
 
 
-def test_a_journal_that_nobody_can_read_stays_and_harms_nobody(tmp_path):
+def test_an_unreadable_journal_stays_and_does_no_harm(tmp_path):
     run = RunFolder.create(tmp_path, "broken", {})
     (run.path / JOURNAL_NAME).write_bytes(b"{}\n")
     assert finish_left_over(tmp_path) == []

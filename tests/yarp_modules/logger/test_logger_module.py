@@ -87,7 +87,7 @@ def test_messages_that_came_since_the_last_tick_are_in_the_log(logger, tmp_path)
     assert 2.0 not in values[:-7]
 
 
-def test_what_makes_no_sense_is_refused_with_the_reason(logger):
+def test_wrong_values_are_refused_with_the_reason(logger):
     wait_until(lambda: logger.health.state != "", "it runs")
     assert ask(logger, "start") == [Vocab32(yarp.encode("fail")), "it is recording already"]
     assert is_ok(ask(logger, "stop"))

@@ -63,7 +63,7 @@ class NamedBoard(IntegratingBoard):
 
 @dataclass
 class FakeSensors:
-    """What the analog sensors of a server say; raises while it is mute."""
+    """Readings of the analog sensors of a server; raises while it is mute."""
 
     sensors: dict[SensorClass, list[SensorMetadata]]
     values: dict[tuple[SensorClass, str], Sequence[float]] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class FakeRobot:
         self._servers[name].open()
 
     def reset(self) -> None:
-        """Be as at first: all servers run, all joints at zero, all sensors tell zeros."""
+        """Be as at first: all servers run, all joints at zero, all sensors read zeros."""
         for name in {*self.boards, *self.sensors} - set(self._servers):
             self.start(name)
         for board in self.boards.values():
@@ -142,7 +142,7 @@ class FakeRobot:
             board.position[index] = math.degrees(position)
 
     def joint_positions(self) -> NDArray:
-        """Where the joints are, [rad], shape (n,)."""
+        """Return the positions of the joints, [rad], shape (n,)."""
         found = [self._find(joint) for joint in self.description.joints]
         return np.deg2rad([board.position[index] for board, index in found])
 
@@ -162,7 +162,7 @@ class FakeRobot:
         board.table.set(Feature.POSITION_LIMITS, (index,), [(lower, upper)])
 
     def refuse(self, joint: str) -> None:
-        """Let a joint stay in its mode whatever is ordered."""
+        """Let a joint stay in its mode against every order."""
         self._find(joint)[0].refused.add(joint)
 
     def _find(self, joint: str) -> tuple[NamedBoard, int]:

@@ -15,12 +15,12 @@ REMOTES = [f"/wholeBodyDynamics/{side}_foot/cartesianEndEffectorWrench:o" for si
 
 @pytest.fixture
 def estimator(network):
-    """Play wholeBodyDynamics: return a function that tells one foot's wrench."""
+    """Play wholeBodyDynamics: return a function that sends one foot's wrench."""
     ports = [yarp.BufferedPortVector() for _ in REMOTES]
     for port, name in zip(ports, REMOTES, strict=True):
         assert port.open(name)
 
-    def tell(row: int, *numbers: float) -> None:
+    def publish(row: int, *numbers: float) -> None:
         vector = ports[row].prepare()
         vector.resize(len(numbers))
         for place, number in enumerate(numbers):
@@ -28,7 +28,7 @@ def estimator(network):
         ports[row].setEnvelope(yarp.Stamp(0, yarp.now()))
         ports[row].write(True)
 
-    yield tell
+    yield publish
     for port in ports:
         port.close()
 
@@ -38,14 +38,14 @@ def test_wrenches_are_taken_as_they_come_and_grow_late(fake, estimator):
     wrench = [1.0, 2.0, 300.0, 4.0, 5.0, 6.0]
     robot._open_parts()
 
-    def speaks() -> bool:
+    def is_published() -> bool:
         for row in range(2):
             estimator(row, *wrench)
         robot.sample_time()
         return not robot._silent()
 
     try:
-        wait_until(speaks, "wrenches")
+        wait_until(is_published, "wrenches")
         np.testing.assert_array_equal(robot.read().contact_wrenches, [wrench, wrench])
         wait_until(lambda: np.isnan(robot.read().contact_wrenches).all(), "late wrenches")
         assert robot.late == tuple(REMOTES)
@@ -69,13 +69,13 @@ def test_the_true_base_is_read_where_it_is_asked_for(fake, connect):
     robot = connect("floating_base=true")
     numbers = [0.1, 0.2, 0.5, 0.0, 0.0, float(np.pi / 2), *(0.0,) * 12]
 
-    def tell() -> bool:
+    def publish() -> bool:
         fill_bottle(truth.prepare(), list(numbers))
         truth.write(True)
         return robot.floating_base() is not None
 
     try:
-        wait_until(tell, "the base")
+        wait_until(publish, "the base")
     finally:
         truth.close()
     base = robot.floating_base()

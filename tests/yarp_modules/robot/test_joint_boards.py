@@ -28,9 +28,9 @@ def degrees(lower: float, upper: float) -> tuple[float, float]:
     return float(np.deg2rad(lower)), float(np.deg2rad(upper))
 
 
-def test_only_limits_that_differ_by_more_than_the_tolerance_are_told():
-    told = {"hip": degrees(-40.4, 40.0), "knee": degrees(-90.0, 0.0)}
-    lines = differences(told, JOINTS, LOWER, UPPER, float(np.deg2rad(0.5)))
+def test_only_limits_that_differ_by_more_than_the_tolerance_are_reported():
+    limits = {"hip": degrees(-40.4, 40.0), "knee": degrees(-90.0, 0.0)}
+    lines = differences(limits, JOINTS, LOWER, UPPER, float(np.deg2rad(0.5)))
     assert lines == ["knee: robot -90.0° to 0.0°, model -100.0° to 0.0°"]
 
 
@@ -40,10 +40,10 @@ def test_a_joint_without_limits_on_the_robot_has_those_of_the_model():
 
 
 def test_a_start_posture_at_the_limit_passes_and_beyond_it_names_the_joint():
-    told = {"knee": degrees(-90.0, -10.0)}
-    check_start_posture(told, JOINTS, np.array([0.0, told["knee"][0]]))
+    limits = {"knee": degrees(-90.0, -10.0)}
+    check_start_posture(limits, JOINTS, np.array([0.0, limits["knee"][0]]))
     with pytest.raises(ConfigError, match=r"knee at -5\.0° is outside -90\.0° to -10\.0°"):
-        check_start_posture(told, JOINTS, np.deg2rad([0.0, -5.0]))
+        check_start_posture(limits, JOINTS, np.deg2rad([0.0, -5.0]))
 
 
 def test_the_narrower_limits_of_robot_and_model_hold():
@@ -78,7 +78,7 @@ def test_gains_within_the_tolerance_are_alike_and_beyond_it_they_are_not():
         assert len(gain_differences({"l_knee": PidGains(kp, 0.5, 1.0)}, {"l_knee": GAINS}, 0.01)) == count
 
 
-def test_an_objection_tells_both_values():
+def test_a_difference_of_gains_has_both_values():
     (line,) = gain_differences({"l_knee": PidGains(9.0, 0.5, 1.0)}, {"l_knee": GAINS}, 0.01)
     assert line == "l_knee: kp 9, kd 0.5, ki 1, expected kp 10, kd 0.5, ki 1"
 

@@ -70,7 +70,7 @@ def test_a_board_that_hangs_delays_no_other_and_carries_out_the_newest_order_alo
     assert [one for one in ordered if one[1] in BOARDS["/leg"]] == [("torque", 1), ("position", 1), ("position", 3)]
 
 
-def test_a_board_that_hangs_at_the_end_is_told_apart_and_what_was_ordered_is_forgotten():
+def test_a_board_that_hangs_at_the_end_is_named_and_its_orders_are_dropped():
     answers, ordered = threading.Event(), []
     orders = BoardOrders(BOARDS)
     orders.open()

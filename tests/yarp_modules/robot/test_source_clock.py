@@ -75,7 +75,7 @@ def test_clocks_that_drift_apart_are_followed():
 
 
 def ticks(clock, begin, end, stamp_ahead, offset=1000.0):
-    """Let a source speak every 10 ms; return when it was late."""
+    """Let a source send every 10 ms; return when it was late."""
     late = []
     for now in np.arange(begin, end, 0.01):
         clock.update(now - offset + stamp_ahead, now)

@@ -65,7 +65,7 @@ def test_positions_are_commanded_in_position_direct_after_all_joints_have_report
     goal = np.linspace(0.3, -0.4, 23)
     drive(robot, goal)
     assert set(fake.modes()) == {BoardMode.POSITION_DIRECT}
-    wait_until(lambda: np.allclose(fake.joint_positions(), goal), "the joints where they were told to be")
+    wait_until(lambda: np.allclose(fake.joint_positions(), goal), "the joints where they were errors to be")
 
 
 def test_no_velocity_passes_before_all_joints_are_in_velocity_mode(fake, robot):
@@ -93,20 +93,20 @@ def test_a_joint_that_does_not_get_into_the_mode_is_named_with_the_mode_it_is_in
     fake.refuse("l_knee")
     fake.set_mode("l_knee", BoardMode.HARDWARE_FAULT)
     robot.write(command(np.zeros(23)))  # is no error: all may still be on their way
-    told = []
+    errors = []
 
-    def only_the_knee_is_told():
+    def only_the_knee_is_reported():
         try:
             robot.write(command(np.zeros(23)))
         except ControlModeLost as error:
-            told.append(error)
-        return told and told[-1].joints == {"l_knee": "hardware fault"}
+            errors.append(error)
+        return errors and errors[-1].joints == {"l_knee": "hardware fault"}
 
-    wait_until(only_the_knee_is_told, lambda: f"the other boards did not switch: {told[-1:]}")
-    assert "did not get in mode position direct (l_knee: hardware fault)" in str(told[-1])
+    wait_until(only_the_knee_is_reported, lambda: f"the other boards did not switch: {errors[-1:]}")
+    assert "did not get in mode position direct (l_knee: hardware fault)" in str(errors[-1])
 
 
-def test_a_joint_that_leaves_the_mode_is_told_at_every_tick_and_the_others_go_on(fake, robot):
+def test_a_joint_that_leaves_the_mode_is_reported_at_every_tick_and_the_others_go_on(fake, robot):
     drive(robot, np.zeros(23))
     fake.set_mode("r_hip_roll", BoardMode.IDLE)
     with pytest.raises(ControlModeLost, match=r"are no longer in mode position direct \(r_hip_roll: idle\)"):
@@ -145,7 +145,7 @@ def test_a_freeze_out_of_torque_control_does_not_wait_for_a_board_that_hangs(fak
     wait_until(lambda: is_frozen(hung), "the board that answers again is frozen as well")
 
 
-def test_joints_whose_board_has_not_answered_are_not_in_their_mode_whatever_it_reports(fake, connect):
+def test_joints_whose_board_has_not_answered_are_not_in_their_mode_even_if_it_reports_it(fake, connect):
     robot = connect("mode_timeout=0.2")
     drive(robot, np.zeros(23))
     hung = fake.boards["left_leg"]
@@ -199,7 +199,7 @@ def test_boards_that_hang_are_asked_last_whether_the_robot_is_there(robot, monke
     assert len(asked) == len(robot._joints.board_names)
 
 
-def test_whatever_is_raised_while_the_robot_is_reached_or_left_nothing_stays_open(fake, monkeypatch):
+def test_an_exception_while_the_robot_is_reached_or_left_leaves_nothing_open(fake, monkeypatch):
     def fail(*_):
         raise KeyError("l_knee")
 
@@ -239,14 +239,14 @@ def test_a_command_that_is_not_finite_or_of_the_wrong_size_is_refused_before_any
     assert set(fake.modes()) == {BoardMode.POSITION}
 
 
-def test_a_mute_wrench_is_late_by_name_and_reads_nan_until_it_speaks_again(fake, robot):
+def test_a_stale_wrench_is_late_by_name_and_reads_nan_until_it_is_sent_again(fake, robot):
     sensors = fake.sensors["left_leg/FT"]
     sensors.is_mute = True
     wait_until(lambda: np.isnan(robot.read().contact_wrenches[0]).all(), "the mute sensor")
     assert robot.late == ("l_foot_ft of /icubSim/left_leg/FT",)
     assert np.isfinite(robot.read().contact_wrenches[1]).all()
     sensors.is_mute = False
-    wait_until(lambda: np.isfinite(robot.read().contact_wrenches).all(), "the sensor that speaks again")
+    wait_until(lambda: np.isfinite(robot.read().contact_wrenches).all(), "the sensor that sends again")
     assert robot.late == ()
 
 
@@ -263,7 +263,7 @@ def test_a_board_that_is_gone_leaves_an_old_sample_and_its_name(fake, robot):
 
 
 @pytest.mark.parametrize("server", ["left_leg", "left_leg/FT", "xsens_inertial"])
-def test_what_restarts_is_reached_again(fake, robot, server):
+def test_a_server_that_restarts_is_reached_again(fake, robot, server):
     fake.stop(server)
     wait_until(lambda: robot.read() is not None and robot.late != (), "something late")
     fake.start(server)
@@ -287,7 +287,7 @@ def test_a_robot_that_is_not_there_is_refused_with_the_missing_ports(fake):
         assert port in str(refused.value)
 
 
-def test_a_sensor_that_never_speaks_is_named(fake):
+def test_a_sensor_that_never_sends_is_named(fake):
     fake.sensors["right_leg/FT"].is_mute = True
     robot = reach(fake, "first_sample_timeout=1.0")
     with pytest.raises(RobotInterfaceError, match="no sample of r_foot_ft of /icubSim/right_leg/FT"):
@@ -297,7 +297,7 @@ def test_a_sensor_that_never_speaks_is_named(fake):
     robot.close()
 
 
-def test_closing_leaves_the_joints_in_position_mode_where_they_were_told_to_be(fake, connect):
+def test_closing_leaves_the_joints_in_position_mode_at_their_goals(fake, connect):
     robot = connect()
     goal = np.linspace(0.1, -0.1, 23)
     drive(robot, goal)
@@ -312,7 +312,7 @@ def test_closing_without_a_command_leaves_the_motors_alone(fake, connect):
     assert BoardMode.TORQUE in fake.modes()
 
 
-def test_the_limits_of_the_boards_come_in_radians_and_differences_are_told(fake, robot, caplog):
+def test_the_limits_of_the_boards_come_in_radians_and_differences_are_logged(fake, robot, caplog):
     fake.set_limits("l_knee", -100.0, 0.0)
     assert robot.limits()["l_knee"] == pytest.approx((np.deg2rad(-100.0), 0.0))
     assert "l_knee: robot -100.0° to 0.0°, model" in caplog.text

@@ -26,7 +26,7 @@ def command(one):
 
 
 class MadeUpTime:
-    """A machine's time that passes only where somebody sleeps; half of it is the processor's."""
+    """A machine's time that passes only where a thread sleeps; half of it is the processor's."""
 
     def __init__(self):
         self.now = 100.0
@@ -87,7 +87,7 @@ def test_a_pause_holds_until_it_ends():
     assert pause.holds(1.0)
 
 
-def test_time_passes_up_to_an_instant_and_whoever_waits_goes_on():
+def test_time_passes_up_to_an_instant_and_waiting_clients_go_on():
     pause = Pause(True)
     waiting = threading.Thread(target=pause.run_until, args=(2.0, go_on))
     waiting.start()
@@ -100,7 +100,7 @@ def test_time_passes_up_to_an_instant_and_whoever_waits_goes_on():
 
 
 @pytest.mark.parametrize("change_of_mind", [Pause.begin, Pause.end])
-def test_whoever_waits_for_an_instant_goes_on_when_time_is_stopped_or_let_go(change_of_mind):
+def test_a_client_that_waits_for_an_instant_goes_on_when_time_is_stopped_or_released(change_of_mind):
     pause = Pause(True)
     waiting = threading.Thread(target=pause.run_until, args=(2.0, go_on))
     waiting.start()
@@ -151,7 +151,7 @@ def test_a_silent_board_is_given_up_until_its_next_command():
     assert gate.wait(go_on) == ["leg"]
 
 
-def test_the_speedometer_tells_speed_and_load(machine):
+def test_the_real_time_factor_and_the_load_are_measured(machine):
     speedometer = RealTimeFactor()
     speedometer.note(0.0)
     with speedometer.busy():

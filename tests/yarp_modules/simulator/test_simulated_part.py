@@ -43,7 +43,7 @@ def let_pass(world, duration):
     world.sample(())
 
 
-def test_a_robot_that_nobody_commands_stands_in_its_start_posture(world):
+def test_a_robot_without_commands_stands_in_its_start_posture(world):
     before = world.truth()
     let_pass(world, 2.0)
     assert world.fall is None
@@ -77,7 +77,7 @@ def test_position_direct_is_followed_at_once_and_cut_at_the_limits(world, arm):
     assert position(arm, WRIST) == pytest.approx(upper)
 
 
-def test_a_move_goes_at_the_reference_speed_and_tells_when_it_is_done(world, arm):
+def test_a_move_goes_at_the_reference_speed_and_reports_its_end(world, arm):
     start = arm.parameter(Feature.TARGET_POSITION, (ELBOW,), None)[0]
     arm.set_parameter(Feature.TRAJECTORY_SPEED, (ELBOW,), [20.0], None)
     arm.move_by((ELBOW,), [20.0])
@@ -142,7 +142,7 @@ def test_each_joint_has_its_own_mode(world, arm):
     assert modes[WRIST] == ControlMode.IDLE
 
 
-def test_set_points_of_another_mode_are_ignored_and_told(world, arm, caplog):
+def test_set_points_of_another_mode_are_ignored_with_a_warning(world, arm, caplog):
     before = position(arm, WRIST_YAW)
     stream(arm, CommandKind.POSITION_DIRECT, l_wrist_yaw=10.0)
     let_pass(world, 0.1)
@@ -160,7 +160,7 @@ def test_compliant_joints_have_the_stiffness_of_their_impedance(world):
     assert head.read().interaction_modes[0] == InteractionMode.COMPLIANT
 
 
-def test_gains_are_told_per_degree_and_can_be_changed(world, arm):
+def test_gains_are_reported_per_degree_and_can_be_changed(world, arm):
     gains = arm.parameter(Feature.PID, (ELBOW,), PidType.POSITION)[0]
     assert gains[0] == pytest.approx(math.radians(100.0))  # robot.toml: 100 N·m/rad
     before = position(arm, ELBOW)
@@ -184,7 +184,7 @@ def test_limits_names_and_loops_can_be_asked_for(world):
     assert leg.parameter(Feature.PID_OUTPUT, (knee,), PidType.POSITION)[0] == pytest.approx(leg.read().torque[knee])
 
 
-def test_what_the_joints_cannot_do_is_refused(arm):
+def test_modes_and_goals_that_the_joints_do_not_have_are_refused(arm):
     with pytest.raises(NotOffered, match="control mode PWM"):
         arm.set_control_modes((0,), [ControlMode.PWM])
     with pytest.raises(NotOffered, match="current set-points"):
@@ -195,7 +195,7 @@ def test_what_the_joints_cannot_do_is_refused(arm):
         arm.move_to((7,), [0.0])
 
 
-def test_a_move_takes_as_long_as_its_mean_speed_says_and_ends_at_its_goal():
+def test_a_move_has_its_mean_speed_and_ends_at_its_goal():
     move = JointMove.at_speed(0.2, -0.3, 5.0, 0.25)
     assert move.duration == pytest.approx(2.0)
     assert [move.is_over(time) for time in (5.0, 6.99, 7.0)] == [False, False, True]

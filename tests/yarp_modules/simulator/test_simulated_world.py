@@ -20,53 +20,53 @@ def wrenches(sample, world):
     sensors = {sensor.name: sensor for sensor in world.ports.force_torque_sensors}
     return {
         metadata.name: sensors[metadata.name].sign * np.array(reading.values)
-        for server, told in sample.sensors.items()
-        if SensorClass.FORCE_TORQUE in told
+        for server, readings in sample.sensors.items()
+        if SensorClass.FORCE_TORQUE in readings
         for metadata, reading in zip(
-            world.metadata[server][SensorClass.FORCE_TORQUE], told[SensorClass.FORCE_TORQUE], strict=True
+            world.metadata[server][SensorClass.FORCE_TORQUE], readings[SensorClass.FORCE_TORQUE], strict=True
         )
     }
 
 
 @pytest.mark.parametrize("robot", ROBOTS_WITH_PORTS)
-def test_feet_carry_the_weight_and_their_sensors_all_but_what_is_below(robot):
+def test_feet_carry_the_weight_and_their_sensors_all_but_the_bodies_below(robot):
     world = make_world(robot)
     world.advance(0.2)
     sample = world.sample()
     ground = sample.measurement.contact_wrenches[:, :3]
     assert np.linalg.norm(ground.sum(axis=0)) == pytest.approx(WEIGHTS[robot], rel=0.02)
-    told = wrenches(sample, world)
+    readings = wrenches(sample, world)
     for row, contact in enumerate(world.contacts):
         _, sensor = world.ports.sensor_of(contact)
-        below = np.linalg.norm(ground[row]) - np.linalg.norm(told[sensor.name][:3])
+        below = np.linalg.norm(ground[row]) - np.linalg.norm(readings[sensor.name][:3])
         assert -1e-9 <= below < 8.0, f"{sensor.name} lies above {below} N"
 
 
-def test_sensors_in_the_thighs_carry_what_is_above_and_those_in_the_arms_what_hangs_below():
+def test_sensors_in_the_thighs_carry_the_bodies_above_and_those_in_the_arms_the_bodies_below():
     world = make_world()
     world.advance(0.2)
-    told = wrenches(world.sample(), world)
-    thigh, foot = np.linalg.norm(told["l_leg_ft"][:3]), np.linalg.norm(told["l_foot_ft"][:3])
+    readings = wrenches(world.sample(), world)
+    thigh, foot = np.linalg.norm(readings["l_leg_ft"][:3]), np.linalg.norm(readings["l_foot_ft"][:3])
     assert 30.0 < foot - thigh < 60.0  # a leg weighs 4.5 kg from there on
-    assert 15.0 < np.linalg.norm(told["l_arm_ft"][:3]) < 22.0
-    np.testing.assert_allclose(np.abs(told["l_arm_ft"]), np.abs(told["r_arm_ft"]), atol=0.1)  # mirror images
+    assert 15.0 < np.linalg.norm(readings["l_arm_ft"][:3]) < 22.0
+    np.testing.assert_allclose(np.abs(readings["l_arm_ft"]), np.abs(readings["r_arm_ft"]), atol=0.1)  # mirror images
 
 
 @pytest.mark.parametrize("robot", ROBOTS_WITH_PORTS)
-def test_inertial_units_feel_gravity_upward_by_their_own_attitude(robot):
+def test_inertial_units_measure_gravity_upward_by_their_own_attitude(robot):
     world = make_world(robot)
     world.advance(0.1)
     sample = world.sample()
     for server in world.ports.inertial_servers:
-        told = sample.sensors[server.name]
-        roll, pitch, _yaw = (math.radians(angle) for angle in told[SensorClass.ORIENTATION][0].values)
+        readings = sample.sensors[server.name]
+        roll, pitch, _yaw = (math.radians(angle) for angle in readings[SensorClass.ORIENTATION][0].values)
         up_in_sensor = np.array([-math.sin(pitch), math.sin(roll) * math.cos(pitch), math.cos(roll) * math.cos(pitch)])
-        acceleration = told[SensorClass.LINEAR_ACCELEROMETER][0].values
+        acceleration = readings[SensorClass.LINEAR_ACCELEROMETER][0].values
         np.testing.assert_allclose(acceleration, 9.81 * up_in_sensor, atol=0.1)
-        assert np.abs(told[SensorClass.GYROSCOPE][0].values).max() < 1.0  # [deg/s]
+        assert np.abs(readings[SensorClass.GYROSCOPE][0].values).max() < 1.0  # [deg/s]
 
 
-def test_a_frozen_sensor_repeats_its_reading_to_the_last_digit_whatever_the_ground_does():
+def test_a_frozen_sensor_repeats_its_reading_to_the_last_digit():
     world = make_world()
     world.advance(0.1)
     before = wrenches(world.sample(), world)
@@ -78,7 +78,7 @@ def test_a_frozen_sensor_repeats_its_reading_to_the_last_digit_whatever_the_grou
     assert np.abs(after["r_foot_ft"] - before["r_foot_ft"]).max() > 1.0
 
 
-def test_silent_sensors_have_no_news_until_they_speak_again():
+def test_silent_sensors_have_no_new_reading_until_the_fault_ends():
     world = make_world()
     assert world.sample().is_new
     world.inject(Fault(FaultKind.SILENCE, 0.005, duration=0.02))
@@ -89,7 +89,7 @@ def test_silent_sensors_have_no_news_until_they_speak_again():
     assert news == [False, False, True, True]
 
 
-def test_a_push_moves_the_base_and_the_floating_base_tells(world):
+def test_a_push_moves_the_base_and_the_floating_base_port(world):
     start = world.sample().floating_base
     assert start.shape == (18,)
     assert start[2] == pytest.approx(world.truth().base_position[2])
@@ -126,7 +126,7 @@ def test_a_robot_that_was_put_back_stands_in_its_start_posture_at_a_later_time(w
     assert world.parts["head"].read().control_modes[0] == ControlMode.POSITION
 
 
-def test_only_what_is_wanted_is_computed(world):
+def test_only_wanted_sensors_are_computed(world):
     sample = world.sample(["left_leg/FT"])
     assert list(sample.sensors) == ["left_leg/FT"]
     assert sample.floating_base is None

@@ -8,20 +8,22 @@ from gradiva.yarp_modules.rpc_commands import is_ok
 from gradiva.yarp_modules.simulator.simulator_ports import answer_fault, answer_push
 
 
-def told(*items):
+def answer_to(*items):
     faults = []
     return answer_fault(items, 3.5, faults.append), faults
 
 
 def test_a_fault_begins_now_and_lasts_as_long_as_was_asked_for():
-    reply, faults = told("nan_wrench", 2, "l_foot_ft")
+    reply, faults = answer_to("nan_wrench", 2, "l_foot_ft")
     assert is_ok(reply)
     assert faults == [Fault(FaultKind.NAN_WRENCH, 3.5, 2.0, "l_foot_ft")]
 
 
 def test_a_value_follows_the_name_and_no_seconds_are_for_ever():
-    assert told("encoder_offset", 0, "l_knee", 0.3)[1] == [Fault(FaultKind.ENCODER_OFFSET, 3.5, None, "l_knee", 0.3)]
-    assert told("silence", 0.3)[1] == [Fault(FaultKind.SILENCE, 3.5, 0.3)]
+    assert answer_to("encoder_offset", 0, "l_knee", 0.3)[1] == [
+        Fault(FaultKind.ENCODER_OFFSET, 3.5, None, "l_knee", 0.3)
+    ]
+    assert answer_to("silence", 0.3)[1] == [Fault(FaultKind.SILENCE, 3.5, 0.3)]
 
 
 @pytest.mark.parametrize(
@@ -36,8 +38,8 @@ def test_a_value_follows_the_name_and_no_seconds_are_for_ever():
         ([], "0 words"),
     ],
 )
-def test_what_is_no_fault_is_refused_with_its_reason(items, reason):
-    reply, faults = told(*items)
+def test_a_malformed_fault_is_refused_with_its_reason(items, reason):
+    reply, faults = answer_to(*items)
     assert not is_ok(reply)
     assert reason in reply[1]
     assert faults == []
@@ -56,7 +58,7 @@ def make_push(link, force, torque, duration):
     return Push(link, force, 2.0, duration, torque)
 
 
-def test_a_push_is_acknowledged_with_what_it_is():
+def test_a_push_is_acknowledged_with_its_values():
     (reply,) = answer_push(["root_link", 3, 0.0, 4.0, 0, 0, 2.0, 0.5], make_push)
     assert reply == "[ACK] Correct command format: push of 5 N and 2 N·m on root_link from 2.00 to 2.50 s"
 
@@ -78,5 +80,5 @@ def test_a_wrong_push_is_refused_with_the_reason(request_, reason):
     assert reason in reply
 
 
-def test_help_tells_the_format():
+def test_help_has_the_format():
     assert "link fx fy fz tx ty tz duration" in answer_push(["help"], make_push)[0]

@@ -147,7 +147,7 @@ def test_interaction_modes_gains_and_limits_are_read_back(simulator):
         assert (lower[0], upper[0]) == pytest.approx((-124.0, 4.0), abs=1.0)
 
 
-def test_sensors_ground_wrenches_and_base_are_told_with_the_simulated_time(simulator, reader):
+def test_sensors_ground_wrenches_and_base_are_published_with_the_simulated_time(simulator, reader):
     running = simulator(*AT_ONCE)
     names = ("/icubSim/left_leg/FT/measures:o", "/icubSim/xsens_inertial/measures:o", "/icubSim/floating_base/state:o")
     sensors = [reader(name) for name in names]
@@ -157,18 +157,18 @@ def test_sensors_ground_wrenches_and_base_are_told_with_the_simulated_time(simul
     ]
     wait_until(lambda: len(running.module._ports._listeners._with_listeners) == 5, "all listeners are noticed")
     running.ask("advance 0.05")
-    told = []
+    readings = []
     for port in sensors:
         message, when = read(port)
         while when < 0.05:
             message, when = read(port)
-        told.append(as_items(message))
-    forces = told[0][5]
+        readings.append(as_items(message))
+    forces = readings[0][5]
     assert len(forces) == 2
     assert np.linalg.norm(forces[1][0][:3]) == pytest.approx(157.0, abs=15.0)
-    assert np.linalg.norm(told[1][1][0][0]) == pytest.approx(9.81, abs=0.1)
-    assert len(told[2]) == 18
-    assert told[2][2] == pytest.approx(0.6, abs=0.05)
+    assert np.linalg.norm(readings[1][1][0][0]) == pytest.approx(9.81, abs=0.1)
+    assert len(readings[2]) == 18
+    assert readings[2][2] == pytest.approx(0.6, abs=0.05)
     weights = []
     for port in feet:
         vector, when = read(port)
@@ -191,18 +191,20 @@ def test_an_external_wrench_moves_the_base(simulator):
     port.close()
 
 
-def test_the_clock_tells_seconds_and_nanoseconds_and_stands_still_in_a_pause(simulator, reader):
+def test_the_clock_sends_seconds_and_nanoseconds_and_stands_still_in_a_pause(simulator, reader):
     running = simulator(*AT_ONCE)
     clock = reader("/clock")
     wait_until(lambda: running.module._ports._listeners.has_listeners("/clock"), "the listener is noticed")
     assert as_items(read(clock)[0]) == [0, 0]
     running.ask("advance 1.25")
     latest = []
-    wait_until(lambda: latest.append(as_items(read(clock)[0])) or latest[-1] == [1, 250_000_000], "the clock tells")
+    wait_until(
+        lambda: latest.append(as_items(read(clock)[0])) or latest[-1] == [1, 250_000_000], "the clock is published"
+    )
     assert all(isinstance(number, int) for number in latest[-1])
 
 
-def test_lockstep_waits_for_the_controller_and_tells_when_it_is_silent(simulator, caplog):
+def test_lockstep_waits_for_the_controller_and_logs_its_silence(simulator, caplog):
     running = simulator("--lockstep", "--paused", "--timeout", "1.5")
     with Board() as leg:
         leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
@@ -215,7 +217,7 @@ def test_lockstep_waits_for_the_controller_and_tells_when_it_is_silent(simulator
             assert running.status()["time"] == pytest.approx(0.01 * tick)
             assert direct.setPositions(yarp.DVector(positions.tolist()))
             leg.sample(0.01 * tick + 0.005)
-        wait_until(lambda: "no command for left_leg within 1.5 s" in caplog.text, "the silence is told")
+        wait_until(lambda: "no command for left_leg within 1.5 s" in caplog.text, "the silence is readings")
         leg.sample(0.1)  # time goes on without it
 
 
@@ -243,7 +245,7 @@ def test_two_lockstep_runs_are_equal_to_the_last_digit(simulator):
     assert first == run_in_lockstep(simulator)
 
 
-def test_real_time_passes_as_the_speed_says_and_a_fall_ends_nothing(simulator, caplog):
+def test_real_time_passes_at_the_speed_and_a_fall_ends_nothing(simulator, caplog):
     running = simulator("--speed", "4")
     begin, started = running.status()["time"], time.monotonic()
     assert running.ask("push chest 0 400 0 0 0 0 1.0")[0].startswith("[ACK]")
