@@ -1,4 +1,4 @@
-"""A sole pressed into soft ground in any pose, and its wrench by summing over its points."""
+"""A sole on soft ground in any pose, and its wrench by summing over its points."""
 
 from itertools import pairwise
 
@@ -18,7 +18,7 @@ def contact(stiffness=GROUND[0], damping=GROUND[1]):
     return FootContact(True, REST_POSITION, REST_ROTATION, stiffness, damping)
 
 
-def pressed(displacement, rotation_vector=(0.0, 0.0, 0.0), twist=(0.0,) * 6):
+def displaced(displacement, rotation_vector=(0.0, 0.0, 0.0), twist=(0.0,) * 6):
     """The sole off its rest pose by a displacement and a rotation in the axes of world."""
     rotation = so3.exp(np.array(rotation_vector, dtype=float)) @ REST_ROTATION
     return SoleMotion(REST_POSITION + np.array(displacement), rotation, np.array(twist, dtype=float))

@@ -7,7 +7,7 @@ import pytest
 from gradiva.common import FootContact, Side, SoleRectangle, so3
 from gradiva.contacts import SoleMotion, ViscoElasticContact, rectangle_moments, static_sinkage
 from gradiva.contacts.viscoelastic_contact import ViscoElasticEquations
-from tests.contacts.sole_on_soft_ground import REST_ROTATION, SOLE, contact, moved, pressed, summed_wrench
+from tests.contacts.sole_on_soft_ground import REST_ROTATION, SOLE, contact, displaced, moved, summed_wrench
 
 
 def test_a_sole_sinks_until_the_ground_carries_its_load():
@@ -20,11 +20,11 @@ STICKING = ViscoElasticContact(SOLE, Side.LEFT, is_unilateral=False)
 PUSHING = ViscoElasticContact(SOLE, Side.LEFT)
 ACCELERATION = np.array([3.0, -2.0, 1.0, 4.0, -3.0, 2.0])
 
-FULL = pressed((0.002, -0.001, -0.02), (0.02, -0.03, 0.01), (0.02, -0.03, -0.05, 0.2, -0.1, 0.3))
-LARGE_ANGLE = pressed((0.01, 0.02, -0.03), (0.5, -0.4, 0.9), (0.1, 0.2, -0.3, 1.0, -2.0, 1.5))
-HALF = pressed((0.002, -0.001, -0.001), (0.05, -0.08, 0.02), (0.02, -0.03, -0.01, 0.02, -0.1, 0.3))
-CORNER = pressed((0.001, 0.002, 0.006), (0.1, 0.08, 0.0), (0.01, 0.02, -0.05, 0.1, 0.1, 0.0))
-HEEL = pressed((0.0, 0.0, -0.001), (0.0, -0.05, 0.0))
+FULL = displaced((0.002, -0.001, -0.02), (0.02, -0.03, 0.01), (0.02, -0.03, -0.05, 0.2, -0.1, 0.3))
+LARGE_ANGLE = displaced((0.01, 0.02, -0.03), (0.5, -0.4, 0.9), (0.1, 0.2, -0.3, 1.0, -2.0, 1.5))
+HALF = displaced((0.002, -0.001, -0.001), (0.05, -0.08, 0.02), (0.02, -0.03, -0.01, 0.02, -0.1, 0.3))
+CORNER = displaced((0.001, 0.002, 0.006), (0.1, 0.08, 0.0), (0.01, 0.02, -0.05, 0.1, 0.1, 0.0))
+HEEL = displaced((0.0, 0.0, -0.001), (0.0, -0.05, 0.0))
 
 
 @pytest.mark.parametrize("motion", [FULL, LARGE_ANGLE, HALF])
@@ -67,7 +67,7 @@ def test_the_thesis_closed_form_about_the_centre_is_the_same_wrench():
 
 
 def test_a_flat_sunk_sole_carries_its_area_times_depth_times_stiffness():
-    wrench = PUSHING.wrench(pressed((0.0, 0.0, -0.01)), contact())
+    wrench = PUSHING.wrench(displaced((0.0, 0.0, -0.01)), contact())
     load = AREA * 1e6 * 0.01
     centre = REST_ROTATION @ [0.0265, 0.005, 0.0]
     np.testing.assert_allclose(wrench, [0, 0, load, centre[1] * load, -centre[0] * load, 0], atol=1e-10)
@@ -77,14 +77,14 @@ def test_damping_opposes_each_velocity():
     for axis in range(6):
         twist = np.zeros(6)
         twist[axis] = 0.1
-        rest, moving = pressed((0, 0, -0.02)), pressed((0, 0, -0.02), twist=twist)
+        rest, moving = displaced((0, 0, -0.02)), displaced((0, 0, -0.02), twist=twist)
         change = PUSHING.wrench(moving, contact()) - PUSHING.wrench(rest, contact())
         assert change[axis] < -1e-3
 
 
 @pytest.mark.parametrize("lift", [1e-6, 0.1])
 def test_ground_below_a_sole_in_the_air_does_nothing(lift):
-    motion = pressed((0.0, 0.0, lift))
+    motion = displaced((0.0, 0.0, lift))
     np.testing.assert_array_equal(PUSHING.wrench(motion, contact()), np.zeros(6))
     rate = PUSHING.rate(motion, contact())
     np.testing.assert_array_equal(rate.drift, np.zeros(6))
@@ -92,7 +92,7 @@ def test_ground_below_a_sole_in_the_air_does_nothing(lift):
 
 
 def test_ground_does_not_pull_back_a_sole_that_leaves_it_fast():
-    leaving = pressed((0.0, 0.0, -0.001), twist=(0, 0, 0.2, 0, 0, 0))
+    leaving = displaced((0.0, 0.0, -0.001), twist=(0, 0, 0.2, 0, 0, 0))
     assert PUSHING.wrench(leaving, contact())[2] == 0.0
     assert STICKING.wrench(leaving, contact())[2] == pytest.approx(-AREA * 1e3)
 
@@ -132,7 +132,7 @@ def test_the_rate_is_the_derivative_of_the_wrench(model, motion, acceleration):
 def test_the_moving_edge_of_a_sheared_sole_is_a_large_part_of_the_rate(side):
     """Half a sole, pulled aside by 2 mm: without what its edge sweeps, the rate is off by as much as it is large."""
     motion, ground = (
-        pressed((0.002, 0.002, 3e-4), (0.01, 0.02, 0.0), (0.0, 0.0, -0.02, 0.0, 0.3, 0.0)),
+        displaced((0.002, 0.002, 3e-4), (0.01, 0.02, 0.0), (0.0, 0.0, -0.02, 0.0, 0.3, 0.0)),
         contact(damping=1e3),
     )
     model = ViscoElasticContact(SOLE, side)
@@ -151,7 +151,7 @@ def parameters(ground):
 
 def test_an_acceleration_that_is_held_changes_the_wrench_as_the_discrete_rate_says():
     ground, period = contact(2e6, 1e3), 1e-3
-    still = pressed((0.001, 0.0, -0.01), (0.01, 0.02, 0.0))
+    still = displaced((0.001, 0.0, -0.01), (0.01, 0.02, 0.0))
     rate = PUSHING.rate(still, ground, period)
     change = PUSHING.wrench(moved(still, ACCELERATION, period), ground) - PUSHING.wrench(still, ground)
     expected = period * (rate.drift + rate.gain @ ACCELERATION)

@@ -1,4 +1,4 @@
-"""What the tests of the planner share: shipped configurations, starts, samples."""
+"""Helpers of the tests of the planner: shipped configurations, starts, samples."""
 
 from functools import lru_cache
 from typing import Any

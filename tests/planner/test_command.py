@@ -15,5 +15,5 @@ from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityComma
         (StopCommand(), "to a stand"),
     ],
 )
-def test_commands_are_told_in_words(command, words):
+def test_commands_are_printed_in_words(command, words):
     assert str(command) == words

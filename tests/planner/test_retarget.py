@@ -230,3 +230,16 @@ def test_a_plan_without_steps_and_one_of_varying_height_are_refused(planner, pla
     varying = WalkingPlanner(config)
     with pytest.raises(PlanningError, match="constant CoM height"):
         varying.retarget(varying.walk(WALK, start_of(config)), Retarget((Foothold(),)), 1.5)
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        {"touch_down": np.inf},
+        {"pose": FootPose(np.nan, 0.0, 0.0)},
+        {"pose": FootPose(0.0, 0.0, 0.0, normal=(1.0, 0.0, 0.0))},
+    ],
+)
+def test_a_foothold_of_impossible_numbers_is_refused(numbers):
+    with pytest.raises(PlanningError, match="finite numbers and a normal that points upward"):
+        Foothold(**numbers)

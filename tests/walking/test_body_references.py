@@ -72,7 +72,7 @@ def times_within_phases(plan):
     return [0.5 * (start + end) for start, end in pairwise(starts)]
 
 
-def test_on_the_plan_the_com_is_told_the_derivatives_of_its_path(plan, references):
+def test_on_the_plan_the_com_reference_has_the_derivatives_of_its_path(plan, references):
     for time in times_within_phases(plan):
         before, here, after = (plan.at(time + k * STEP) for k in (-1, 0, 1))
         body = references.reference(here, desired(here))

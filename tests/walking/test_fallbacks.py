@@ -1,4 +1,4 @@
-"""What is sent to the motors, what holds, and where the joints freeze."""
+"""Limits of commands, the last command, and the positions at which the joints freeze."""
 
 from types import SimpleNamespace
 
@@ -42,10 +42,10 @@ def test_after_torques_position_servos_begin_with_what_the_joints_bear_or_were_c
     np.testing.assert_allclose(frozen(held(ControlMode.TORQUE, 1.0, 30.0), measured()), [0.15, 0.23])
 
 
-@pytest.mark.parametrize(("torque", "borne"), [(np.inf, 1.0), (np.nan, 1.0), (1e9, 10.0), (-1e9, -10.0)])
-def test_a_torque_that_cannot_be_does_not_move_the_joint(torque, borne):
+@pytest.mark.parametrize(("torque", "tolerated"), [(np.inf, 1.0), (np.nan, 1.0), (1e9, 10.0), (-1e9, -10.0)])
+def test_a_torque_that_cannot_be_does_not_move_the_joint(torque, tolerated):
     values = frozen(held(ControlMode.TORQUE, 1.0, 30.0), measured(torques=(torque, 20.0)))
-    np.testing.assert_allclose(values, [0.1 + borne / 100.0, 0.22])
+    np.testing.assert_allclose(values, [0.1 + tolerated / 100.0, 0.22])
 
 
 def test_after_velocities_they_begin_where_the_joints_are():
@@ -128,7 +128,7 @@ def test_slow_changes_pass_as_they_are():
     assert ramp.limited(wanted, np.zeros(2), RAMP_PERIOD) is wanted
 
 
-def test_a_joint_without_torque_measurement_starts_where_it_is_told():
+def test_a_joint_without_torque_measurement_starts_at_its_command():
     first = TorqueRamp(RATE, LIMIT).limited(torques(8.0, 8.0), np.array([np.nan, 0.0]), RAMP_PERIOD)
     np.testing.assert_allclose(first.values, [8.0, 1.0])
 
@@ -154,7 +154,7 @@ PERIOD = 0.001  # [s]
 
 
 class Contradicted:
-    """A layer 3 whose references contradict each other while it is told so."""
+    """A layer 3 whose references contradict each other while ``is_contradicted``."""
 
     def __init__(self):
         self.is_contradicted = True
@@ -165,7 +165,7 @@ class Contradicted:
         return "relaxed" if relaxed else "exact"
 
 
-def test_contradictions_are_borne_for_a_while_and_then_told_with_the_task_that_is_to_blame():
+def test_contradictions_are_tolerated_for_a_while_and_then_raised_with_the_task_of_the_largest_residual():
     layer = RelaxingWholeBody(Contradicted(), relaxed_duration=0.003)
     assert [layer.command(None, None, PERIOD) for _ in range(3)] == ["relaxed"] * 3
     with pytest.raises(NoSolutionFound) as caught:
@@ -174,7 +174,7 @@ def test_contradictions_are_borne_for_a_while_and_then_told_with_the_task_that_i
     assert layer.failures == 4
 
 
-def test_a_relaxed_tick_tells_at_once_which_task_it_is_for_and_the_next_good_one_tells_nothing():
+def test_a_relaxed_tick_reports_its_task_at_once_and_the_next_good_one_reports_nothing():
     controller = Contradicted()
     layer = RelaxingWholeBody(controller, relaxed_duration=1.0)
     layer.command(None, None, PERIOD)

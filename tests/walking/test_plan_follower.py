@@ -40,14 +40,14 @@ def test_a_plan_is_completed_once(follower):
     assert not follower.is_moving(end + 0.02)
 
 
-def test_goals_are_told_by_odometry(follower):
+def test_goals_are_given_in_the_odometry(follower):
     origin = PlanarPose(0.1, -0.05, 0.2)
     follower.follow(GoalCommand(0.6, 0.3), 1.0, origin)
     end = origin @ PlanarPose(*end_of(follower))
     np.testing.assert_allclose([end.x, end.y], [0.6, 0.3], atol=0.05)
 
 
-def test_paths_are_told_by_odometry_too(follower):
+def test_paths_are_given_in_the_odometry_too(follower):
     origin = PlanarPose(0.05, 0.0, 0.0)
     follower.follow(PathCommand(np.array([[0.5, 0.0], [1.0, 0.0]]), 0.15), 1.0, origin)
     np.testing.assert_allclose(end_of(follower), [0.95, 0.0], atol=0.05)
@@ -205,7 +205,7 @@ def test_a_plan_that_comes_too_late_is_refused_and_asked_for_again(slow):
     assert follower.plan.end_time < late + 4.0
 
 
-def test_the_feet_are_closed_although_nobody_answers(slow):
+def test_the_feet_are_closed_although_the_planner_is_silent(slow):
     follower, service = slow
     walking_since(slow, 1.0, VelocityCommand(0.15))
     longest = follower.plan.end_time

@@ -98,7 +98,7 @@ def planner():
 
 
 class SlowPlanning(SynchronousPlanning):
-    """Answers only when it is told to."""
+    """Answers only when ``answer`` is called."""
 
     lead, timeout = 0.1, 5.0
 
@@ -168,4 +168,5 @@ def test_an_impossible_retarget_leaves_the_plan_alone_and_adaptation_goes_on(pla
     follower.adaptation = Absurd()
     now = follower.adapted(None, reference, time)
     np.testing.assert_array_equal(now.dcm.position, reference.dcm.position)
+    assert follower.refused_changes == 1
     assert follower.plan is plan

@@ -1,4 +1,4 @@
-"""What holds in each tick of a walk by torque, and what happens where a tick cannot have it."""
+"""Each tick of a walk by torque meets its constraints; a tick that cannot is relaxed, then a fault."""
 
 from dataclasses import replace
 
@@ -118,7 +118,7 @@ def test_contacts_change_without_a_jump_ticks_are_optimal_and_nothing_pushes_a_f
     assert max(watch.pushes_in_the_air) < 1e-9
 
 
-def test_what_cannot_be_met_is_borne_for_a_while_then_the_robot_freezes_and_the_reason_names_it(ready):
+def test_an_infeasible_task_is_relaxed_for_a_while_then_the_robot_freezes_and_the_reason_names_it(ready):
     walk = ready("icub_v2_7", TORQUE, *HARD, *IMPATIENT, settle=0.0)
     within_reach = walk.layers.body_references.reference
 
@@ -132,8 +132,8 @@ def test_what_cannot_be_met_is_borne_for_a_while_then_the_robot_freezes_and_the_
     assert not walk.run(0.1)
     assert walk.controller.state is WalkingState.FAULT
     assert walk.time - start == pytest.approx(0.005 + 0.01, abs=0.003)
-    told, failed, event = walk.controller.safety_events
-    assert (told.kind, told.subject, told.time) == (SafetyKind.RELAXED, "centre of mass", start)
+    relaxed, failed, event = walk.controller.safety_events
+    assert (relaxed.kind, relaxed.subject, relaxed.time) == (SafetyKind.RELAXED, "centre of mass", start)
     assert (failed.kind, failed.subject) == (SafetyKind.FAILED_TICK, "NoSolutionFound in whole_body")
     assert event.kind is SafetyKind.NO_SOLUTION
     assert "infeasible" in event.text

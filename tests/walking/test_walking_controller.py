@@ -37,7 +37,7 @@ def test_what_a_state_does_not_allow_is_refused_with_advice(state, request_, adv
     assert advice in str(error.value)
 
 
-def test_a_fault_tells_its_reason():
+def test_a_fault_has_its_reason_in_the_refusal():
     machine = WalkingStateMachine()
     machine.to(WalkingState.FAULT, "the base is tilted by 40°")
     with pytest.raises(StateError, match="tilted by 40°"):

@@ -1,4 +1,4 @@
-"""What a walk has to be to count as one."""
+"""Criteria of a successful walk."""
 
 import numpy as np
 import pytest

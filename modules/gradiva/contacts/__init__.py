@@ -1,6 +1,6 @@
 """Contacts with the ground: support polygon, foot wrenches, soft and rigid contact forces."""
 
-from gradiva.contacts.contact_plane import ContactPlane
+from gradiva.contacts.contact_plane import UP, ContactPlane, left_fraction, pendulum_wrenches
 from gradiva.contacts.loaded_part import (
     LoadedEdge,
     SoleMoments,
@@ -11,7 +11,6 @@ from gradiva.contacts.loaded_part import (
     rectangle_moments,
 )
 from gradiva.contacts.penalty_contact import PenaltyConfig, penalty_accelerations, penalty_forces
-from gradiva.contacts.pendulum_wrenches import left_fraction, pendulum_wrenches
 from gradiva.contacts.support_polygon import SupportPolygon, support_polygon
 from gradiva.contacts.viscoelastic_contact import (
     LinearContact,
@@ -24,6 +23,7 @@ from gradiva.contacts.viscoelastic_contact import (
 )
 
 __all__ = [
+    "UP",
     "ContactPlane",
     "LinearContact",
     "LoadedEdge",

@@ -11,7 +11,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
-from gradiva.contacts.contact_plane import ContactPlane
+from gradiva.contacts import ContactPlane
 from gradiva.planner.contact_phase import ContactPhase
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig

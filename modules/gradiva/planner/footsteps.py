@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side, freeze_arrays, so3
-from gradiva.contacts.contact_plane import UP, ContactPlane
+from gradiva.contacts import UP, ContactPlane
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -36,6 +37,13 @@ class Foothold:
 
     pose: FootPose | None = None
     touch_down: float | None = None
+
+    def __post_init__(self) -> None:
+        pose, numbers = self.pose, [self.touch_down or 0.0]
+        if pose is not None:
+            numbers += [pose.x, pose.y, pose.yaw, pose.z, *pose.normal]
+        if not all(map(math.isfinite, numbers)) or (pose is not None and pose.normal[2] <= 0.0):
+            raise PlanningError(f"{self}: a foothold needs finite numbers and a normal that points upward")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

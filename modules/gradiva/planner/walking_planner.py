@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gradiva.common import DcmReference, NDArray, Side
-from gradiva.contacts.contact_plane import ContactPlane
+from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand
 from gradiva.planner.contact_phase import ContactPhase, StandingFoot, contact_phases, standing_phase
 from gradiva.planner.dcm_trajectory import (

@@ -331,7 +331,7 @@ class SensorCheck:
 
     @property
     def joint_positions(self) -> NDArray | None:
-        """Where the joints were last, [rad], shape (n,); None before the first measurement."""
+        """Last accepted positions of the joints, [rad], shape (n,); None before the first measurement."""
         return self._encoders.positions
 
     @property

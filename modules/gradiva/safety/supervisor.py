@@ -250,7 +250,7 @@ class SafetySupervisor:
 
     @property
     def joint_positions(self) -> NDArray | None:
-        """Where the joints were last, [rad], shape (n,)."""
+        """Last accepted positions of the joints, [rad], shape (n,)."""
         return self._sensors.joint_positions
 
     @property

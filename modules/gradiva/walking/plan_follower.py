@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
@@ -96,6 +95,7 @@ class PlanFollower:
         plan: The present one; None before the robot stands.
         adaptation: Moves the next footholds from tick to tick; None: they stay as planned.
         late_plans: Number of plans that came too late.
+        refused_changes: Number of changes by step adaptation that were impossible.
         defect: Unexpected error of the planner, until it is cleared; empty where there is none.
         refusal: Reason why the last command cannot be fulfilled; empty where it can, or is not known yet.
     """
@@ -128,7 +128,7 @@ class PlanFollower:
         self._refusal_is_news = self._has_left_way = False
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
-        self.late_plans = 0
+        self.late_plans = self.refused_changes = 0
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -164,14 +164,16 @@ class PlanFollower:
             self.cancel()
 
     def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
-        """Return the reference at ``time`` [s], after step adaptation had its say; a change that is refused is none."""
+        """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
         if self.adaptation is None or not reference.is_walking:
             return reference
         change = self.adaptation.retarget(state, reference, self.present_plan)
         if change is None:
             return reference
-        with suppress(PlanningError):
+        try:
             self.retarget(change, time)
+        except PlanningError:
+            self.refused_changes += 1
         return self.present_plan.at(time)
 
     def retarget(self, change: Retarget, time: float) -> None:
@@ -284,9 +286,10 @@ class PlanFollower:
         """Take over a plan that has come, if it is not too late."""
         if self._coming is not None and time >= self._coming[0].start_time:
             self._take_over(*self._coming)
-        reply, asked = self._service.poll(), self._asked
+        asked = self._asked
         if asked is None:
             return
+        reply = self._service.poll()
         if reply is None or reply.number != asked.request.number:
             if time > asked.time + self._service.timeout:
                 self._ask_again(asked, time, f"the planner has not answered for {time - asked.since:.1f} s")

@@ -23,7 +23,7 @@ from gradiva.common import (
     altered,
 )
 from gradiva.planner import Command, Retarget, WalkingPlan
-from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
+from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
 from gradiva.simplified_model import BalancePlan, BalanceReference
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
@@ -265,7 +265,8 @@ class WalkingController:
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)
-        layers, last = self._layers, self._layers.last_command()
+        layers, whole_body = self._layers, self._layers.whole_body
+        last = LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
         reference = self._follower.present_plan.at(time)
         measurement = layers.safety.checked(measurement, last, time)
         state = layers.estimator.update(measurement, reference)

@@ -13,7 +13,7 @@ from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import ContactEstimator, ContactEstimatorConfig, StateEstimator, StateEstimatorConfig
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
-from gradiva.safety import JointBounds, LastCommand, SafetyConfig, SafetySupervisor
+from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
     BalanceConfig,
     BalanceLayer,
@@ -152,10 +152,6 @@ class WalkingLayers:
         """
         usual = self.start_posture.joint_positions
         return standing_start(self._model, self.config.planner, usual, joint_positions)
-
-    def last_command(self) -> LastCommand:
-        """Return the motion that layer 3 commanded in the last tick."""
-        return LastCommand(self.whole_body.desired_joint_positions, self.whole_body.desired_velocity[6:])
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

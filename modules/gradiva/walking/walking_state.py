@@ -45,11 +45,11 @@ class WalkingStateMachine:
     Attributes:
         state: The present state.
         reason: Reason of the present state.
+        is_balancing: Whether the control loop runs: the robot stands on its own feet and is held upright.
     """
 
     def __init__(self) -> None:
-        self.state = WalkingState.CONFIGURED
-        self.reason = "configured"
+        self.to(WalkingState.CONFIGURED, "configured")
 
     def require(self, request: str) -> None:
         """Pass when ``request`` is allowed now.
@@ -65,8 +65,4 @@ class WalkingStateMachine:
         """Change the state."""
         self.state = state
         self.reason = reason
-
-    @property
-    def is_balancing(self) -> bool:
-        """Whether the control loop runs: the robot stands on its own feet and is held upright."""
-        return self.state in (_S.PREPARED, _S.WALKING, _S.PAUSED, _S.STOPPED)
+        self.is_balancing = state in (_S.PREPARED, _S.WALKING, _S.PAUSED, _S.STOPPED)
