@@ -39,7 +39,7 @@ def test_a_missing_measurement_holds_the_last_command_and_many_are_a_fault(ready
     assert log.state is WalkingState.FAULT
     assert "joint_positions has shape" in log.reason
     first, last = controller.safety_events
-    assert (first.kind, first.subject) == (SafetyKind.FAILED_TICK, "EstimationError in walking")
+    assert (first.kind, first.subject) == (SafetyKind.FAILED_TICK, "EstimationError in safety")
     assert last.kind is SafetyKind.FAILED_TICKS
     controller.prepare()
     assert controller.state is WalkingState.PREPARING
