@@ -21,7 +21,10 @@ from gradiva.experiments.running_application import COORDINATOR, LOGGER, SIMULAT
 
 APPLICATION = "icub_v2_7-simulation"
 GOAL = 0.1  # [m] ahead
-_OPTIONS = ("--add", "gradiva-simulator=--paused --speed 0 --timeout 4")  # time passes when the operator says so
+_OPTIONS = (
+    *("--add", "gradiva-simulator=--paused --speed 0 --timeout 4"),  # time passes when the operator says so
+    *("--add", "gradiva-walking=--set walking.prepare_duration=0.5"),  # the robot stands in its start posture
+)
 _STEP = 0.5  # [s] of simulated time between two looks at the state
 _BASE, _READER = "/icubSim/floating_base/state:o", "/walking-coordinator/robotBase:i"
 TOOLS: tuple[tuple[str, ...], ...] = (

@@ -12,7 +12,7 @@ from gradiva.cli import checks, module_scripts
 from gradiva.cli.checks import Finding, check_cache_folder, check_package
 from gradiva.cli.experiment import print_rows
 from gradiva.cli.main import run
-from gradiva.yarp_modules.module_process import MODULES
+from gradiva.yarp_modules.gradiva_module import MODULES
 
 
 def test_help_lists_the_commands(gradiva):

@@ -28,6 +28,7 @@ _REFERENCES = {"get", "find", "findGroup", "asList", "asDict", "tail"}  # method
 _NO_CONTAINERS = {"Bottle", "Property", "Value", "Vector"}
 _MODULE = "yarp"
 _CAMEL_CASE = re.compile("[a-z]+[A-Z]")
+_CLASS_HEAD = re.compile(r"^ *class (\w+)\(([^)]*)\)", re.MULTILINE)
 _FOREIGN = {"getLogger", "basicConfig", "setLevel", "addHandler", "removeHandler"}  # of Python's logging
 
 _DERIVED = "~"  # before a class of the bindings: a class of the suite that descends from it
@@ -117,6 +118,8 @@ def violations(
         derived: Class of the suite to the class of the bindings that it descends from.
         hazards: Whether also what must not be called is looked for; tests run on pureyarp.
     """
+    if _MODULE not in source:
+        return []
     tree = ast.parse(source)
     if not any(_imports_yarp(node) for node in ast.walk(tree)):
         return []
@@ -127,18 +130,16 @@ def violations(
 
 def derived_classes(sources: Iterable[str]) -> dict[str, str]:
     """Return which classes of the suite descend from which of the bindings."""
-    bases: dict[str, list[ast.expr]] = {}
-    for source in sources:
-        classes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef))
-        bases.update({node.name: node.bases for node in classes})
+    heads = [head for source in sources for head in _CLASS_HEAD.findall(source)]
+    bases = {name: [base.strip() for base in parents.split(",")] for name, parents in heads}
     found: dict[str, str] = {}
     for _ in range(4):  # generations
         for name, parents in bases.items():
             for parent in parents:
-                if isinstance(parent, ast.Name) and parent.id in found:
-                    found[name] = found[parent.id]
-                elif _is_of_yarp(parent):
-                    found[name] = parent.attr
+                if parent in found:
+                    found[name] = found[parent]
+                elif parent.startswith(f"{_MODULE}."):
+                    found[name] = parent.removeprefix(f"{_MODULE}.")
     return found
 
 

@@ -172,7 +172,7 @@ def test_a_walk_with_both_layers_behind_ports_is_the_walk_in_one_process_to_the_
 
 @dataclass(frozen=True)
 class FormerRequest:
-    """What another version might have asked for."""
+    """A request of another version."""
 
     HEADER: ClassVar[MessageHeader] = MessageHeader(1234, 1, 0.5)
 

@@ -8,8 +8,8 @@ import pytest
 
 from gradiva.common import ConfigError
 from gradiva.middleware import VectorsCollectionClient, as_items, fill_bottle, yarp
+from gradiva.yarp_modules.gradiva_module import run_module
 from gradiva.yarp_modules.module_options import ModuleOptions
-from gradiva.yarp_modules.module_process import run_module
 from gradiva.yarp_modules.rpc_commands import is_ok, word
 from gradiva.yarp_modules.walking_module import WalkingModule
 from gradiva.yarp_modules.walking_ports import WalkingPorts

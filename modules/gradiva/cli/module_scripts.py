@@ -45,10 +45,10 @@ def run_module(title: str, arguments: Sequence[str]) -> int:
         KeyboardInterrupt: Ctrl-C came before the module had begun.
     """
     with leaving_at_once():
-        from gradiva.yarp_modules import module_process
+        from gradiva.yarp_modules import gradiva_module
 
     try:
-        return module_process.run_module(module_process.module_class(title), arguments)
+        return gradiva_module.run_module(gradiva_module.module_class(title), arguments)
     except SystemExit as asked_for_help:
         return int(asked_for_help.code or 0)
 
@@ -56,7 +56,7 @@ def run_module(title: str, arguments: Sequence[str]) -> int:
 def list_modules() -> int:
     """Print which modules there are; return the exit status."""
     with leaving_at_once():
-        from gradiva.yarp_modules.module_process import MODULES, module_class
+        from gradiva.yarp_modules.gradiva_module import MODULES, module_class
 
     for title in MODULES:
         print(f"{title:15s} {module_class(title).SUMMARY}")

@@ -94,7 +94,7 @@ class ModelControlService:
 
     @property
     def failures(self) -> int:
-        """How often the DCM law had no solution of its own."""
+        """Number of ticks in which the DCM law had no solution of its own."""
         return self._model_control.failures
 
     def answer(self, request: PendulumRequest) -> PendulumReply:

@@ -96,39 +96,6 @@ MessageHandler = Callable[[IncomingMessage], Sent | None]
 _MOST_CONTINUED_LINES = 256
 
 
-class MessageChannel(Protocol):
-    """Takes the messages of an input connection and answers them."""
-
-    def next(self) -> tuple[PortCommand, bytes | str]:
-        """Return the next message, waiting for it as long as it takes."""
-
-    def answer(self, reply: Sent | None, family: WireFamily) -> None:
-        """Send the reply, if there is one, and the acknowledgement, if the carrier has one, at once."""
-
-    def send_lines(self, lines: list[str]) -> None:
-        """Send lines to a terminal or tool; nothing on binary connections."""
-
-
-class SharedChannel(MessageChannel, Protocol):
-    """A channel that can be taken from without ever waiting."""
-
-    def fileno(self) -> int:
-        """Return the file descriptor of the socket that messages arrive at."""
-
-    @property
-    def is_within_message(self) -> bool:
-        """Return whether a message has begun to arrive."""
-
-    def receive_at_once(self) -> None:
-        """Take in what has come, if anything has."""
-
-    def arrived(self) -> tuple[PortCommand, bytes] | None:
-        """Return the next message of which all has been taken in, None if there is none."""
-
-    def answer_at_once(self, reply: Sent | None, family: WireFamily) -> None:
-        """Answer; raise `PeerStalled` if the peer has no room for it."""
-
-
 class BinaryChannel:
     """Messages with an index on tcp and fast_tcp."""
 
@@ -332,3 +299,10 @@ class DatagramChannel:
             with contextlib.suppress(MalformedMessage):
                 command, start = decode_command(payload)
                 self._arrived = command, payload[start:]
+
+
+MessageChannel = BinaryChannel | TextChannel | DatagramChannel
+"""Takes the messages of an input connection and answers them."""
+
+SharedChannel = BinaryChannel | DatagramChannel
+"""Can also be taken from without ever waiting."""

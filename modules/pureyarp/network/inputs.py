@@ -10,13 +10,12 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from pureyarp.errors import MalformedMessage, PeerUnreachable
 from pureyarp.network.byte_stream import (
     ByteStream,
     LineConnection,
-    LineProtocol,
     PeerGone,
     PeerStalled,
     accept_authenticated,
@@ -24,7 +23,7 @@ from pureyarp.network.byte_stream import (
     set_timeout,
 )
 from pureyarp.network.channels import BinaryChannel, DatagramChannel, MessageChannel, SharedChannel, TextChannel
-from pureyarp.network.settings import Contact, NetworkSettings, log
+from pureyarp.network.settings import Contact, log
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire import (
     HEADER_SIZE,
@@ -33,13 +32,15 @@ from pureyarp.wire import (
     SHMEM,
     Carrier,
     PortCommand,
-    Sent,
     carrier_of_header,
     decode_name,
     from_text,
     name_size,
     yarp_number,
 )
+
+if TYPE_CHECKING:
+    from pureyarp.network.port_core import PortCore
 
 _BACKLOG = 1024  # connections that wait to be accepted; beyond, their peers try again only after a second
 _PAUSE = 0.1  # [s] after a failure to accept, such as too many open files
@@ -171,38 +172,6 @@ def _sender(stream: ByteStream, carrier: Carrier) -> str:
     return name
 
 
-class InputOwner(Protocol):
-    """The port that a connection belongs to.
-
-    Attributes:
-        settings: Of the network.
-        name: Of the port.
-        only_stores: Whether data is only stored, at once and by no code of a user's.
-        complaint: Logs faults of peers at a limited rate.
-    """
-
-    settings: NetworkSettings
-    name: str
-    only_stores: bool
-    complaint: RateLimitedLog
-
-    @property
-    def port_number(self) -> int:
-        """Return the TCP port where it listens."""
-
-    def line_protocol(self, header: bytes) -> LineProtocol | None:
-        """Return the protocol of connections that begin with these 8 bytes, None for YARP's carriers."""
-
-    def introduced(self, connection: InputConnection) -> None:
-        """Note the sender of a connection that has introduced itself."""
-
-    def handle(self, command: PortCommand, payload: bytes | str, connection: InputConnection) -> Sent | None:
-        """Do what a message wants and return the reply."""
-
-    def forget(self, connection: InputConnection) -> None:
-        """Drop a connection that has ended."""
-
-
 _LOOK = 0.25  # [s] between two looks for peers that have stopped in the middle of a message
 _LONGEST = 64 * 1024  # bytes of a message that the receiver takes the time to store
 
@@ -269,7 +238,7 @@ class SharedInput:
     message when the port has become one that does more than store.
     """
 
-    def __init__(self, connection: InputConnection, owner: InputOwner, channel: SharedChannel) -> None:
+    def __init__(self, connection: InputConnection, owner: PortCore, channel: SharedChannel) -> None:
         self._connection = connection
         self._owner = owner
         self._channel = channel
@@ -337,7 +306,7 @@ class InputConnection:
         is_introduced: Whether the handshake is over.
     """
 
-    def __init__(self, owner: InputOwner, sock: socket.socket, peer_host: str, peer_port: int) -> None:
+    def __init__(self, owner: PortCore, sock: socket.socket, peer_host: str, peer_port: int) -> None:
         self.sender = ""
         self.carrier_name = ""
         self.family = owner.settings.family

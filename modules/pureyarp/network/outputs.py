@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from pureyarp.data import Vector
 from pureyarp.errors import MalformedMessage, PeerUnreachable
@@ -93,51 +93,6 @@ def _blocks(command: PortCommand, body: bytes, is_vector: bool) -> list[bytes]:
     return [start, body]
 
 
-class OutputConnection(Protocol):
-    """A connection by which messages leave a port.
-
-    All methods raise `PeerGone` when the peer is dead.
-
-    Attributes:
-        target: Name of the port at the other end.
-        carrier: How it is spoken to.
-        family: The one that its replies have shown.
-        dropped: Messages that were replaced by newer ones before they could leave.
-    """
-
-    target: str
-    carrier: Carrier
-    family: WireFamily
-    dropped: int
-
-    def offer(self, message: OutgoingMessage) -> None:
-        """Send without ever waiting; while the peer is busy, the newest message waits and replaces an older one."""
-
-    def begin(self, message: OutgoingMessage, deadline: float | None = None) -> None:
-        """Send, after waiting for the peer to take what was sent before."""
-
-    def finish(self, deadline: float | None = None) -> None:
-        """Wait until the peer has taken everything; raises `PeerStalled` at the deadline (monotonic clock, [s])."""
-
-    def call(self, message: OutgoingMessage, deadline: float | None = None) -> bytes | str | None:
-        """Send and return the peer's reply, None if it gives none; raises `PeerStalled` at the deadline."""
-
-    def is_busy(self) -> bool:
-        """Return whether a message waits or has not been taken."""
-
-    def is_alive(self) -> bool:
-        """Return whether the peer is still there, as far as can be seen without speaking or waiting."""
-
-    def set_type_of_service(self, value: int) -> None:
-        """Set the IP type of service."""
-
-    def type_of_service(self) -> int:
-        """Return the IP type of service."""
-
-    def close(self) -> None:
-        """Announce the end, briefly, and close the connection from any thread."""
-
-
 _CLOSE_TIMEOUT = 0.5  # [s] for the peer to acknowledge the end
 
 
@@ -146,6 +101,12 @@ class StreamOutput:
 
     A message that cannot leave at once waits in ``_pending``, where a newer one replaces it; the finisher thread,
     started when it is first needed, sends it.
+
+    Attributes:
+        target: Name of the port at the other end.
+        carrier: How it is spoken to.
+        family: The one that its replies have shown.
+        dropped: Messages that were replaced by newer ones before they could leave.
     """
 
     def __init__(
@@ -181,7 +142,7 @@ class StreamOutput:
             self._send(message, deadline)
 
     def finish(self, deadline: float | None = None) -> None:
-        """Wait until the peer has taken everything; raises `PeerStalled` at the deadline."""
+        """Wait until the peer has taken everything; raises `PeerStalled` at the deadline (monotonic clock, [s])."""
         with self._using(deadline):
             self._send_pending(deadline)
 
@@ -203,7 +164,7 @@ class StreamOutput:
             self._use.release()
 
     def is_alive(self) -> bool:
-        """Return whether the peer is still there; while another thread sends, that thread finds out."""
+        """Return, without waiting, whether the peer is there; while another thread sends, that thread finds out."""
         if self._broken is not None or not self._use.acquire(blocking=False):
             return self._broken is None
         try:
@@ -442,6 +403,10 @@ def _read_to_end(sock: socket.socket) -> None:
         if not piece:
             return
         received += len(piece)
+
+
+OutputConnection = StreamOutput | DatagramOutput
+"""A connection by which messages leave a port. All methods raise `PeerGone` when the peer is dead."""
 
 
 def open_output(

@@ -46,7 +46,7 @@ class Process:
         ("never", Ending.IMMORTAL, ["quit", signal.SIGTERM, signal.SIGKILL]),
     ],
 )
-def test_a_process_is_asked_then_told_then_killed(ends_at, ending, received):
+def test_a_process_is_asked_then_terminated_then_killed(ends_at, ending, received):
     process = Process(ends_at)
     assert end_process(process, SHORT, threading.Event()) is ending
     assert process.received == received

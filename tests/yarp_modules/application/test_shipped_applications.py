@@ -6,8 +6,8 @@ from gradiva.robot_model import Environment
 from gradiva.setup import load_robot, robots_with_ports
 from gradiva.yarp_modules.application import read_application
 from gradiva.yarp_modules.application.shipped_applications import shipped_applications
+from gradiva.yarp_modules.gradiva_module import MODULES, module_class, program_name
 from gradiva.yarp_modules.module_options import parse_options
-from gradiva.yarp_modules.module_process import MODULES, module_class, program_name
 
 APPS = Path(__file__).parents[3] / "apps"
 FILES = sorted(APPS.glob("*.xml"))

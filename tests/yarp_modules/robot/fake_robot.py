@@ -63,7 +63,7 @@ class NamedBoard(IntegratingBoard):
 
 @dataclass
 class FakeSensors:
-    """What the analog sensors of a server say; raises while it is mute."""
+    """Readings of the analog sensors of a server; raises while it is mute."""
 
     sensors: dict[SensorClass, list[SensorMetadata]]
     values: dict[tuple[SensorClass, str], Sequence[float]] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class FakeRobot:
             board.position[index] = math.degrees(position)
 
     def joint_positions(self) -> NDArray:
-        """Where the joints are, [rad], shape (n,)."""
+        """Return the positions of the joints, [rad], shape (n,)."""
         found = [self._find(joint) for joint in self.description.joints]
         return np.deg2rad([board.position[index] for board, index in found])
 

@@ -82,7 +82,7 @@ class RestartBackoff:
 
     @property
     def duration(self) -> float:
-        """Of the present delay, [s]."""
+        """Duration of the present delay, [s]."""
         return self._delay
 
     def note_end(self, lifetime: float) -> None:

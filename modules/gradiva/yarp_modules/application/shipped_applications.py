@@ -55,7 +55,7 @@ class ShippedApplication:
 
     @property
     def name(self) -> str:
-        """Of the application, and of its file without ``.xml``."""
+        """Name of the application, and of its file without ``.xml``."""
         return f"{self.robot.name}-{self.place}{'-three' if self.is_split else ''}"
 
     def text(self) -> str:

@@ -221,7 +221,7 @@ class TerminalKeys:
             self._former = None
 
     def pending(self) -> list[str]:
-        """Return the keys that were pressed since the last call; does not wait."""
+        """Return the keys since the last call; does not wait."""
         if self._former is None or not select.select([self._source], [], [], 0.0)[0]:
             return []
         try:

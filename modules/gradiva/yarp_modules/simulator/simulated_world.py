@@ -87,7 +87,7 @@ class SimulatedWorld:
 
     @property
     def time(self) -> float:
-        """Of the simulation; goes on when the robot is put back, [s]."""
+        """Time of the simulation, which goes on when the robot is put back, [s]."""
         return self._offset + self._robot.time
 
     @property
@@ -97,12 +97,12 @@ class SimulatedWorld:
 
     @property
     def timestep(self) -> float:
-        """Of the physics, [s]."""
+        """Time step of the physics, [s]."""
         return self._config.timestep
 
     @property
     def fall(self) -> Fall | None:
-        """How the robot fell; its time is that since it was put there last."""
+        """The robot's fall; its time is that since it was put there last."""
         return self._robot.fall
 
     def truth(self) -> SimulatedState:
@@ -116,12 +116,12 @@ class SimulatedWorld:
 
     @property
     def base_height(self) -> float:
-        """Of the base above the floor, in truth, [m]."""
+        """True height of the base above the floor, [m]."""
         return float(self.truth().base_position[2])
 
     @property
     def tilt(self) -> float:
-        """Of the base from its start attitude, heading aside, in truth, [rad]."""
+        """True tilt of the base from its start attitude, heading aside, [rad]."""
         return so3.tilt(self.truth().base_rotation @ self._posture.base_rotation.T)
 
     def inject(self, fault: Fault) -> None:

@@ -88,7 +88,7 @@ class Simulator(GradivaModule):
         self._real_time_factor = RealTimeFactor()
         self._sample: WorldSample | None = None
         self._has_logged_fall = False
-        self._slowness = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
+        self._too_slow = RateLimitedLog(_LOGGER, _WARNING_PERIOD)
 
     def open_ports(self) -> None:
         """Open the ports of the robot."""
@@ -113,7 +113,7 @@ class Simulator(GradivaModule):
         missed = self._lockstep_period() if self.options.lockstep else self._real_time_period()
         if missed:
             lost, text = 1e3 * self._pace.lost, self._real_time_factor.text
-            self._slowness.warning("too slow for --speed %g, %.0f ms behind so far: %s", self._pace.speed, lost, text)
+            self._too_slow.warning("too slow for --speed %g, %.0f ms behind so far: %s", self._pace.speed, lost, text)
         return missed
 
     def time_left(self) -> float:
