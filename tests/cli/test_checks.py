@@ -1,8 +1,19 @@
 """Checks of this machine: versions, plug-ins."""
 
+import sys
+
 import pytest
 
 from gradiva.cli.checks import allows, parse_requirement
+from tests.installed import EXAMPLES, install
+
+PLUGINS = {
+    "own_dcm_law": "balance law 'heading_gains': heading_gains:HeadingGains",
+    "own_task": "whole-body task 'arm_swing': arm_swing:ArmSwing",
+    "own_safety_check": "safety check 'fence': fence:FenceCheck",
+    "own_experiment": "experiment 'swing_cost': swing_cost:EXPERIMENT",
+    "own_ground": "ground 'rubber': rubber:Rubber",
+}
 
 
 @pytest.mark.parametrize(
@@ -37,25 +48,33 @@ def test_versions_are_compared_number_by_number(versions, installed, expected):
     assert allows(versions, installed) is expected
 
 
-def install(folder, name, group, value, source):
-    (folder / f"{name}.py").write_text(source)
-    metadata = folder / f"{name}-1.2.dist-info"
-    metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n")
-    (metadata / "entry_points.txt").write_text(f"[{group}]\nmine = {value}\n")
+@pytest.mark.parametrize("example", PLUGINS)
+def test_the_plugin_of_an_example_is_listed_with_its_package(gradiva, tmp_path, monkeypatch, example):
+    install(EXAMPLES / example, tmp_path / "site", monkeypatch)
+    status, out, _ = gradiva("plugins")
+    assert status == 0
+    assert f"ok    {PLUGINS[example]} (own 0.1.0)\n" in out
 
 
-def test_each_plugin_is_listed_with_its_package_and_a_broken_one_with_its_reason(gradiva, tmp_path, monkeypatch):
-    install(tmp_path, "sound_law", "gradiva.balance_laws", "sound_law:Law", "class Law: ...\n")
-    install(tmp_path, "broken_task", "gradiva.tasks", "broken_task:Task", "import nowhere_to_be_found\n")
-    monkeypatch.syspath_prepend(tmp_path)
+@pytest.mark.parametrize(
+    ("group", "source", "reason"),
+    [
+        ("gradiva.tasks", "import nowhere_to_be_found\n", "No module named 'nowhere_to_be_found'"),
+        ("gradiva.balance_laws", "class Mine: ...\n", "neither a DcmLaw nor a BalanceLayer"),
+    ],
+)
+def test_a_plugin_that_fails_to_load_is_named_with_the_reason(gradiva, tmp_path, monkeypatch, group, source, reason):
+    (tmp_path / "broken_package.py").write_text(source)
+    (tmp_path / "pyproject.toml").write_text(
+        f'[project]\n[project.entry-points."{group}"]\nmine = "broken_package:Mine"\n'
+    )
+    install(tmp_path, tmp_path / "site", monkeypatch)
+    monkeypatch.delitem(sys.modules, "broken_package", raising=False)
     status, out, _ = gradiva("plugins")
     assert status == 1
-    lines = out.splitlines()
-    assert "ok    balance law 'mine': sound_law:Law (sound_law 1.2)" in lines
-    (broken,) = (line for line in lines if line.startswith("fail"))
-    assert "whole-body task 'mine': broken_task:Task (broken_task 1.2)" in broken
-    assert "No module named 'nowhere_to_be_found'" in broken
+    (broken,) = (line for line in out.splitlines() if line.startswith("fail"))
+    assert "'mine': broken_package:Mine (own 0.1.0)" in broken
+    assert reason in broken
 
 
 def test_without_plugins_the_groups_are_named(gradiva, monkeypatch):

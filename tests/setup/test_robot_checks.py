@@ -51,7 +51,7 @@ def test_shipped_robots_hold_what_they_promise(robot):
         (', "leg_left_6_joint"]\nposture = [0.0, ', "]\nposture = [", "names: leg_left_6_joint of the legs are in no"),
         ("[joint_groups.head]", "[joint_groups.skull]", "posture_weights: unknown joint group 'head'"),
         ("talos_reduced.urdf\"", "talos.urdf\"", "has no file 'talos_data/robots/talos.urdf'"),
-        ('model = "talos_data', 'model = 3 # "talos_data', "missing key 'model', or it is no text"),
+        ('model = "talos_data', 'model = 3 # "talos_data', "missing key 'model'"),
         ('name = "mine"', 'name = "other"', "name = 'other', it must be that of the folder, 'mine'"),
     ],
 )  # fmt: skip

@@ -81,10 +81,24 @@ def _plugin_finding(point: EntryPoint) -> Finding:
     package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
     text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
     try:
-        load_plugin(point.group, point.name)
+        _load(point)
     except ConfigError as error:
         return Finding("fail", f"{text}: {error}", "mend the package, or uninstall it")
     return Finding("ok", text)
+
+
+def _load(point: EntryPoint) -> None:
+    """Load a plug-in as a walk or an experiment does, which checks its type where the room has a registry."""
+    if point.group == "gradiva.balance_laws":
+        from gradiva.simplified_model import balance_law
+
+        balance_law(point.name)
+    elif point.group == "gradiva.experiments":
+        from gradiva.experiments import find_experiment
+
+        find_experiment(point.name)
+    else:
+        load_plugin(point.group, point.name)
 
 
 def _check_machine() -> int:
