@@ -49,7 +49,7 @@ BOARD_ANSWERS = DEVICES + "test_the_control_board_server_answers_every_recorded_
 BOARD_ASKED = DEVICES + "test_our_client_makes_every_recorded_call_in_the_recorded_bytes"
 BOARD_SENDS = DEVICES + "test_our_board_sends_the_recorded_states"
 SESSIONS = "tests.pureyarp.devices.test_recorded_sessions:"
-SERVER_SESSIONS = "test_control_board_server:"
+SERVER_SESSIONS = "tests.pureyarp.devices.test_device_servers:"
 NOT_OUR_SERVICE = "the service behind the port is not ours: its recorded replies are decoded, and encoded again"
 
 PROOFS = {

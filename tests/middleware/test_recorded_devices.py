@@ -19,13 +19,13 @@ from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.peers import NameClient
 from pureyarp.network.settings import current_settings
 from pureyarp.wire.binary import decode_list
-from tests.middleware.control_board.test_vocab_answers import ENCODERS
 from tests.middleware.fake_board import RecordedBoard
 from tests.middleware.recorded_board import RecordedBoard as RecordedServer
 from tests.middleware.recorded_client import RecordedReceiver
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.middleware.replay import ScriptedServer, play_client, said, without_blocks
 from tests.pureyarp.devices.recorded_calls import make_call
+from tests.pureyarp.devices.test_vocab_dialect import ENCODERS
 from tests.pureyarp.network.local_ports import open_core
 from tests.waiting import wait_until
 

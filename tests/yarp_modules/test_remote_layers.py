@@ -20,7 +20,7 @@ from gradiva.yarp_modules.layer_modules import ModelControlModule, PlannerModule
 from gradiva.yarp_modules.message_ports import MessageHeader, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOptions
 from gradiva.yarp_modules.remote_layers import RemoteLayers
-from gradiva.yarp_modules.remote_model_control import PendulumReply
+from gradiva.yarp_modules.remote_model_control import BalanceReply
 from gradiva.yarp_modules.remote_planner import PlanAnswer, plan_codec
 from tests.middleware.conftest import isolated_config_home, own_name_server  # noqa: F401 (fixtures)
 from tests.waiting import TIMEOUT, wait_until
@@ -182,7 +182,7 @@ class FormerRequest:
 
 def test_a_request_of_another_version_is_answered_with_the_mismatch(modules):
     for request_port, reply_port, kind, complaint in (
-        ("/model-control/state:i", "/model-control/desired:o", PendulumReply, "PendulumRequest has 9 fields, got 2"),
+        ("/model-control/state:i", "/model-control/desired:o", BalanceReply, "BalanceRequest has 9 fields, got 2"),
         ("/planner/request:i", "/planner/plan:o", PlanAnswer, "PlanQuestion has 6 fields, got 2"),
     ):
         reply = reply_to_a_former_request(request_port, reply_port, kind)

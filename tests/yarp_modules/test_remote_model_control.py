@@ -12,9 +12,9 @@ from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageHeader
 from gradiva.yarp_modules.remote_layers import model_control_fingerprint
 from gradiva.yarp_modules.remote_model_control import (
+    BalanceReply,
+    BalanceRequest,
     ModelControlService,
-    PendulumReply,
-    PendulumRequest,
     RemoteModelControl,
 )
 from tests.yarp_modules.made_up_state import state_near
@@ -36,8 +36,8 @@ class DirectLine:
     def write(self, request):
         self.session = request.header.session
         if self.is_up:
-            arrived = CODEC.unpack(CODEC.pack(request), PendulumRequest)
-            self.replies.append(CODEC.unpack(CODEC.pack(self.service.answer(arrived)), PendulumReply))
+            arrived = CODEC.unpack(CODEC.pack(request), BalanceRequest)
+            self.replies.append(CODEC.unpack(CODEC.pack(self.service.answer(arrived)), BalanceReply))
 
     def take(self, timeout):
         return self.replies.pop(0) if self.replies else None
@@ -123,7 +123,7 @@ def test_a_reply_that_comes_too_late_is_counted_and_left():
     assert_same(update(remote, 0), update(local, 0))
     line.is_up = False
     assert_same(update(remote, 1), update(local, 1))
-    line.replies.append(PendulumReply(MessageHeader(line.session, 2, 0.0), None, None, 0))
+    line.replies.append(BalanceReply(MessageHeader(line.session, 2, 0.0), None, None, 0))
     line.is_up = True
     assert_same(update(remote, 2), update(local, 2))
     assert remote.record.late == 1
@@ -143,9 +143,9 @@ def test_answers_of_another_version_are_a_finding_with_that_reason():
     remote = remote_on(line)
     line.is_up = False
     for tick in range(5):
-        line.on_malformed(MessageHeader(line.session if tick else 0, tick, 0.0), "PendulumReply has 5 fields, got 4")
+        line.on_malformed(MessageHeader(line.session if tick else 0, tick, 0.0), "BalanceReply has 5 fields, got 4")
         update(remote, tick)
-    assert "its answer is refused: PendulumReply has 5 fields, got 4" in remote.warning
+    assert "its answer is refused: BalanceReply has 5 fields, got 4" in remote.warning
     line.is_up = True
     update(remote, 5)
     assert remote.warning == ""

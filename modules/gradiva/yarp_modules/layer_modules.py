@@ -15,7 +15,7 @@ from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import Message, MessageHeader, MessageReader, MessageWriter
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions, setup_of
 from gradiva.yarp_modules.remote_layers import RemoteLayers, model_control_fingerprint, planner_fingerprint
-from gradiva.yarp_modules.remote_model_control import ModelControlService, PendulumRequest
+from gradiva.yarp_modules.remote_model_control import BalanceRequest, ModelControlService
 from gradiva.yarp_modules.remote_planner import PlannerService, PlanQuestion, plan_codec
 from gradiva.yarp_modules.rpc_commands import is_called, ok
 from gradiva.yarp_modules.tick_timing import present_time
@@ -147,7 +147,7 @@ class PlannerModule(ServiceModule):
 
 
 class ModelControlModule(ServiceModule):
-    """Answers `PendulumRequest` at ``/model-control/state:i`` by `PendulumReply` at ``/model-control/desired:o``."""
+    """Answers `BalanceRequest` at ``/model-control/state:i`` by `BalanceReply` at ``/model-control/desired:o``."""
 
     TITLE = "model_control"
     SUMMARY = "Layer 2: from the estimated state and the plan to the ZMP and the CoM that the body should have."
@@ -164,7 +164,7 @@ class ModelControlModule(ServiceModule):
         setup = setup_of(options)
         layer = balance_layer(setup.walking.balance, setup.robot)
         service = ModelControlService(layer, model_control_fingerprint(setup.robot, setup.walking))
-        super().__init__(options, service, (PendulumRequest, MessageCodec()), setup.walking.walking.period)
+        super().__init__(options, service, (BalanceRequest, MessageCodec()), setup.walking.walking.period)
 
 
 class WholeBodyModule(WalkingModule):

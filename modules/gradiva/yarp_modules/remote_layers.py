@@ -14,7 +14,7 @@ from gradiva.walking import WalkingConfig
 from gradiva.yarp_modules.coordinator_commands import CoordinatorConfig
 from gradiva.yarp_modules.message_codec import MessageCodec
 from gradiva.yarp_modules.message_ports import MessageReader, MessageWriter
-from gradiva.yarp_modules.remote_model_control import PendulumReply, PendulumRequest, RemoteModelControl
+from gradiva.yarp_modules.remote_model_control import BalanceReply, BalanceRequest, RemoteModelControl
 from gradiva.yarp_modules.remote_planner import PlanAnswer, PlanQuestion, RemotePlanner, plan_codec
 
 
@@ -88,8 +88,8 @@ class RemoteLayers:
         self._config = config = setup.part(RemoteConfig, "remote")
         walking, coordinator = setup.walking, setup.part(CoordinatorConfig, "coordinator")
         codec, plans = MessageCodec(), plan_codec()
-        self._requests: MessageWriter[PendulumRequest] = MessageWriter(codec)
-        self._desired = MessageReader(PendulumReply, codec)
+        self._requests: MessageWriter[BalanceRequest] = MessageWriter(codec)
+        self._desired = MessageReader(BalanceReply, codec)
         self._questions: MessageWriter[PlanQuestion] = MessageWriter(plans)
         self._plans = MessageReader(PlanAnswer, plans)
         self._connections: PersistentConnections | None = None

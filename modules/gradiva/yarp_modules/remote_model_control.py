@@ -27,7 +27,7 @@ _LOGGER = logging.getLogger("gradiva.module")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PendulumRequest:
+class BalanceRequest:
     """Carries all inputs of layer 2 in one tick; ``/model-control/state:i``.
 
     Attributes:
@@ -57,7 +57,7 @@ class PendulumRequest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PendulumReply:
+class BalanceReply:
     """Carries the decision of layer 2; ``/model-control/desired:o``.
 
     Attributes:
@@ -97,7 +97,7 @@ class ModelControlService:
         """Number of ticks in which the DCM law had no solution of its own."""
         return self._model_control.failures
 
-    def answer(self, request: PendulumRequest) -> PendulumReply:
+    def answer(self, request: BalanceRequest) -> BalanceReply:
         """Return the decision of layer 2, or the reason why there is none."""
         try:
             reply = self._decide(request)
@@ -110,12 +110,12 @@ class ModelControlService:
         self.answered += 1
         return reply
 
-    def refuse(self, header: MessageHeader, reason: str) -> PendulumReply:
+    def refuse(self, header: MessageHeader, reason: str) -> BalanceReply:
         """Return the reply without a decision, and count it."""
         self.refused += 1
-        return PendulumReply(header, None, None, self.failures, reason)
+        return BalanceReply(header, None, None, self.failures, reason)
 
-    def _decide(self, request: PendulumRequest) -> PendulumReply:
+    def _decide(self, request: BalanceRequest) -> BalanceReply:
         if request.configuration != self.configuration:
             raise ConfigError("layer 2 is configured otherwise here: start both modules with the same --from and --set")
         control = self._model_control
@@ -127,7 +127,7 @@ class ModelControlService:
             request.zmp_shift,
         )
         desired = control.update(request.state, plan, request.reference.time, request.period)
-        return PendulumReply(request.header, desired, control.memory, self.failures)
+        return BalanceReply(request.header, desired, control.memory, self.failures)
 
 
 @lru_cache(maxsize=64)  # one entry a contact phase
@@ -161,7 +161,7 @@ class RemoteModelControl(BalanceLayer):
         self,
         config: BalanceConfig,
         configuration: str,
-        ports: tuple[MessageWriter[PendulumRequest], MessageReader[PendulumReply]],
+        ports: tuple[MessageWriter[BalanceRequest], MessageReader[BalanceReply]],
         timeout: float,
         max_silent_ticks: int,
     ) -> None:
@@ -215,8 +215,8 @@ class RemoteModelControl(BalanceLayer):
         """Return how the exchange goes as pairs (name value)."""
         return [*self.record.items(), ["fallback_ticks", self.fallback_ticks], *self._reader.report()]
 
-    def _request(self, state: RobotState, plan: BalancePlan, period: float) -> PendulumRequest:
-        return PendulumRequest(
+    def _request(self, state: RobotState, plan: BalancePlan, period: float) -> BalanceRequest:
+        return BalanceRequest(
             self._numbering.next(plan.reference.time),
             self._configuration,
             state,
@@ -228,7 +228,7 @@ class RemoteModelControl(BalanceLayer):
             self._memory,
         )
 
-    def _exchange(self, request: PendulumRequest) -> PendulumReply | None:
+    def _exchange(self, request: BalanceRequest) -> BalanceReply | None:
         """Return the answer in time, or None."""
         begin = time.perf_counter()
         self._writer.write(request)
@@ -246,7 +246,7 @@ class RemoteModelControl(BalanceLayer):
             self._note_answer()
         return reply
 
-    def _reply_to(self, request: PendulumRequest, timeout: float) -> PendulumReply | None:
+    def _reply_to(self, request: BalanceRequest, timeout: float) -> BalanceReply | None:
         end = time.monotonic() + timeout
         while (reply := self._reader.take(max(0.0, end - time.monotonic()))) is not None:
             if reply.header == request.header:

@@ -1,4 +1,4 @@
-"""The RPC of a 4.x control board, against what YARP 4.0.0 answered."""
+"""Requests and answers of YARP 4.x, against recordings."""
 
 from __future__ import annotations
 

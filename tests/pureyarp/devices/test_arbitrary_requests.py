@@ -1,4 +1,4 @@
-"""Whatever is sent to a control board: it answers, and its device sees only finite numbers and joints that exist."""
+"""Arbitrary requests are answered or refused, arbitrary messages read or malformed."""
 
 from __future__ import annotations
 

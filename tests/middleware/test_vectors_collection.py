@@ -1,4 +1,4 @@
-"""Named vectors from a server to loggers."""
+"""Named vectors as loggers of this field exchange them: messages, server, client."""
 
 from __future__ import annotations
 

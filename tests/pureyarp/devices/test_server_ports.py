@@ -1,4 +1,4 @@
-"""The thread of a server that publishes again and again."""
+"""Servers publish periodically in a thread of their own."""
 
 import threading
 
