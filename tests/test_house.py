@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -36,6 +37,15 @@ def small_house(tmp_path_factory):
 def test_the_code_keeps_its_budgets():
     done = run("--check")
     assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+
+
+def test_what_exceeds_its_budget_is_named_with_the_list_behind_it(monkeypatch):
+    house = ModuleType("house")
+    monkeypatch.setitem(sys.modules, "house", house)
+    house.__file__ = str(HOUSE)
+    exec(compile(HOUSE.read_text(encoding="utf-8"), str(HOUSE), "exec"), house.__dict__)
+    complaints = house.exceeded({"house_words": 10_000, "files": 1}, {"house_words": ["a.py:1: told"]})
+    assert complaints == [f"house_words: 10000, at most {house.BUDGETS['house_words']}\n  a.py:1: told"]
 
 
 def test_files_and_lines_are_counted_without_inits(small_house):

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from gradiva.experiments import plan_from_start
-from gradiva.experiments.campaigns.fault_drill import COMMAND, Drill, drilled, drilled_walk, lockstep_drills, swing_time
+from gradiva.experiments.campaigns.fault_drill import COMMAND, Drill, drilled, drilled_walk, quick_drills, swing_time
 from gradiva.setup import load_setup
 
 SETUP = load_setup("icub_v2_7")
-DRILLS = {f"{drill.fault}, {drill.done}": drill for drill in lockstep_drills(SETUP)}
+DRILLS = {f"{drill.fault}, {drill.done}": drill for drill in quick_drills(SETUP)}
 
 
 @pytest.mark.walk
@@ -39,7 +39,7 @@ def test_a_drill_complains_of_state_event_and_reason():
 
 def test_every_fault_that_has_to_be_survived_is_drilled():
     killed = {f"{name} is killed" for name in ("planner", "model_control", "whole_body", "logger", "name server")}
-    faults = {drill.fault for drill in DRILLS.values()}
+    faults = {fault for drill in DRILLS.values() for fault in drill.fault.split(", ")}
     assert killed <= faults
     assert {"network stalls", "frozen force-torque sensor", "encoder jump", "references stop", "RPC flood"} <= faults
 

@@ -19,13 +19,13 @@ from pureyarp.devices.poly_driver import PolyDriver
 from pureyarp.network.peers import NameClient
 from pureyarp.network.settings import current_settings
 from pureyarp.wire.binary import decode_list
-from tests.middleware.control_board.test_vocab_answers import ENCODERS
 from tests.middleware.fake_board import RecordedBoard
 from tests.middleware.recorded_board import RecordedBoard as RecordedServer
 from tests.middleware.recorded_client import RecordedReceiver
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.middleware.replay import ScriptedServer, play_client, said, without_blocks
 from tests.pureyarp.devices.recorded_calls import make_call
+from tests.pureyarp.devices.test_vocab_dialect import ENCODERS
 from tests.pureyarp.network.local_ports import open_core
 from tests.waiting import wait_until
 
@@ -53,7 +53,7 @@ def port_of(names: NameClient, name: str) -> int:
 
 
 def test_the_control_board_server_answers_every_recorded_request(names, stack):
-    """In the order of the recording: the device remembers what it was told."""
+    """In the order of the recording: the device remembers its commands."""
     device = RecordedBoard()
     stack.enter_context(ControlBoardServer(BOARD, device, period=None))
     assert play_client(port_of(names, f"{BOARD}/command:i"), "rcb_streaming_all") == 1

@@ -1,7 +1,7 @@
 """Robots: their descriptions, and their kinematics and dynamics."""
 
 from gradiva.robot_model.collada import read_collada
-from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
+from gradiva.robot_model.flat_function import Compiler, FlatFunction, built_once, interpreted
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import (
     IdynTreeModel,
@@ -54,6 +54,7 @@ __all__ = [
     "as_array",
     "as_pose",
     "balanced",
+    "built_once",
     "check_inertias",
     "fixed_rotation",
     "force_torque_mount",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from copy import copy
-from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import casadi as cs
 import numpy as np
@@ -19,6 +18,36 @@ Compiler = Callable[[cs.Function], cs.Function]
 T = TypeVar("T")
 
 _Place = tuple[slice, tuple[int, int] | None]
+
+
+class Twin(Protocol):
+    """Something that takes seconds to build, and of which a copy with a memory of its own takes none."""
+
+    def twin(self) -> Self:
+        """Return such a copy, as it was built."""
+        ...
+
+
+Built = TypeVar("Built", bound=Twin)
+_prototypes: dict[Hashable, Twin] = {}
+_PROTOTYPES = 16  # a composed problem of a whole body takes megabytes
+
+
+def built_once(key: Hashable | None, build: Callable[[], Built]) -> Built:
+    """Return a twin of what this process builds once for each key; None for what is built anew.
+
+    Args:
+        key: Holds all that ``build`` uses.
+        build: Called for the first one, and when it has not been asked for in a long time.
+    """
+    if key is None:
+        return build()
+    prototype = _prototypes.pop(key, None) or build()
+    _prototypes[key] = prototype
+    if len(_prototypes) > _PROTOTYPES:
+        del _prototypes[next(iter(_prototypes))]
+    twin: Built = prototype.twin()  # type: ignore[assignment]
+    return twin
 
 
 def interpreted(function: cs.Function) -> cs.Function:
@@ -55,7 +84,7 @@ class FlatFunction:
         self._function = compiler(cs.Function(name, [source], [result]))
         self._bind(np.zeros(source.numel()), np.zeros(result.numel()))
 
-    def twin(self) -> FlatFunction:
+    def twin(self) -> Self:
         """Return the same function with an input, which begins as this one's, and an output of its own."""
         other = copy(self)
         other._bind(self._input.copy(), np.zeros_like(self._output))
@@ -78,20 +107,6 @@ class FlatFunction:
                 inputs[name][...] = value
         except KeyError:
             raise KeyError(f"no input '{name}'{nearest_name(name, inputs)}") from None
-
-    def block(self, names: Sequence[str]) -> Callable[[Sequence[NDArray]], object]:
-        """Return a function that writes inputs which follow each other, as flat arrays in their order, all at once.
-
-        Raises:
-            KeyError: There is no such input.
-        """
-        start = self._input_places[names[0]][0].start if names else 0
-        end = start
-        for name in names:
-            assert self._input_places[name][0].start == end, f"the input '{name}' does not follow the one before"
-            end += self.inputs[name].size
-        window = self._input[start:end]
-        return partial(np.concatenate, out=window) if names else tuple
 
     def __call__(self) -> Mapping[str, NDArray]:
         """Evaluate; the returned views are overwritten by the next call."""

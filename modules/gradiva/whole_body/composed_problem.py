@@ -22,12 +22,11 @@ force. So violations count in units of the gradient, :math:`w v`, as the residua
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self, TypeVar
+from typing import Self
 
 import casadi as cs
 import numpy as np
@@ -38,7 +37,6 @@ from gradiva.robot_model import Compiler, FlatFunction
 from gradiva.whole_body.qp_solver import DaqpSolver, QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
-Problem = TypeVar("Problem", bound="ComposedProblem")
 UNBOUNDED = 1e30  # both solvers take it for infinity
 _REGULARISATION = 1e-6  # [-] keeps H positive definite
 
@@ -381,15 +379,9 @@ class ComposedProblem:
         self._name = name
         problem, guess = composer.outputs(), guessed_optimum(composer, parameters)
         self._unset = {key: symbol for key, symbol in parameters.symbols.items() if key not in parameters.constants}
-        guessed = {"active_limits": self._unset.pop("active_limits")}
-        self._arrays = [key for key, symbol in self._unset.items() if symbol.numel() > 1]
-        self._numbers = [key for key, symbol in self._unset.items() if symbol.numel() == 1]
-        inputs = {key: parameters.symbols[key] for key in (*self._arrays, *self._numbers, *parameters.constants)}
+        del self._unset["active_limits"]
         self._function = FlatFunction(
-            f"{name.replace(' ', '_')}_{robot}",
-            {**inputs, **guessed},
-            _shared({**problem, **guess, **outputs}),
-            compiler,
+            f"{name.replace(' ', '_')}_{robot}", parameters.symbols, _shared({**problem, **guess, **outputs}), compiler
         )
         self._function.set(**parameters.constants)
         self._composer = composer
@@ -415,7 +407,6 @@ class ComposedProblem:
         return self._reference
 
     def _bind(self) -> None:
-        self._write_arrays = self._function.block(self._arrays)
         results, (problem, outputs) = self._function.outputs, self._names
         self.outputs = {name: results[name] for name in outputs}
         self.quadratic_program = QuadraticProgram(
@@ -435,7 +426,7 @@ class ComposedProblem:
         """Compute the problem's numbers and ``outputs``, and solve nothing; see `solve`."""
         if self._unset:
             self._note(values)
-        self._write(values)
+        self._function.set(**values)
         self._function()
 
     def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:
@@ -462,17 +453,6 @@ class ComposedProblem:
         """
         excess = np.maximum(self.quadratic_program.excess(self.solution), 0.0)
         return {group.name: float(excess[group.span].max()) for group in self._groups}
-
-    def _write(self, values: Mapping[str, npt.ArrayLike]) -> None:
-        """Write the inputs of a tick: all arrays at once, half of the time of one by one."""
-        if len(values) == len(self._arrays) + len(self._numbers):
-            with suppress(KeyError, AttributeError, ValueError):  # unknown names, numbers for arrays: named by `set`
-                self._write_arrays([values[name].ravel() for name in self._arrays])  # type: ignore[union-attr]
-                inputs = self._function.inputs
-                for name in self._numbers:
-                    inputs[name][...] = values[name]
-                return
-        self._function.set(**values)
 
     def _note(self, names: Iterable[str]) -> None:
         """Note which parameters have a value from now on: those not named in a later tick keep it."""
@@ -521,25 +501,6 @@ class ComposedProblem:
         costs = {group.name: group.slack_weight * float(np.sum(excess[group.span] ** 2)) for group in hard}
         violated = [name for name in costs if costs[name] > 0.0]
         return NoSolutionFound(error.problem, error.status, max(violated, key=lambda name: costs[name], default=None))
-
-
-_prototypes: dict[Hashable, ComposedProblem] = {}
-_PROTOTYPES = 12  # a composed problem takes megabytes
-
-
-def composed_once(key: Hashable | None, compose: Callable[[], Problem]) -> Problem:
-    """Return a problem that this process composes once for each key; None for one that is composed anew.
-
-    To compose a problem of a whole body takes seconds. The problems of one key share what never changes.
-    """
-    if key is None:
-        return compose()
-    prototype = _prototypes.pop(key, None) or compose()
-    _prototypes[key] = prototype
-    if len(_prototypes) > _PROTOTYPES:
-        del _prototypes[next(iter(_prototypes))]
-    twin: Problem = prototype.twin()  # type: ignore[assignment]
-    return twin
 
 
 def _shared(outputs: Mapping[str, cs.SX]) -> dict[str, cs.SX]:

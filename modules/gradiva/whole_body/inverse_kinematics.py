@@ -20,8 +20,8 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotPosture, RobotState, Side, so3, unchecked
-from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer, composed_once
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
+from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
     Body,
@@ -142,7 +142,7 @@ class InverseKinematics:
         self.upper_limits = upper - config.position_margin
         self._joints = len(lower)
         key = None if tasks else (InverseKinematics, model.fingerprint, repr(config), compiler)
-        self.problem = composed_once(key, lambda: self._composed(model, config, compiler, tasks))
+        self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
         self._feet = tuple(self.problem.reference.feet[side] for side in (Side.LEFT, Side.RIGHT))
         self.actuated = model.description.selection
 

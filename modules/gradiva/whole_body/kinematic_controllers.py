@@ -18,7 +18,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import ConfigError, ControlMode, JointCommand, LowPass, NDArray, RobotPosture, RobotState, sealed
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -60,9 +60,8 @@ class ServoFeedforward:
         self._actuated = description.selection
         self._stiffness = description.per_joint("stiffness")[self._actuated]
         self._damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
-        self._function = function = _torque_function(SymbolicDynamics.of(model), compiler)
-        self._write = function.block([name for name in function.inputs if name != "static_fraction"])
-        self._fraction = function.inputs["static_fraction"]
+        key = (ServoFeedforward, model.fingerprint, compiler)
+        self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
 
     def offset(
@@ -107,9 +106,14 @@ class ServoFeedforward:
 
         The array is that of all calls: the next one overwrites it.
         """
-        base_rotation, joint_positions = state.base_rotation.ravel(), state.joint_positions
-        self._write((base_rotation, joint_positions, acceleration, left_foot_wrench, right_foot_wrench))
-        self._fraction[0] = static_fraction
+        self._function.set(
+            base_rotation=state.base_rotation,
+            joint_positions=state.joint_positions,
+            acceleration=acceleration,
+            left_foot_wrench=left_foot_wrench,
+            right_foot_wrench=right_foot_wrench,
+            static_fraction=static_fraction,
+        )
         return self._function()["torques"]
 
 

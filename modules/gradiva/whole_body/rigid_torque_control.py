@@ -19,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gradiva.common import RobotPosture, Side
-from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, interpreted
-from gradiva.whole_body.composed_problem import QpComposer, composed_once
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
+from gradiva.whole_body.composed_problem import QpComposer
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -169,4 +169,4 @@ class RigidTorqueController(TorqueController):
             return TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
-        super().__init__(composed_once(key, problem), config.search_speed, torque_rate, posture)
+        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture)

@@ -1,3 +1,5 @@
+"""SIGINT and SIGTERM end a module between two cycles."""
+
 import os
 import signal
 import subprocess
@@ -8,6 +10,7 @@ import threading
 import pytest
 
 from pureyarp.application.rf_module import TerminationSignals
+from tests.waiting import TIMEOUT
 
 DEADLINE = 30  # [s]
 
@@ -68,11 +71,55 @@ def test_the_fourth_signal_ends_the_process(number):
     """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    with process.stdout as told:
-        assert told.readline() == "ready\n"
+    with process.stdout as output:
+        assert output.readline() == "ready\n"
         for _ in range(3):
             process.send_signal(number)
-            assert "the module" in told.readline()
+            assert "the module" in output.readline()
         assert process.poll() is None
         process.send_signal(number)
         assert process.wait(DEADLINE) == -number
+
+
+SCRIPT = """
+    import sys
+    from gradiva.middleware import yarp
+
+    class Module(yarp.RFModule):
+        def configure(self, rf):
+            print(rf.find("name").asString(), flush=True)
+            return True
+
+        def getPeriod(self):
+            return 3600.0
+
+        def updateModule(self):
+            return True
+
+        def close(self):
+            print("closed", flush=True)
+            return True
+
+    finder = yarp.ResourceFinder()
+    finder.configure(sys.argv)
+    sys.exit(Module().runModule(finder))
+"""
+
+
+def start_script() -> subprocess.Popen[str]:
+    arguments = [sys.executable, "-c", textwrap.dedent(SCRIPT), "--name", "/me"]
+    environment = {**os.environ, "GRADIVA_YARP": "pureyarp"}
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, bufsize=1
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "/me\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_closes_a_module_of_its_own_process(number):
+    with start_script() as process:
+        process.send_signal(number)
+        assert process.communicate(timeout=TIMEOUT)[0] == "closed\n"
+        assert process.returncode == 0

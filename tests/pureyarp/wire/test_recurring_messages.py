@@ -1,4 +1,4 @@
-"""Messages that are encoded once: their bytes are those of their elements."""
+"""Messages that are encoded once and sent many times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The RPC of a 3.x control board, against what YARP 3.12.3 answered."""
+"""Requests and answers of YARP 3.x, against recordings."""
 
 from __future__ import annotations
 

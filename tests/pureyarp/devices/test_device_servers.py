@@ -1,4 +1,4 @@
-"""The running control board: a recorded client of YARP 3.12.3 opens it, commands it and reads it."""
+"""The servers of control boards and analog sensors, against recorded clients of YARP 3.12.3."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ import pytest
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_bottle, as_items
+from pureyarp.devices.analog_sensors_client import SensorClass, SensorMeasurement, SensorMetadata
 from pureyarp.devices.control_board_messages import CommandKind, JointData, StreamedCommand
 from pureyarp.devices.control_board_protocol import ControlMode
-from pureyarp.devices.device_servers import ControlBoardServer
+from pureyarp.devices.device_servers import AnalogSensorsServer, ControlBoardServer
 from pureyarp.errors import NetworkError
 from pureyarp.network.peers import request
 from pureyarp.wire.binary import decode_list
-from pureyarp.wire.elements import WireFamily
+from pureyarp.wire.elements import WireFamily, encode_vocab
 from pureyarp.wire.text import from_text, to_text
 from tests.middleware.fake_board import IntegratingBoard, RecordedBoard
+from tests.middleware.fake_sensors import NAME, SENSORS, Reading
 from tests.middleware.recorded_client import RecordedConnection, RecordedReceiver, message_in, session
 from tests.middleware.recorded_messages import recorded_messages, recording
 from tests.waiting import TIMEOUT, wait_until
@@ -225,3 +227,70 @@ def test_closing_leaves_no_thread_and_no_name(names):
         assert names.query("/fakebot/arm/stateExt:o").isValid()
     wait_until(lambda: threading.active_count() <= before)
     assert not any(contact.getName().startswith("/fakebot") for contact in names.list_names())
+
+
+@pytest.fixture
+def reading() -> Reading:
+    return Reading()
+
+
+def test_a_server_whose_sensors_fail_says_so_once_and_publishes_nothing(names, reading, caplog):
+    with AnalogSensorsServer(NAME, SENSORS, reading, period=None) as server:
+        assert server.publish()
+        reading.is_broken = True
+        assert not server.publish()
+        assert not server.publish()
+        reading.is_broken = False
+        assert server.publish()
+    lines = [record.message for record in caplog.records if NAME in record.message]
+    assert lines == [f"{NAME} publishes nothing: OSError: no cable", f"{NAME} publishes again"]
+
+
+def test_measurements_that_do_not_fit_the_sensors_are_not_published(names, caplog):
+    too_few = {SensorClass.GYROSCOPE: [SensorMeasurement((1.0, 2.0), 0.0)]}
+    sensors = {SensorClass.GYROSCOPE: [SensorMetadata("imu")]}
+    with AnalogSensorsServer(NAME, sensors, lambda: too_few, period=None) as server:
+        assert not server.publish()
+    assert "a measurement of GYROSCOPE must have 3 numbers" in caplog.text
+
+
+def test_measurements_that_are_no_numbers_end_nothing(names, caplog):
+    broken = {SensorClass.TEMPERATURE: [SensorMeasurement((None,), 0.0)]}
+    sensors = {SensorClass.TEMPERATURE: [SensorMetadata("imu")]}
+    with AnalogSensorsServer(NAME, sensors, lambda: broken, period=None) as server:
+        assert not server.publish()
+    assert "publishes nothing: TypeError" in caplog.text
+
+
+def test_sensors_that_never_answer_do_not_hold_up_the_end(names):
+    asked, let_go = threading.Event(), threading.Event()
+
+    def hang():
+        asked.set()
+        let_go.wait()
+
+    with AnalogSensorsServer(NAME, SENSORS, hang, period=0.01):
+        assert asked.wait(10.0)
+    assert names.list_names(NAME) == []
+    let_go.set()
+
+
+def test_the_server_answers_the_recorded_client_as_recorded(names):
+    imu = [SensorMetadata("imu0", "frame0")]
+    sensors = dict.fromkeys(list(SensorClass)[:4], imu) | {
+        SensorClass.TEMPERATURE: [SensorMetadata("imu0_temp", "frame0_temp")],
+        SensorClass.FORCE_TORQUE: [SensorMetadata("imu0_ft", "frame0_ft")],
+        SensorClass.CONTACT_LOAD_CELLS: [SensorMetadata("imu0_cell")],
+        SensorClass.ENCODER_ARRAY: [SensorMetadata("imu0_enc")],
+        SensorClass.SKIN_PATCH: [SensorMetadata("imu0_skin")],
+    }
+    with AnalogSensorsServer("/fakebot/mas", sensors, dict, period=None):
+        assert RecordedConnection(names, recording("yarp_3_12", "mas"), 0).play() == 4
+        unknown = request(names.query("/fakebot/mas/rpc:o"), ["makeCoffee"], timeout=10.0)
+        assert unknown == [encode_vocab("fail")]
+
+
+def test_a_name_that_is_no_name_leaves_nothing_open(names, reading):
+    with pytest.raises(NetworkError, match="could not be opened"):
+        AnalogSensorsServer("no name", SENSORS, reading).open()
+    assert names.list_names("no") == []

@@ -1,4 +1,4 @@
-"""Whatever is sent to a control board: it answers, and its device sees only finite numbers and joints that exist."""
+"""Arbitrary requests are answered or refused, arbitrary messages read or malformed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ calls = st.sampled_from(sorted(METHODS)).flatmap(lambda name: st.lists(elements,
 
 
 class CarefulBoard(IntegratingBoard):
-    """A device that notes what it must never be told."""
+    """A device that notes requests that it must never get."""
 
     def __init__(self) -> None:
         super().__init__(JOINTS)
