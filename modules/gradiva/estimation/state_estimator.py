@@ -21,7 +21,8 @@ from gradiva.common import (
 from gradiva.estimation.base_estimate import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, state_function
-from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
+from gradiva.robot_model.flat_function import Compiler, interpreted
+from gradiva.robot_model.idyntree_model import IdynTreeModel
 
 _OUTPUTS = (  # of the state function that are fields of the state
     "base_position",
@@ -104,10 +105,9 @@ class StateEstimator:
         """
         self._config = config
         self._contacts = contacts
-        joints, sensors = len(model.description.joints), len(model.description.force_torque_sensors)
-        self._sizes = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
-        key = (state_function, model.fingerprint, config.base, compiler)
-        self._function = built_once(key, lambda: state_function(model, config.base, compiler))
+        self._joints = (len(model.description.joints),)
+        self._wrenches = (len(model.description.force_torque_sensors), 6)
+        self._function = state_function(model, config.base, compiler)
         constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
         self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
         self._state = self._function.maker(RobotState, _OUTPUTS)
@@ -180,8 +180,11 @@ class StateEstimator:
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        for name, shape in self._sizes.items():
-            value = getattr(measurement, name)
+        for name, value, shape in (
+            ("joint_positions", measurement.joint_positions, self._joints),
+            ("joint_velocities", measurement.joint_velocities, self._joints),
+            ("contact_wrenches", measurement.contact_wrenches, self._wrenches),
+        ):
             if value.shape != shape:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
             if not math.isfinite(np.vdot(value, value)):  # half the time of asking each number
