@@ -21,8 +21,7 @@ from gradiva.common import (
 from gradiva.estimation.base_estimate import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, state_function
-from gradiva.robot_model.flat_function import Compiler, interpreted
-from gradiva.robot_model.idyntree_model import IdynTreeModel
+from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state
     "base_position",
@@ -107,7 +106,8 @@ class StateEstimator:
         self._contacts = contacts
         self._joints = (len(model.description.joints),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
-        self._function = state_function(model, config.base, compiler)
+        key = (state_function, model.fingerprint, config.base, compiler)
+        self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
         self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
         self._state = self._function.maker(RobotState, _OUTPUTS)

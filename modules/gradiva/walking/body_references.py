@@ -8,7 +8,7 @@ from types import MappingProxyType
 import casadi as cs
 
 from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, Side, WalkingReference, altered, sealed, so3
-from gradiva.robot_model import Compiler, FlatFunction, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
@@ -60,7 +60,7 @@ class BodyReferences:
         self._posture = start_posture
         self._torso_rotation = torso_rotation
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
-        self._function = _function(compiler)
+        self._function = built_once((_function, compiler), lambda: _function(compiler))
         self._function.set(
             mass=mass,
             zmp_offset=zmp_offset,
