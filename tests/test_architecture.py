@@ -32,7 +32,16 @@ ONLY_IN = {
     "mujoco": {"simulation"},
     "yarp": {"middleware", "yarp_modules"},
     "viser": {"telemetry"},
-    "casadi": {"robot_model", "whole_body", "estimation", "simplified_model", "reduced_model", "simulation", "setup"},
+    "casadi": {
+        "robot_model",
+        "whole_body",
+        "estimation",
+        "simplified_model",
+        "reduced_model",
+        "walking",
+        "simulation",
+        "setup",
+    },
 }
 TOUCHES_THE_MACHINE = {"setup", "experiments", "cli", "telemetry", "yarp_modules", "middleware"}
 MACHINE_MODULES = {"os", "io", "time", "shutil", "subprocess", "tempfile", "tomllib", "json", "socket"}

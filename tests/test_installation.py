@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,13 @@ def search_path(prefix, tmp_path, monkeypatch):
     monkeypatch.setenv("YARP_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("YARP_CONFIG_DIRS", str(tmp_path / "machine"))
     monkeypatch.chdir(tmp_path)
+
+
+def test_the_wheel_holds_every_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = {str(path.parent.relative_to(ROOT)) for path in ROOT.glob("modules/*/__init__.py")}
+    assert packages == {"modules/gradiva", "modules/pureyarp"}
+    assert set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]) == packages
 
 
 def test_everything_is_installed(prefix):

@@ -58,7 +58,7 @@ def parameters(number_of_joints: int) -> dict[Key, Any]:
 
 
 class IntegratingBoard(ControlBoardDevice):
-    """Joints without inertia: they are where they were told to be, or move there at a constant speed.
+    """Joints without inertia: they are where they were commanded to be, or move there at a constant speed.
 
     Args:
         number_of_joints: Called ``joint0``, ``joint1``, ...

@@ -14,7 +14,7 @@ SENSORS = {
 
 
 class Reading:
-    """What the sensors measure; raises when they are broken."""
+    """Return measurements; raise while the sensors are broken."""
 
     def __init__(self) -> None:
         self.is_broken = False

@@ -1,4 +1,4 @@
-"""What programs asked a real name server, and what it answered."""
+"""Questions of programs to a real name server, and its answers."""
 
 from __future__ import annotations
 

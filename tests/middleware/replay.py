@@ -49,7 +49,7 @@ def said(name: str, connection: int = 0, by_client: bool = True) -> bytes:
 
 @dataclass(frozen=True)
 class Incidentals:
-    """What differs lawfully from a recording: where a port listens, who it is, when it was.
+    """Normalise what may differ from a recording: where a port listens, who it is, when it was.
 
     Attributes:
         texts: What stands in the place of a recorded piece of text, such as a port number.

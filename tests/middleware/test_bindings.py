@@ -49,13 +49,13 @@ def test_pureyarp_can_be_forced(package):
     assert answer.stdout == "False\n"
 
 
-def test_an_unrelated_package_of_the_name_is_told_and_left_alone(package):
+def test_an_unrelated_package_of_the_name_is_logged_and_left_alone(package):
     answer = ask("yarp.Bottle.__module__", package(UNRELATED))
     assert answer.stdout == "pureyarp.data.values\n"
     assert "is not YARP's, it has no Network" in answer.stderr
 
 
-def test_bindings_that_cannot_be_loaded_are_told(package):
+def test_bindings_that_cannot_be_loaded_are_logged(package):
     answer = ask("yarp.Bottle.__module__", package(BROKEN))
     assert answer.stdout == "pureyarp.data.values\n"
     assert "libYARP_os.so.3" in answer.stderr

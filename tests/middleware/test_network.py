@@ -71,7 +71,7 @@ def test_the_bytes_are_those_of_seconds_and_nanoseconds(family):
     assert ClockMessage(12.0345).to_wire(family) == encode_list([12, 34_500_000], family)
 
 
-def test_a_time_is_told_to_the_nearest_nanosecond():
+def test_a_time_is_rounded_to_the_nearest_nanosecond():
     assert ClockMessage(0.1 + 0.2).to_items() == [0, 300_000_000]
     assert ClockMessage(0.9999999999).to_wire_text() == "1 0"
 

@@ -47,7 +47,7 @@ def test_ports_are_connected_as_soon_as_both_are_there(keeping):
     into.close()
 
 
-def test_a_lost_connection_is_told_once_and_made_again(keeping, caplog):
+def test_a_lost_connection_is_logged_once_and_made_again(keeping, caplog):
     out, into = opened("/out"), opened("/in")
     wait_until(keeping.are_connected)
     with caplog.at_level(logging.WARNING, "gradiva.yarp"):
@@ -64,7 +64,7 @@ def test_a_lost_connection_is_told_once_and_made_again(keeping, caplog):
     into.close()
 
 
-def test_a_connection_that_is_refused_is_told_once_one_that_waits_for_its_ports_is_not(caplog):
+def test_a_connection_that_is_refused_is_logged_once_one_that_waits_for_its_ports_is_not(caplog):
     out, into = opened("/out"), opened("/in")
     pairs = [("/out", "/in", "pigeon"), ("/out", "/elsewhere", "tcp")]
     connections = PersistentConnections(pairs, period=0.001)
@@ -139,7 +139,7 @@ def test_a_source_that_is_too_busy_to_answer_keeps_its_connection(keeping, monke
     into.close()
 
 
-def test_a_look_that_fails_is_told_and_does_not_end_the_looking(monkeypatch, caplog):
+def test_a_failing_check_is_logged_and_the_next_one_comes(monkeypatch, caplog):
     looks = []
 
     def failing(*arguments):

@@ -19,7 +19,7 @@ _FILES = ("yarp_3_12.json", "yarp_4_0.json")
 
 @dataclass(frozen=True)
 class Proof:
-    """Where the ends of a recording are proven.
+    """Tests that play the ends of a recording.
 
     Attributes:
         server: Tests that play the recorded client.
@@ -80,7 +80,7 @@ PROOFS = {
     ),
     "stamp_envelope_tcp": Proof((TAKEN,), (SENT,)),
     "stamp_envelope_text_ack": Proof(
-        (PORTS + "test_a_recorded_sender_by_text_ack_is_told_and_its_stamps_are_read",), (SENT,)
+        (PORTS + "test_a_recorded_sender_by_text_ack_is_acknowledged_and_its_stamps_are_read",), (SENT,)
     ),
     "vector_tcp": Proof(
         (STREAM_TAKEN,), (STREAM_SENT, CONNECTIONS + "test_our_port_sends_vectors_in_the_recorded_blocks")
@@ -105,8 +105,8 @@ PROOFS = {
         ),
     ),
     "cli_exists_ping": Proof(
-        (NETWORKS + "test_existence_is_told_and_asked_as_recorded",),
-        (NETWORKS + "test_existence_is_told_and_asked_as_recorded",),
+        (NETWORKS + "test_existence_is_answered_and_asked_as_recorded",),
+        (NETWORKS + "test_existence_is_answered_and_asked_as_recorded",),
         "our ping asks for the same description; it measures the time to the answer, not to the connection",
     ),
     "rcb_open_tcp": Proof(

@@ -53,7 +53,7 @@ def port_of(names: NameClient, name: str) -> int:
 
 
 def test_the_control_board_server_answers_every_recorded_request(names, stack):
-    """In the order of the recording: the device remembers what it was told."""
+    """In the order of the recording: the device remembers its commands."""
     device = RecordedBoard()
     stack.enter_context(ControlBoardServer(BOARD, device, period=None))
     assert play_client(port_of(names, f"{BOARD}/command:i"), "rcb_streaming_all") == 1

@@ -130,7 +130,7 @@ def test_connecting_and_disconnecting_asks_in_the_recorded_words(stack):
     assert names.heard == [question for question, _ in recorded_questions(CONNECTING)][:2] * 2
 
 
-def test_existence_is_told_and_asked_as_recorded(own_name_server, stack):
+def test_existence_is_answered_and_asked_as_recorded(own_name_server, stack):
     port = opened(stack, "/gold/in")
     ours = Incidentals({"10006": str(port.port_number)})
     for connection in (0, 2, 4):

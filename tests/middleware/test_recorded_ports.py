@@ -100,7 +100,7 @@ def test_our_port_streams_what_the_real_one_streamed(stack, name, connection):
     assert [piece[-2:] for piece in heard[len(recorded) :]] in ([], [b"q\0"])  # cut before the farewell
 
 
-def test_a_recorded_sender_by_text_ack_is_told_and_its_stamps_are_read(stack):
+def test_a_recorded_sender_by_text_ack_is_acknowledged_and_its_stamps_are_read(stack):
     inbox = Inbox()
     receiver = open_core(stack, "/gold/in", inbox)
     assert play_client(receiver.port_number, "stamp_envelope_text_ack") == 4

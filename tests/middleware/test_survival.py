@@ -219,7 +219,7 @@ def test_streams_resume_after_their_reader_was_killed(start, stack):
     assert min(reader.heard().values()) > before
 
 
-def test_calls_resume_after_their_server_was_killed_though_nobody_called_in_the_meantime(start, stack):
+def test_calls_resume_after_their_server_was_killed_without_a_call_in_the_meantime(start, stack):
     client, question, answer = yarp.RpcClient(), yarp.Bottle("how are you"), yarp.Bottle()
     opened(stack, client, "/client")
     server = start("server", "/server")
@@ -245,7 +245,7 @@ def test_a_call_to_a_server_that_was_killed_fails_and_later_ones_succeed(start, 
 
 
 def controlled(stack: ExitStack) -> Callable[[], bool]:
-    """Open a remote control board and return what tells whether its joints are measured."""
+    """Open a remote control board and return a function: whether its joints are measured."""
     config = Property()
     for key, value in {"device": "remote_controlboard", "local": "/client", "remote": "/board", "timeout": 0.3}.items():
         config.put(key, value)

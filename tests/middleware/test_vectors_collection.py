@@ -119,7 +119,7 @@ def test_unknown_questions_are_refused(server, names):
     assert to_text(request(names.query(f"{NAME}/rpc:i"), ["makeCoffee"], timeout=10.0)) == "[fail]"
 
 
-def test_a_source_that_hangs_keeps_nobody_waiting(server, monkeypatch):
+def test_a_source_that_hangs_does_not_block_its_client(server, monkeypatch):
     monkeypatch.setattr("gradiva.middleware.vectors_collection._REPLY_TIMEOUT", 0.1)
     client = VectorsCollectionClient(NAME, "/logger")
     client.open()

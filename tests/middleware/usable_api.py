@@ -422,14 +422,14 @@ class _SourceCheck:
     def _check_arguments(self, call: ast.Call, overloads: dict[str, list[str]], scope: _Scope) -> None:
         if not overloads or any(isinstance(argument, ast.Starred) for argument in call.args):
             return
-        told = ast.unparse(call.func)
+        called = ast.unparse(call.func)
         if call.keywords:
-            self._complain(call, f"{told}: the bindings take no keyword arguments")
+            self._complain(call, f"{called}: the bindings take no keyword arguments")
             return
         for kind, listed in overloads.items():
             if not any(self._fits(call.args, overload, scope) for overload in listed):
                 forms = " or ".join(f"({overload.split('->')[0].strip()})" for overload in listed)
-                self._complain(call, f"{told} of {kind.lstrip(_DERIVED)} takes {forms}")
+                self._complain(call, f"{called} of {kind.lstrip(_DERIVED)} takes {forms}")
 
     def _fits(self, arguments: list[ast.expr], overload: str, scope: _Scope) -> bool:
         parameters = overload.split("->")[0].split()

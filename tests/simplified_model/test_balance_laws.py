@@ -1,6 +1,6 @@
 """The registry of layer 2: laws of other packages, as in examples/own_dcm_law, and a layer 2 of another kind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from gradiva.cli.commands import app
 from gradiva.cli.walk_options import WalkOptions, idle_settings
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, PlanarPose
 from gradiva.experiments import SimulatedWalk, run_walk
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup
@@ -146,3 +146,35 @@ def test_a_robot_walks_by_a_third_kind_of_layer_2():
     assert walk.follow(VelocityCommand(0.15, duration=3.0))
     travelled = walk.robot.truth().base_position[0]
     assert travelled > 0.2
+
+
+class WiderSteps(BalanceLayer):
+    """The shipped layer 2, which lets the left foot land 2 cm farther to the left, once in the middle of its swing."""
+
+    def __init__(self, setup):
+        self.shipped, self.aimed = layer_2(setup), None
+
+    def reset(self):
+        self.shipped.reset()
+
+    def update(self, state, plan, time, period):
+        desired = self.shipped.update(state, plan, time, period)
+        left = plan.reference.left_foot
+        if self.aimed is not None or left.in_contact or left.position[2] < 0.015:
+            return desired
+        landing = plan.preview(0.02, 100).left_foot_poses[0]
+        self.aimed = PlanarPose(landing[0], landing[1] + 0.02, landing[2])
+        return replace(desired, contact_targets=(self.aimed, None))
+
+
+@pytest.mark.walk
+def test_a_layer_2_moves_the_foothold_of_the_running_swing():
+    setup = load_setup("icub_v2_7")
+    layer = WiderSteps(setup)
+    walk = SimulatedWalk(setup, dcm_law=layer)
+    assert walk.get_ready()
+    walk.controller.walk(VelocityCommand(0.1, duration=2.0))
+    assert walk.run_until(lambda: layer.aimed is not None and walk.log.reference.left_foot.in_contact, 6.0)
+    landed = walk.log.reference.left_foot.position
+    np.testing.assert_allclose(landed[:2], [layer.aimed.x, layer.aimed.y], atol=1e-6)
+    assert walk.run(1.0)

@@ -1,12 +1,13 @@
-"""""" ""
+"""References of layer 3: forces, momentum and rotations that follow from the plan and from layer 2."""
 
+from dataclasses import replace
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, ConfigError, RobotPosture, so3
+from gradiva.common import GRAVITY, ConfigError, RobotPosture, Side, so3
+from gradiva.contacts import ContactPlane, pendulum_wrenches
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
@@ -47,19 +48,18 @@ def references():
     return references_of(inverse_frequency_offset=0.0)
 
 
+class Legs:
+    """Two legs of different weight, which do not move the ZMP."""
+
+    shift_gain = 0.0
+
+    def gains(self, side):
+        return (2.0 if side is Side.LEFT else 3.0) * np.eye(3)
+
+
 def references_of(inverse_frequency_offset):
     posture = RobotPosture(np.zeros(3), so3.rotation_z(np.pi), np.zeros(23))
-    legs = SimpleNamespace(zmp_shift=no_shift, momentum=momentum)
-    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), legs, inverse_frequency_offset)
-
-
-def no_shift(plan):
-    return np.zeros(2)
-
-
-def momentum(left, right, com, heading):
-    """Of two legs of different weight."""
-    return 2.0 * left[:3] + 3.0 * right[:3] - 5.0 * com
+    return BodyReferences(MASS, posture, np.eye(3), (0.03, -0.005), Legs(), inverse_frequency_offset)
 
 
 def desired(reference, zmp_error=(0.0, 0.0)):
@@ -134,3 +134,47 @@ def test_the_trunk_turns_with_the_mean_of_the_feet(plan, references):
         np.testing.assert_array_equal(body.trunk_angular_acceleration, [0.0, 0.0, mean[5]])
         turned += abs(mean[5]) > 1e-3
     assert turned > 3
+
+
+@pytest.mark.parametrize("slope", [0.0, 0.1])
+def test_the_wrenches_are_those_of_contacts_in_numbers(plan, references, slope):
+    lean = so3.exp(np.array([0.0, -slope, 0.0]))
+    for time in times_within_phases(plan):
+        here = plan.at(time)
+        feet = [replace(foot, rotation=lean @ foot.rotation) for foot in (here.left_foot, here.right_foot)]
+        here = replace(here, left_foot=feet[0], right_foot=feet[1])
+        body = references.reference(here, desired(here, (0.01, -0.02)))
+        zmp = here.dcm.zmp_position + np.array([0.01, -0.02])
+        points = [
+            (foot.position + foot.rotation @ [0.03, side.sign * -0.005, 0.0])[:2]
+            for foot, side in zip(feet, Side, strict=True)
+        ]
+        force = MASS * (body.com_acceleration + np.array([0.0, 0.0, GRAVITY]))
+        plane = ContactPlane.of_sole(here.foot(here.stance_foot))
+        expected = pendulum_wrenches(force, zmp, (feet[0], feet[1]), np.array(points), plane)
+        np.testing.assert_allclose(body.left_foot_wrench, expected[0], atol=1e-9)
+        np.testing.assert_allclose(body.right_foot_wrench, expected[1], atol=1e-9)
+
+
+def test_the_legs_momentum_and_the_shift_of_the_zmp_are_those_of_whole_body(plan):
+    setup = load_setup("icub_v2_7")
+    layers = WalkingLayers(setup.robot, setup.walking)
+    for time in times_within_phases(plan):
+        here = plan.at(time)
+        asked, legs = desired(here), layers.swing_momentum
+        body = layers.body_references.reference(here, asked)
+        feet = here.left_foot, here.right_foot
+        momentum = legs.momentum(*(foot.twist for foot in feet), asked.com_velocity, here.heading)
+        rate = legs.momentum(*(foot.acceleration for foot in feet), body.com_acceleration, here.heading)
+        np.testing.assert_allclose(body.angular_momentum, momentum, atol=1e-13)
+        np.testing.assert_allclose(body.angular_momentum_rate, rate, atol=1e-12)
+        np.testing.assert_allclose(body.zmp - asked.zmp_position, legs.zmp_shift(here), atol=1e-15)
+
+
+def test_wrenches_and_acceleration_of_layer_2_pass_to_the_body(plan, references):
+    here, wrenches = plan.at(1.0), (np.full(6, 1.0), np.full(6, 2.0))
+    asked = replace(desired(here), com_acceleration=np.array([0.1, 0.2, 0.3]), foot_wrenches=wrenches)
+    body = references.reference(here, asked)
+    np.testing.assert_array_equal(body.com_acceleration, [0.1, 0.2, 0.3])
+    np.testing.assert_array_equal(body.left_foot_wrench, wrenches[0])
+    np.testing.assert_array_equal(body.right_foot_wrench, wrenches[1])

@@ -9,54 +9,14 @@ from gradiva.common import PlanningError, StateError, so3
 from gradiva.experiments import SimulatedWalk
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.walking import WalkingState
-from gradiva.walking.walking_state import WalkingStateMachine
 from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of
 from tests.walking.conftest import setup_of
 from tests.walking.walked import assert_stands_on_both_feet, assert_walked, figure_of_eight
 
-
-@pytest.mark.parametrize(
-    ("state", "request_", "advice"),
-    [
-        (WalkingState.CONFIGURED, "start", "cannot start while configured: prepare the robot first"),
-        (WalkingState.CONFIGURED, "set a goal", "prepare the robot first"),
-        (WalkingState.PREPARING, "start", "wait until the robot is prepared"),
-        (WalkingState.PREPARED, "set a goal", "start the walk first"),
-        (WalkingState.PREPARED, "pause", "start the walk first"),
-        (WalkingState.WALKING, "prepare", "pause or stop it first"),
-        (WalkingState.STOPPED, "set a goal", "prepare the robot again"),
-        (WalkingState.FAULT, "stop", "prepare the robot again"),
-    ],
-)
-def test_what_a_state_does_not_allow_is_refused_with_advice(state, request_, advice):
-    machine = WalkingStateMachine()
-    machine.to(state, "test")
-    with pytest.raises(StateError) as error:
-        machine.require(request_)
-    assert advice in str(error.value)
-
-
-def test_a_fault_has_its_reason_in_the_refusal():
-    machine = WalkingStateMachine()
-    machine.to(WalkingState.FAULT, "the base is tilted by 40°")
-    with pytest.raises(StateError, match="tilted by 40°"):
-        machine.require("start")
-
-
-@pytest.mark.parametrize("state", [WalkingState.CONFIGURED, WalkingState.STOPPED, WalkingState.FAULT])
-def test_the_robot_can_be_prepared_from_rest_and_after_a_fault(state):
-    machine = WalkingStateMachine()
-    machine.to(state, "test")
-    machine.require("prepare")
-    assert machine.state is state
-    assert not machine.is_balancing or state is WalkingState.STOPPED
-
-
 pytestmark = pytest.mark.walk
 
-
-SPEEDS = [("icub_v2_7", 0.19), ("icub_v3", 0.19), ("talos", 0.19), ("icub_v3", 0.34), ("talos", 0.34), ("g1", 0.5)]
+SPEEDS = [("icub_v2_7", 0.19), ("icub_v3", 0.34), ("talos", 0.34), ("g1", 0.5)]
 
 
 @pytest.mark.parametrize(("robot", "speed"), SPEEDS)
@@ -72,15 +32,21 @@ def test_all_robots_walk_in_position_control(ready, robot, speed):
     assert np.count_nonzero(np.diff(stance_is_left)) >= 6
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
-@pytest.mark.parametrize("override", ["walking.control=velocity", "walking.model=dcm_mpc"])
-def test_all_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, robot, override):
-    walk = ready(robot, override)
-    assert walk.follow(VelocityCommand(0.19, duration=6.0))
+@pytest.mark.parametrize(
+    ("robot", "overrides"),
+    [
+        ("icub_v2_7", ("walking.control=velocity",)),
+        ("icub_v3", ("walking.model=dcm_mpc",)),
+        ("talos", ("walking.control=velocity", "walking.model=dcm_mpc")),
+    ],
+)
+def test_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, robot, overrides):
+    walk = ready(robot, *overrides)
+    assert walk.follow(VelocityCommand(0.19, duration=4.0))
     assert_walked(walk)
 
 
-@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
+@pytest.mark.parametrize("robot", ["icub_v3", "talos"])  # with two force sensors a foot, and with one
 def test_encoders_and_force_sensors_are_enough(ready, robot):
     walk = ready(robot, "state_estimator.use_imu=false")
     assert walk.follow(VelocityCommand(0.19, duration=5.0))
@@ -104,23 +70,15 @@ DISTURBANCES = {
     "10 ms of delay": ["simulation.servo.delay=0.01"],
     "encoders off by up to 1 degree": ["simulation.sensors.encoder_offset=0.01745"],
     "a tenth more mass": ["simulation.plant.mass_scale=1.1"],
-    "2 degrees up": ["simulation.ground.slope_forward=0.0349"],
-    "2 degrees to the left": ["simulation.ground.slope_left=0.0349"],
+    "2 degrees up and to the left": ["simulation.ground.slope_forward=0.0349", "simulation.ground.slope_left=0.0349"],
 }
 
 
 @pytest.mark.parametrize("overrides", DISTURBANCES.values(), ids=DISTURBANCES)
 def test_disturbances_are_walked_through(ready, overrides):
     walk = ready("icub_v2_7", *overrides)
-    assert walk.follow(VelocityCommand(0.19, duration=6.0))
+    assert walk.follow(VelocityCommand(0.19, duration=4.0))
     assert_walked(walk, com=0.03, dcm=0.04)
-
-
-@pytest.mark.parametrize(("robot", "seed"), [("icub_v2_7", 0), ("icub_v3", 1), ("talos", 2)])
-def test_noisy_sensors_are_walked_with(ready, robot, seed):
-    walk = ready(robot, seed=seed, noise=True)
-    assert walk.follow(VelocityCommand(0.34, duration=4.0))
-    assert_walked(walk, com=0.03, dcm=0.05)
 
 
 def test_eighty_steps_at_the_record_of_the_thesis(ready):

@@ -1,9 +1,11 @@
 """Layer 1 behind messages: the service, and what the tick sees of it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from gradiva.planner import GoalCommand, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner import Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import PlanRequest
 from gradiva.yarp_modules.remote_layers import planner_fingerprint
@@ -142,3 +144,17 @@ def test_nothing_is_sent_to_a_port_without_listeners(remote, line):
     line.has_readers = False
     assert plan_of(remote, 1, VelocityCommand(0.1), standing_plan(), 1.0, is_moving=False) is None
     assert line.questions == []
+
+
+def test_a_retargeted_plan_is_sent_itself_and_continued_to_the_last_digit(remote, line):
+    plan = plan_of(remote, 1, VelocityCommand(0.15, duration=4.0), standing_plan(), 1.0, is_moving=False).plan
+    step = plan.steps[1]
+    x, y = step.footstep.pose.point(0.02, 0.01 * step.footstep.side.sign)
+    foothold = Foothold(replace(step.footstep.pose, x=x, y=y), step.touch_down + 0.05)
+    time = step.lift_off + 0.15
+    moved = PLANNER.retarget(plan, Retarget((foothold,)), time)
+    reply = plan_of(remote, 2, VelocityCommand(0.1, duration=4.0), moved, time, is_moving=True)
+    assert line.questions[-1].plan is moved
+    assert_same_plan(reply.plan, PLANNER.replan(moved, VelocityCommand(0.1, duration=4.0), time))
+    foot = reply.plan.at(foothold.touch_down).foot(step.footstep.side)
+    np.testing.assert_allclose(foot.position[:2], (x, y), atol=1e-12)

@@ -173,12 +173,13 @@ class StanceAnchor:
         self._position_offset = np.zeros(3)
         self._rotation_offset = np.zeros(3)
         self._sole_by_odometry = PlanarPose()
-        self._anchor = PlanarPose()
+        self._anchor = self._from_anchor = PlanarPose()
+        self._position = self._rotation = np.zeros(0)
 
     @property
     def plan_origin(self) -> PlanarPose:
         """Where the origin of the plan's world lies by odometry: the stance sole has not moved since it landed."""
-        return self._sole_by_odometry @ self._anchor.inverse()
+        return self._sole_by_odometry @ self._from_anchor
 
     def turn_plan(self, yaw: float) -> None:
         """Turn the plan's world by ``yaw`` [rad] in the odometry: by that the stance sole has slipped."""
@@ -203,7 +204,10 @@ class StanceAnchor:
         if left > 0.0:
             position = position + left * self._position_offset
             rotation = so3.exp(left * self._rotation_offset) @ rotation
-        self._anchor = PlanarPose.of(position, rotation)
+        if position is not self._position or rotation is not self._rotation:  # a sole that stands keeps both
+            self._position, self._rotation = position, rotation
+            self._anchor = PlanarPose.of(position, rotation)
+            self._from_anchor = self._anchor.inverse()
         return reference.stance_foot, position, rotation
 
     def _switch(self, time: float, reference: WalkingReference, feet: Mapping[Side, tuple[NDArray, NDArray]]) -> None:

@@ -104,8 +104,8 @@ class StateEstimator:
         """
         self._config = config
         self._contacts = contacts
-        joints, sensors = len(model.description.joints), len(model.description.force_torque_sensors)
-        self._sizes = {"joint_positions": (joints,), "joint_velocities": (joints,), "contact_wrenches": (sensors, 6)}
+        self._joints = (len(model.description.joints),)
+        self._wrenches = (len(model.description.force_torque_sensors), 6)
         key = (state_function, model.fingerprint, config.base, compiler)
         self._function = built_once(key, lambda: state_function(model, config.base, compiler))
         constants = {name: getattr(config, name) for name in CONSTANTS if name != "swing_force"}
@@ -180,8 +180,11 @@ class StateEstimator:
             raise EstimationError(f"the measurement's time is {measurement.time} s")
         if measurement.time < self._time:
             raise EstimationError(f"the measurement at {measurement.time:.3f} s is older than the last one")
-        for name, shape in self._sizes.items():
-            value = getattr(measurement, name)
+        for name, value, shape in (
+            ("joint_positions", measurement.joint_positions, self._joints),
+            ("joint_velocities", measurement.joint_velocities, self._joints),
+            ("contact_wrenches", measurement.contact_wrenches, self._wrenches),
+        ):
             if value.shape != shape:
                 raise EstimationError(f"{name} has shape {value.shape}, the robot has {shape}")
             if not math.isfinite(np.vdot(value, value)):  # half the time of asking each number

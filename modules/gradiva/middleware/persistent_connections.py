@@ -27,7 +27,7 @@ class ConnectionStatus:
         destination: Port that receives.
         carrier: Asked for when it is made; empty for the destination's own.
         is_connected: At the last look.
-        times_made: How often it was made here; more than 1 tells of restarts.
+        times_made: How often it was made here; more than 1 after restarts.
     """
 
     source: str

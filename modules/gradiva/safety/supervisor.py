@@ -298,7 +298,7 @@ class SafetySupervisor:
 
     def note(self, findings: Iterable[Finding], time: float) -> SafetyEvent | None:
         """Record new findings; return the most severe event among them, the first of equals, or None."""
-        new = []
+        new: list[SafetyEvent] = []
         for finding in findings:
             if (finding.kind, finding.subject) not in self._reported:
                 self._reported.add((finding.kind, finding.subject))

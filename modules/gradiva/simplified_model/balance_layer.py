@@ -50,8 +50,8 @@ class BalanceReference:
         zmp_position: World, on the plane of the soles, [m], shape (2,).
         foot_wrenches: Ground on left and right foot, world axes, about the planned sole origin, [N, N·m], each of shape
             (6,); None: the pendulum's force at the ZMP is distributed over the feet.
-        contact_targets: Where the left and the right foot should land instead of on their planned footholds, None for a
-            foot that keeps its own; None: both do.
+        contact_targets: Where the left and the right foot should land; the one in the air goes there from now on. None
+            for a foot that keeps its planned foothold; None: both do.
     """
 
     com_position: NDArray

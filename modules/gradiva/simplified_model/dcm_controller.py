@@ -10,7 +10,7 @@ import numpy as np
 
 from gradiva.common import ConfigError, NDArray, RobotState, sealed
 from gradiva.contacts import SupportPolygon
-from gradiva.robot_model import Compiler, FlatFunction, RobotDescription, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, RobotDescription, built_once, interpreted
 from gradiva.simplified_model.balance_layer import BalancePlan, DcmLaw, LawMemory
 
 _EDGES = 8  # of the hull of two rectangles at most
@@ -76,9 +76,9 @@ class DcmController(DcmLaw):
         compiler: Compiler = interpreted,
     ) -> None:
         self._config = config
-        self._whole_polygon: SupportPolygon | None = None
-        self._function = FlatFunction("dcm_controller", *dcm_equations(), compiler)
-        self.attach(self._function)
+        self.attach(
+            built_once((dcm_equations, compiler), lambda: FlatFunction("dcm_controller", *dcm_equations(), compiler))
+        )
 
     def attach(self, function: FlatFunction) -> None:
         """Take a function that has ``dcm_equations`` as a part, and keep the integral in its inputs."""
@@ -90,7 +90,7 @@ class DcmController(DcmLaw):
             integral_limit=config.integral_limit,
             dcm_integral=0.0,
         )
-        self._whole_polygon = None
+        self._whole_polygon: SupportPolygon | None = None
 
     @property
     def memory(self) -> LawMemory:

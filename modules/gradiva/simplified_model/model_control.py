@@ -9,7 +9,7 @@ import casadi as cs
 import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, RobotState
-from gradiva.robot_model import Compiler, FlatFunction, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 from gradiva.simplified_model.balance_layer import (
     BalanceLayer,
     BalanceMemory,
@@ -43,7 +43,8 @@ class SimplifiedModelControl(BalanceLayer):
         self._dcm_law = dcm_law
         self._gains = gains
         self._instantaneous = dcm_law if isinstance(dcm_law, DcmController) else None
-        self._function = balance_function(self._instantaneous is not None, compiler)
+        by_dcm = self._instantaneous is not None
+        self._function = built_once((balance_function, by_dcm, compiler), lambda: balance_function(by_dcm, compiler))
         if self._instantaneous is not None:
             self._instantaneous.attach(self._function)
         self._reference = self._function.maker(BalanceReference, _OUTPUTS)

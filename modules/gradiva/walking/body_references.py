@@ -1,23 +1,40 @@
-"""References of the whole body, from the plan and layer 2."""
+"""References of layer 3: from the plan and layer 2 to what the body should do."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-import numpy as np
+import casadi as cs
 
-from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, WalkingReference, so3, unchecked
-from gradiva.contacts import ContactPlane, pendulum_wrenches
+from gradiva.common import GRAVITY, FootReference, NDArray, RobotPosture, Side, WalkingReference, altered, sealed, so3
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
 from gradiva.simplified_model import BalanceReference
 from gradiva.whole_body import SwingMomentum, WholeBodyReference
 
-_GRAVITY = np.array([0.0, 0.0, -GRAVITY])
-_NOTHING: Mapping[str, NDArray] = MappingProxyType({})  # own quantities of tasks bring their own values
+_FOOT = {"position": (3, 1), "rotation": (3, 3), "twist": (6, 1), "acceleration": (6, 1), "in_contact": (1, 1)}
+_OUTPUTS = (
+    "com_acceleration",
+    "com_jerk",
+    "angular_momentum",
+    "angular_momentum_rate",
+    "zmp",
+    "trunk_angular_velocity",
+    "trunk_angular_acceleration",
+    "left_foot_wrench",
+    "right_foot_wrench",
+)
 
 
 class BodyReferences:
-    """Builds the reference of layer 3: feet, CoM, momentum, trunk, posture, foot wrenches."""
+    r"""Computes the references of layer 3 by one function.
+
+    The pendulum needs the force :math:`f = m (\omega^2 (x - z), g + \ddot x_z)` through its ZMP :math:`z`. In double
+    support the load splits by the projection :math:`\lambda` of the ZMP on the line between the nominal ZMP points of
+    the feet, so that a foot is unloaded when it lifts off; the offset of the ZMP from that line moves both centres of
+    pressure. With ω² = σ/η the jerk of the planned CoM is :math:`\omega^2 (\dot x - \dot z)`: feedback, which is not
+    smooth, has no part in it. The angular momentum of the legs is that of ``SwingMomentum``.
+    """
 
     def __init__(
         self,
@@ -27,6 +44,7 @@ class BodyReferences:
         zmp_offset: tuple[float, float],
         swing_momentum: SwingMomentum,
         inverse_frequency_offset: float,
+        compiler: Compiler = interpreted,
     ) -> None:
         """Take the constants.
 
@@ -34,18 +52,25 @@ class BodyReferences:
             mass: Of the robot, [kg].
             start_posture: Facing x; joints and pelvis stay near it.
             torso_rotation: In it, shape (3, 3).
-            zmp_offset: Of the ZMP in the frame of the left foot, mirrored for the right one, [m].
-            swing_momentum: Of the legs, and how the swinging one moves the ZMP.
-            inverse_frequency_offset: Of 1/ω² of the planned pendulum against a point above the soles, [s²].
+            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
+            swing_momentum: Of the legs, and the shift of the ZMP by the swinging one.
+            inverse_frequency_offset: 1/ω² of the planned pendulum less that of a point above the soles, [s²].
+            compiler: How the function becomes fast.
         """
-        self._mass = mass
-        self._start_posture = start_posture
+        self._posture = start_posture
         self._torso_rotation = torso_rotation
-        self._zmp_offset = zmp_offset
-        self._swing_momentum = swing_momentum
-        self._inverse_frequency_offset = inverse_frequency_offset
-        self._stood: tuple[FootReference, ContactPlane] | None = None  # the last stance foot and its plane
         self._faced: tuple[float, NDArray, NDArray] | None = None  # the last heading, torso and pelvis in it
+        self._function = built_once((_function, compiler), lambda: _function(compiler))
+        self._function.set(
+            mass=mass,
+            zmp_offset=zmp_offset,
+            inverse_frequency_offset=inverse_frequency_offset,
+            left_momentum_gains=swing_momentum.gains(Side.LEFT),
+            right_momentum_gains=swing_momentum.gains(Side.RIGHT),
+            shift_gain=swing_momentum.shift_gain,
+        )
+        self._make = self._function.maker(WholeBodyReference, _OUTPUTS)
+        self._feet: dict[str, FootReference | None] = {"left": None, "right": None}
 
     def reference(self, plan: WalkingReference, desired: BalanceReference) -> WholeBodyReference:
         """Return the reference of layer 3.
@@ -54,86 +79,168 @@ class BodyReferences:
             plan: At the end of the coming period.
             desired: Of layer 2 until then.
         """
+        function, dcm = self._function, plan.dcm
+        self._write_foot("left", plan.left_foot)
+        self._write_foot("right", plan.right_foot)
+        function.set(
+            left_is_stance=plan.stance_foot is Side.LEFT,
+            heading=plan.heading,
+            planned_com_position=plan.com_position,
+            planned_com_velocity=plan.com_velocity,
+            natural_frequency=dcm.natural_frequency,
+            divergence_rate=dcm.divergence_rate,
+            dcm_velocity=dcm.velocity,
+            dcm_acceleration=dcm.acceleration,
+            com_velocity=desired.com_velocity,
+            zmp_position=desired.zmp_position,
+        )
+        function()
         torso_rotation, pelvis_rotation = self._trunk(plan.heading)
-        zmp = desired.zmp_position + self._swing_momentum.zmp_shift(plan)
-        acceleration, (left, right) = self._forces(plan, desired, zmp)
-        momentum = self._swing_momentum.momentum
-        return unchecked(
-            WholeBodyReference,
+        body = self._make(
             time=plan.time,
             left_foot=plan.left_foot,
             right_foot=plan.right_foot,
             com_position=desired.com_position,
             com_velocity=desired.com_velocity,
-            com_acceleration=acceleration,
-            com_jerk=_jerk(plan),
-            angular_momentum=momentum(plan.left_foot.twist, plan.right_foot.twist, desired.com_velocity, plan.heading),
-            angular_momentum_rate=momentum(
-                plan.left_foot.acceleration, plan.right_foot.acceleration, acceleration, plan.heading
-            ),
-            zmp=zmp,
             torso_rotation=torso_rotation,
             pelvis_rotation=pelvis_rotation,
-            trunk_angular_velocity=_turn(plan.left_foot.twist, plan.right_foot.twist),
-            trunk_angular_acceleration=_turn(plan.left_foot.acceleration, plan.right_foot.acceleration),
-            posture=self._start_posture.joint_positions,
-            left_foot_wrench=left,
-            right_foot_wrench=right,
+            posture=self._posture.joint_positions,
             own=_NOTHING,
         )
+        if desired.foot_wrenches is None:
+            return body
+        left, right = desired.foot_wrenches
+        acceleration = desired.com_acceleration
+        return altered(body, com_acceleration=acceleration, left_foot_wrench=left, right_foot_wrench=right)
 
     def _trunk(self, heading: float) -> tuple[NDArray, NDArray]:
         """Return the rotations of torso and pelvis; a robot that walks straight on keeps them."""
         if self._faced is None or self._faced[0] != heading:
             turn = so3.rotation_z(heading)
-            rotations = turn.dot(self._torso_rotation), turn.dot(self._start_posture.base_rotation)
+            rotations = sealed(turn.dot(self._torso_rotation)), sealed(turn.dot(self._posture.base_rotation))
             self._faced = heading, *rotations
         return self._faced[1:]
 
-    def _forces(
-        self, plan: WalkingReference, desired: BalanceReference, zmp: NDArray
-    ) -> tuple[NDArray, tuple[NDArray, NDArray]]:
-        """Return the acceleration of the CoM and the wrenches of both feet: of layer 2, or of a pendulum on its ZMP."""
-        if desired.foot_wrenches is not None:
-            return desired.com_acceleration, desired.foot_wrenches
-        force = self._pendulum_force(plan, desired)
-        return force / self._mass + _GRAVITY, self._foot_wrenches(plan, force, zmp)
-
-    def _pendulum_force(self, plan: WalkingReference, desired: BalanceReference) -> NDArray:
-        square = plan.dcm.natural_frequency * plan.dcm.divergence_rate  # ω² = σ / η
-        stiffness = self._mass * square
-        (x, y, z), (zmp_x, zmp_y) = plan.com_position.tolist(), desired.zmp_position.tolist()
-        height = z - self._plane(plan).height_at(zmp_x, zmp_y)
-        weight = stiffness * height / (1.0 - square * self._inverse_frequency_offset)  # m (g + z̈)
-        return np.array((stiffness * (x - zmp_x), stiffness * (y - zmp_y), weight))
-
-    def _foot_wrenches(self, plan: WalkingReference, force: NDArray, zmp: NDArray) -> tuple[NDArray, NDArray]:
-        x, y = self._zmp_offset
-        points = _point(plan.left_foot, x, y), _point(plan.right_foot, x, -y)
-        return pendulum_wrenches(force, zmp, (plan.left_foot, plan.right_foot), points, self._plane(plan))
-
-    def _plane(self, plan: WalkingReference) -> ContactPlane:
-        """Return the contact plane of the stance foot; one that stands keeps its reference from tick to tick."""
-        stance = plan.foot(plan.stance_foot)
-        if self._stood is None or self._stood[0] is not stance:
-            self._stood = stance, ContactPlane.of_sole(stance)
-        return self._stood[1]
+    def _write_foot(self, side: str, foot: FootReference) -> None:
+        """Write the inputs of a foot; one that stands keeps its reference from tick to tick."""
+        if foot is not self._feet[side]:
+            self._function.set(**{f"{side}_{name}": getattr(foot, name) for name in _FOOT})
+            self._feet[side] = foot
 
 
-def _point(foot: FootReference, x: float, y: float) -> tuple[float, float]:
-    """Return a point in the plane of a sole in world, [m]."""
-    (x0, y0, _), ((xx, xy, _), (yx, yy, _), _) = foot.position.tolist(), foot.rotation.tolist()
-    return x0 + xx * x + xy * y, y0 + yx * x + yy * y
+_NOTHING: Mapping[str, NDArray] = MappingProxyType({})  # own quantities of tasks bring their own values
 
 
-def _jerk(plan: WalkingReference) -> NDArray:
-    """Return the jerk of the planned CoM, ω² (ẋ − ż): feedback has no part in it, which would not be smooth."""
-    dcm = plan.dcm
-    (vx, vy, _), (zmp_vx, zmp_vy) = plan.com_velocity.tolist(), dcm.zmp_velocity.tolist()
-    stiffness = dcm.natural_frequency * dcm.divergence_rate
-    return np.array((stiffness * (vx - zmp_vx), stiffness * (vy - zmp_vy), 0.0))
+def _function(compiler: Compiler) -> FlatFunction:
+    """Return the function of ``BodyReferences``; its inputs and outputs are named as there."""
+    numbers = ("mass", "inverse_frequency_offset", "shift_gain", "left_is_stance", "heading", "natural_frequency")
+    inputs = {name: cs.SX.sym(name) for name in (*numbers, "divergence_rate")}
+    inputs |= {name: cs.SX.sym(name, 2) for name in ("zmp_offset", "dcm_velocity", "dcm_acceleration", "zmp_position")}
+    inputs |= {name: cs.SX.sym(name, 3) for name in ("planned_com_position", "planned_com_velocity", "com_velocity")}
+    inputs |= {f"{side}_momentum_gains": cs.SX.sym(f"{side}_momentum_gains", 3, 3) for side in Side}
+    feet = {side: {name: cs.SX.sym(f"{side}_{name}", *shape) for name, shape in _FOOT.items()} for side in Side}
+    inputs |= {f"{side}_{name}": symbol for side, foot in feet.items() for name, symbol in foot.items()}
+    turn = _rotation_z(inputs["heading"])
+    plane = _plane(inputs["left_is_stance"], feet)
+    zmp = inputs["zmp_position"] + _zmp_shift(inputs, feet, turn)
+    force = _pendulum_force(inputs, plane)
+    left, right = _foot_wrenches(inputs, feet, force, zmp, plane)
+    acceleration = force / inputs["mass"] - cs.vertcat(0.0, 0.0, GRAVITY)
+    outputs = {
+        "com_acceleration": acceleration,
+        "com_jerk": _jerk(inputs),
+        "angular_momentum": _momentum(inputs, feet, "twist", inputs["com_velocity"], turn),
+        "angular_momentum_rate": _momentum(inputs, feet, "acceleration", acceleration, turn),
+        "zmp": zmp,
+        "trunk_angular_velocity": _mean_turn(feet, "twist"),
+        "trunk_angular_acceleration": _mean_turn(feet, "acceleration"),
+        "left_foot_wrench": left,
+        "right_foot_wrench": right,
+    }
+    return FlatFunction("body_references", inputs, outputs, compiler)
 
 
-def _turn(left: NDArray, right: NDArray) -> NDArray:
-    """Return the mean about the vertical of two twists, or of their rates, shape (3,)."""
-    return np.array((0.0, 0.0, 0.5 * float(left[5] + right[5])))
+def _rotation_z(angle: cs.SX) -> cs.SX:
+    cosine, sine = cs.cos(angle), cs.sin(angle)
+    return cs.vertcat(cs.horzcat(cosine, -sine, 0), cs.horzcat(sine, cosine, 0), cs.horzcat(0, 0, 1))
+
+
+def _plane(left_is_stance: cs.SX, feet: dict[Side, dict[str, cs.SX]]) -> tuple[cs.SX, cs.SX]:
+    """Return height h and slope (a, b) of the contact plane z = h + a x + b y of the stance foot."""
+
+    def of_stance(name: str) -> cs.SX:
+        return cs.if_else(left_is_stance, feet[Side.LEFT][name], feet[Side.RIGHT][name])
+
+    normal, position = of_stance("rotation")[:, 2], of_stance("position")
+    slope = -normal[:2] / normal[2]
+    return position[2] - cs.dot(slope, position[:2]), slope
+
+
+def _zmp_shift(inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], turn: cs.SX) -> cs.SX:
+    """Return by how much the foot in the air moves the ZMP, [m]; see ``SwingMomentum.zmp_shift``."""
+    shift = cs.SX(2, 1)
+    for side in reversed(Side):  # the left one first, where both are in the air
+        foot = feet[side]
+        rate = turn @ (inputs[f"{side}_momentum_gains"] @ (turn.T @ foot["acceleration"][:3]))
+        shift = cs.if_else(foot["in_contact"], shift, inputs["shift_gain"] * cs.vertcat(-rate[1], rate[0]))
+    return shift
+
+
+def _momentum(
+    inputs: dict[str, cs.SX], feet: dict[Side, dict[str, cs.SX]], motion: str, com: cs.SX, turn: cs.SX
+) -> cs.SX:
+    """Return the angular momentum of the legs, or its rate; see ``SwingMomentum.momentum``."""
+    total = cs.SX(3, 1)
+    for side, foot in feet.items():
+        total += turn @ (inputs[f"{side}_momentum_gains"] @ (turn.T @ (foot[motion][:3] - com)))
+    return total
+
+
+def _pendulum_force(inputs: dict[str, cs.SX], plane: tuple[cs.SX, cs.SX]) -> cs.SX:
+    """Return the force that the planned pendulum needs with its ZMP where layer 2 wants it, [N]."""
+    square = inputs["natural_frequency"] * inputs["divergence_rate"]
+    stiffness, (height, slope) = inputs["mass"] * square, plane
+    com, zmp = inputs["planned_com_position"], inputs["zmp_position"]
+    above = com[2] - (height + cs.dot(slope, zmp))
+    weight = stiffness * above / (1.0 - square * inputs["inverse_frequency_offset"])  # m (g + z̈)
+    return cs.vertcat(stiffness * (com[:2] - zmp), weight)
+
+
+def _jerk(inputs: dict[str, cs.SX]) -> cs.SX:
+    """Return the jerk of the planned CoM, [m/s³]."""
+    zmp_velocity = inputs["dcm_velocity"] - inputs["dcm_acceleration"] / inputs["divergence_rate"]
+    square = inputs["natural_frequency"] * inputs["divergence_rate"]
+    return cs.vertcat(square * (inputs["planned_com_velocity"][:2] - zmp_velocity), 0.0)
+
+
+def _mean_turn(feet: dict[Side, dict[str, cs.SX]], motion: str) -> cs.SX:
+    """Return the mean about the vertical of the feet's twists, or of their rates."""
+    return cs.vertcat(0.0, 0.0, 0.5 * (feet[Side.LEFT][motion][5] + feet[Side.RIGHT][motion][5]))
+
+
+def _foot_wrenches(
+    inputs: dict[str, cs.SX],
+    feet: dict[Side, dict[str, cs.SX]],
+    force: cs.SX,
+    zmp: cs.SX,
+    plane: tuple[cs.SX, cs.SX],
+) -> list[cs.SX]:
+    """Return the wrenches of both feet, about their origins; ``contacts.pendulum_wrenches`` is the same in numbers."""
+    points = []
+    for side, foot in feet.items():
+        x, y = inputs["zmp_offset"][0], side.sign * inputs["zmp_offset"][1]
+        points.append(foot["position"][:2] + foot["rotation"][:2, 0] * x + foot["rotation"][:2, 1] * y)
+    left, right = points
+    line = left - right
+    ratio = cs.fmin(1.0, cs.fmax(0.0, cs.dot(zmp - right, line) / cs.sumsqr(line)))
+    ratio = cs.if_else(feet[Side.LEFT]["in_contact"], ratio, 0.0)
+    ratio = cs.if_else(feet[Side.RIGHT]["in_contact"], ratio, 1.0)
+    shift = zmp - ratio * left - (1.0 - ratio) * right
+    height, slope = plane
+    wrenches = []
+    for foot, point, fraction in zip(feet.values(), points, (ratio, 1.0 - ratio), strict=True):
+        place = point + shift
+        lever = cs.vertcat(place, height + cs.dot(slope, place)) - foot["position"]
+        part = fraction * force
+        wrenches.append(cs.vertcat(part, cs.cross(lever, part)))
+    return wrenches

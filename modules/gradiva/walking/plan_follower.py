@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import lru_cache
@@ -23,6 +24,8 @@ from gradiva.common import (
 from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
     Command,
+    Foothold,
+    FootPose,
     GoalCommand,
     PathCommand,
     PlannerConfig,
@@ -175,6 +178,16 @@ class PlanFollower:
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
+
+    def aim(self, targets: Sequence[PlanarPose | None], reference: WalkingReference, time: float) -> None:
+        """Let the foot in the air land on its target, of left and right; an impossible one is counted and dropped."""
+        for side, target in zip(Side, targets, strict=True):
+            if target is None or reference.foot(side).in_contact:
+                continue
+            try:
+                self.retarget(Retarget((Foothold(FootPose(target.x, target.y, target.yaw)),)), time)
+            except PlanningError:
+                self.refused_changes += 1
 
     def retarget(self, change: Retarget, time: float) -> None:
         """Move the running swing and the next footholds from ``time`` [s] on.

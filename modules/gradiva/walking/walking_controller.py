@@ -277,6 +277,8 @@ class WalkingController:
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
         desired = self._balance_reference(state, reference, time)
+        if desired.contact_targets is not None:
+            self._follower.aim(desired.contact_targets, reference, time)
         warning = layers.model_control.warning
         found = [Finding(SafetyKind.STALE_REFERENCE, "model_control", warning)] if warning else []
         self._obey(layers.safety.note(found, time))

@@ -130,6 +130,7 @@ class WalkingLayers:
             config.planner.zmp_offset,
             self.swing_momentum,
             config.planner.inverse_frequency_offset,
+            compiler,
         )
         self.joint_bounds = JointBounds(
             *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")

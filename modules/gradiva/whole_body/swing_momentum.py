@@ -96,6 +96,15 @@ class SwingMomentum:
         of_right = _in_world(self._gains[Side.RIGHT], combination(1.0, right.tolist()[:3], -1.0, moving), axis)
         return np.array(combination(1.0, of_left, 1.0, of_right))
 
+    @property
+    def shift_gain(self) -> float:
+        """Shift of the ZMP for each unit of the rate of the angular momentum, [1/N]."""
+        return self._gain
+
+    def gains(self, side: Side) -> NDArray:
+        """Return K of one foot: angular momentum for its velocity, axes of the heading ([kg·m], shape (3, 3))."""
+        return np.array(self._gains[side])
+
     def zmp_gains(self, side: Side) -> NDArray:
         """Return by how much a foot's acceleration moves the ZMP, in the axes of the heading ([s²], shape (2, 3))."""
         of_x, of_y, _ = np.array(self._gains[side])

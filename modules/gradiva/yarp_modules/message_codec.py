@@ -18,6 +18,100 @@ Pack = Callable[[Any], Element]
 Unpack = Callable[[Element], Any]
 
 
+class MessageCodec:
+    """Translates values of any dataclass; both ends have the same classes.
+
+    ==========================  ===================================================================
+    Value                       In the Bottle
+    ==========================  ===================================================================
+    dataclass                   list of its fields, in order
+    one of several dataclasses  list: name of the class, then its fields
+    array of numbers            list of doubles; with two or more axes (lengths) (numbers, row by row)
+    array of flags              list of int32, 0 or 1
+    tuple, list                 list
+    number, text                float64 or int32, string
+    True, False                 int32 1, 0
+    enumeration                 string: its value
+    None                        empty list; anything else that may be None: list of one
+    ==========================  ===================================================================
+
+    The codec of a type is made once, at its first use.
+
+    Args:
+        variants: For a field that is typed as a protocol: the dataclasses that it can be.
+    """
+
+    def __init__(self, variants: Mapping[type, Sequence[type]] | None = None) -> None:
+        self._variants = {kind: tuple(kinds) for kind, kinds in (variants or {}).items()}
+        self._codecs: dict[Any, FieldCodec] = {}
+
+    def pack(self, value: Any, kind: Any = None) -> Element:
+        """Return ``value`` as an element.
+
+        Args:
+            value: A dataclass, or what its fields can be.
+            kind: Its declared type; that of the value by default.
+        """
+        return self._codec_of(type(value) if kind is None else kind).pack(value)
+
+    def unpack(self, element: Element, kind: Any, where: str = "message") -> Any:
+        """Return the value of type ``kind`` that ``element`` stands for.
+
+        Args:
+            element: As `pack` makes it.
+            kind: The declared type.
+            where: Put in front of the message of an error.
+
+        Raises:
+            MalformedMessage: Wrong type, count or size, not finite, or refused by the class; says which field.
+        """
+        try:
+            return self._codec_of(kind).unpack(element)
+        except FieldMismatch as mismatch:
+            raise MalformedMessage(f"{where}{mismatch.path}: {mismatch.reason}") from mismatch.__cause__
+
+    def _codec_of(self, kind: Any) -> FieldCodec:
+        codec = self._codecs.get(kind)
+        if codec is None:
+            codec = self._codecs[kind] = self._made_codec(kind)
+        return codec
+
+    def _made_codec(self, kind: Any) -> FieldCodec:
+        if get_origin(kind) in (Union, types.UnionType):
+            return self._choice(get_args(kind))
+        if kind in self._variants:
+            return self._choice(self._variants[kind])
+        if is_dataclass(kind):
+            return self._dataclass(cast(type, kind))
+        if get_origin(kind) in (tuple, list):
+            return self._sequence(kind)
+        if get_origin(kind) is np.ndarray:
+            return ArrayCodec() if get_args(kind) == get_args(NDArray) else FlagsCodec()
+        if isinstance(kind, type) and issubclass(kind, Enum):
+            return EnumCodec(kind)
+        if kind in (bool, int, float, str):
+            return ScalarCodec(kind)
+        raise TypeError(f"a {kind} is no part of a message")
+
+    def _choice(self, kinds: Sequence[Any]) -> FieldCodec:
+        others = [kind for kind in kinds if kind is not type(None)]
+        may_be_none = len(others) < len(kinds)
+        if len(others) == 1 and may_be_none:
+            return OptionalCodec(self._codec_of(others[0]))
+        return UnionCodec([self._dataclass(kind) for kind in others], may_be_none)
+
+    def _dataclass(self, kind: type) -> DataclassCodec:
+        hints = get_type_hints(kind)
+        names = [field.name for field in fields(kind) if field.init]
+        return DataclassCodec(kind, names, [self._codec_of(hints[name]) for name in names])
+
+    def _sequence(self, kind: Any) -> FieldCodec:
+        make, arguments = get_origin(kind), get_args(kind)
+        is_alike = make is list or (len(arguments) == 2 and arguments[1] is Ellipsis)
+        kinds = arguments[:1] if is_alike else arguments
+        return TupleCodec(make, [self._codec_of(each) for each in kinds], is_alike)
+
+
 class FieldMismatch(Exception):  # noqa: N818 (it becomes a MalformedMessage)
     """Reports an element that is no value of the type; ``path`` grows on the way out."""
 
@@ -247,97 +341,3 @@ def _numbers(items: list[Element]) -> NDArray:
     if not is_finite and not np.isfinite(array).all():
         raise FieldMismatch("not finite")
     return array
-
-
-class MessageCodec:
-    """Translates values of any dataclass; both ends have the same classes.
-
-    ==========================  ===================================================================
-    Value                       In the Bottle
-    ==========================  ===================================================================
-    dataclass                   list of its fields, in order
-    one of several dataclasses  list: name of the class, then its fields
-    array of numbers            list of doubles; with two or more axes (lengths) (numbers, row by row)
-    array of flags              list of int32, 0 or 1
-    tuple, list                 list
-    number, text                float64 or int32, string
-    True, False                 int32 1, 0
-    enumeration                 string: its value
-    None                        empty list; anything else that may be None: list of one
-    ==========================  ===================================================================
-
-    The codec of a type is made once, at its first use.
-
-    Args:
-        variants: For a field that is typed as a protocol: the dataclasses that it can be.
-    """
-
-    def __init__(self, variants: Mapping[type, Sequence[type]] | None = None) -> None:
-        self._variants = {kind: tuple(kinds) for kind, kinds in (variants or {}).items()}
-        self._codecs: dict[Any, FieldCodec] = {}
-
-    def pack(self, value: Any, kind: Any = None) -> Element:
-        """Return ``value`` as an element.
-
-        Args:
-            value: A dataclass, or what its fields can be.
-            kind: Its declared type; that of the value by default.
-        """
-        return self._codec_of(type(value) if kind is None else kind).pack(value)
-
-    def unpack(self, element: Element, kind: Any, where: str = "message") -> Any:
-        """Return the value of type ``kind`` that ``element`` stands for.
-
-        Args:
-            element: As `pack` makes it.
-            kind: The declared type.
-            where: Put in front of the message of an error.
-
-        Raises:
-            MalformedMessage: Wrong type, count or size, not finite, or refused by the class; says which field.
-        """
-        try:
-            return self._codec_of(kind).unpack(element)
-        except FieldMismatch as mismatch:
-            raise MalformedMessage(f"{where}{mismatch.path}: {mismatch.reason}") from mismatch.__cause__
-
-    def _codec_of(self, kind: Any) -> FieldCodec:
-        codec = self._codecs.get(kind)
-        if codec is None:
-            codec = self._codecs[kind] = self._made_codec(kind)
-        return codec
-
-    def _made_codec(self, kind: Any) -> FieldCodec:
-        if get_origin(kind) in (Union, types.UnionType):
-            return self._choice(get_args(kind))
-        if kind in self._variants:
-            return self._choice(self._variants[kind])
-        if is_dataclass(kind):
-            return self._dataclass(cast(type, kind))
-        if get_origin(kind) in (tuple, list):
-            return self._sequence(kind)
-        if get_origin(kind) is np.ndarray:
-            return ArrayCodec() if get_args(kind) == get_args(NDArray) else FlagsCodec()
-        if isinstance(kind, type) and issubclass(kind, Enum):
-            return EnumCodec(kind)
-        if kind in (bool, int, float, str):
-            return ScalarCodec(kind)
-        raise TypeError(f"a {kind} is no part of a message")
-
-    def _choice(self, kinds: Sequence[Any]) -> FieldCodec:
-        others = [kind for kind in kinds if kind is not type(None)]
-        may_be_none = len(others) < len(kinds)
-        if len(others) == 1 and may_be_none:
-            return OptionalCodec(self._codec_of(others[0]))
-        return UnionCodec([self._dataclass(kind) for kind in others], may_be_none)
-
-    def _dataclass(self, kind: type) -> DataclassCodec:
-        hints = get_type_hints(kind)
-        names = [field.name for field in fields(kind) if field.init]
-        return DataclassCodec(kind, names, [self._codec_of(hints[name]) for name in names])
-
-    def _sequence(self, kind: Any) -> FieldCodec:
-        make, arguments = get_origin(kind), get_args(kind)
-        is_alike = make is list or (len(arguments) == 2 and arguments[1] is Ellipsis)
-        kinds = arguments[:1] if is_alike else arguments
-        return TupleCodec(make, [self._codec_of(each) for each in kinds], is_alike)

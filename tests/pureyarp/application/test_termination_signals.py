@@ -71,11 +71,11 @@ def test_the_fourth_signal_ends_the_process(number):
     """
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    with process.stdout as told:
-        assert told.readline() == "ready\n"
+    with process.stdout as output:
+        assert output.readline() == "ready\n"
         for _ in range(3):
             process.send_signal(number)
-            assert "the module" in told.readline()
+            assert "the module" in output.readline()
         assert process.poll() is None
         process.send_signal(number)
         assert process.wait(DEADLINE) == -number

@@ -86,10 +86,10 @@ def test_a_reader_says_what_the_elements_say_and_knows_the_next_message(family):
     second = {SensorClass.GYROSCOPE: (SensorMeasurement((5.0, 6.0, 7.0), 8.0),)}
     more = second | {SensorClass.SKIN_PATCH: (SensorMeasurement((), 9.0), SensorMeasurement((0.5,), 9.5))}
     reader, messages = MeasurementsReader(), [encode_list(measurements_to_items(one), family) for one in (first, more)]
-    for message, told in zip(messages, (first, more), strict=True):
+    for message, expected in zip(messages, (first, more), strict=True):
         assert reader.usual(message, family) is None
-        assert reader.from_items(decode_list(message, family).items) == told
-        assert reader.usual(message, family) == told
+        assert reader.from_items(decode_list(message, family).items) == expected
+        assert reader.usual(message, family) == expected
     assert reader.usual(messages[0], family) is None
 
 

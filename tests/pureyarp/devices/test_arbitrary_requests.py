@@ -35,7 +35,7 @@ calls = st.sampled_from(sorted(METHODS)).flatmap(lambda name: st.lists(elements,
 
 
 class CarefulBoard(IntegratingBoard):
-    """A device that notes what it must never be told."""
+    """A device that notes requests that it must never get."""
 
     def __init__(self) -> None:
         super().__init__(JOINTS)

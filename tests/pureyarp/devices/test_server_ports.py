@@ -23,7 +23,7 @@ def test_without_a_period_others_publish():
     assert times == []
 
 
-def test_a_failure_is_told_and_the_next_message_comes(caplog):
+def test_a_failure_is_logged_and_the_next_message_comes(caplog):
     times = []
 
     def fail() -> None:

@@ -95,12 +95,12 @@ def test_what_cannot_be_done_is_answered_with_an_error_and_neutral_values(ask, r
     assert ask(request_text) == reply
 
 
-def test_what_a_device_does_not_offer_is_told(ask, device, monkeypatch):
+def test_what_a_device_does_not_offer_is_refused(ask, device, monkeypatch):
     monkeypatch.setattr(device, "parameter", lambda *_: ControlBoardDevice.parameter(device, *_))
     assert ask("getTemperatureAllRPC") == "([err2]) ()"
 
 
-def test_a_device_that_fails_is_logged_and_told(caplog, monkeypatch):
+def test_a_failure_of_the_device_is_logged_and_answered(caplog, monkeypatch):
     def burn(*_: object) -> None:
         raise RuntimeError("motor burnt")
 

@@ -120,6 +120,21 @@ def test_a_deadline_holds_for_all_bytes_together(ends):
     assert stream.take(1) in (b"x", b"y")
 
 
+class DrippingSocket:
+    """Has always one more byte."""
+
+    def recv_into(self, view: memoryview, size: int = 0, flags: int = 0) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("expects_answers", [False, True])
+def test_a_deadline_that_is_over_ends_a_stream_of_bytes_without_a_pause(expects_answers):
+    stream = ByteStream(DrippingSocket(), expects_answers)
+    stream.set_deadline(time.monotonic())
+    with pytest.raises(PeerStalled):
+        stream.receive()
+
+
 def take_for_ever(sender: socket.socket, stream: ByteStream) -> None:
     while True:
         sender.sendall(b"x")

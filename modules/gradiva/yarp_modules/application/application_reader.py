@@ -47,6 +47,57 @@ _KNOWN_TAGS = {
 _FOR_WINDOWS = {"geometry"}  # saved by graphical managers
 
 
+def read_application(path: Path, find: Finder | None = None) -> Application:
+    """Return the application that a file describes; embedded ones become part of it.
+
+    Args:
+        path: XML file.
+        find: How embedded applications are found; without it, they are refused.
+
+    Raises:
+        ConfigError: One line that names file, line and tag.
+    """
+    return _Reader(find, ()).read(path)
+
+
+def load_application(name: str) -> Application:
+    """Return the application that ``name`` means, with those that it embeds.
+
+    Raises:
+        ConfigError: There is none, or it is wrong.
+    """
+    return read_application(find_application(name), find_application)
+
+
+def find_application(name: str) -> Path:
+    """Return the file that ``name`` means: a path, the name of a file without ``.xml``, or an application's own name.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    if name.endswith(".xml") or os.sep in name:
+        return _existing(Path(name))
+    files = application_files()
+    if name in files:
+        return files[name]
+    for path in files.values():
+        if _own_name(path) == name:
+            return path
+    raise ConfigError(f"no application '{name}'{nearest_name(name, files)}")
+
+
+def application_files() -> dict[str, Path]:
+    """Return the applications that are installed, by the name of the file without ``.xml``.
+
+    They come with Gradiva or lie in a folder ``applications`` where YARP's ResourceFinder looks; the former win.
+    """
+    found: dict[str, Path] = {}
+    for folder in _folders():
+        for path in sorted(folder.glob("*.xml")):
+            found.setdefault(path.stem, path)
+    return found
+
+
 def module_of(element: XmlElement, values: ElementValues) -> ApplicationModule:
     """Return the module that an element describes.
 
@@ -120,19 +171,6 @@ def _waits(element: XmlElement, values: ElementValues) -> tuple[float, float]:
             raise wait.error(f'when="{when}": expected start or stop')
         waits[when] = values.number(wait, wait.text, "seconds")
     return waits["start"], waits["stop"]
-
-
-def read_application(path: Path, find: Finder | None = None) -> Application:
-    """Return the application that a file describes; embedded ones become part of it.
-
-    Args:
-        path: XML file.
-        find: How embedded applications are found; without it, they are refused.
-
-    Raises:
-        ConfigError: One line that names file, line and tag.
-    """
-    return _Reader(find, ()).read(path)
 
 
 class _Reader:
@@ -217,44 +255,6 @@ def _notes(element: XmlElement) -> Iterator[str]:
             yield f"{child.file}:{child.line}: <{child.tag}> in <{element.tag}> is ignored{hint}"
         elif child.tag != "application":
             yield from _notes(child)
-
-
-def find_application(name: str) -> Path:
-    """Return the file that ``name`` means: a path, the name of a file without ``.xml``, or an application's own name.
-
-    Raises:
-        ConfigError: There is none.
-    """
-    if name.endswith(".xml") or os.sep in name:
-        return _existing(Path(name))
-    files = application_files()
-    if name in files:
-        return files[name]
-    for path in files.values():
-        if _own_name(path) == name:
-            return path
-    raise ConfigError(f"no application '{name}'{nearest_name(name, files)}")
-
-
-def application_files() -> dict[str, Path]:
-    """Return the applications that are installed, by the name of the file without ``.xml``.
-
-    They come with Gradiva or lie in a folder ``applications`` where YARP's ResourceFinder looks; the former win.
-    """
-    found: dict[str, Path] = {}
-    for folder in _folders():
-        for path in sorted(folder.glob("*.xml")):
-            found.setdefault(path.stem, path)
-    return found
-
-
-def load_application(name: str) -> Application:
-    """Return the application that ``name`` means, with those that it embeds.
-
-    Raises:
-        ConfigError: There is none, or it is wrong.
-    """
-    return read_application(find_application(name), find_application)
 
 
 def _folders() -> Iterator[Path]:

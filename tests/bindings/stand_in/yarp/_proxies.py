@@ -101,8 +101,8 @@ def unwrapped(value: Any) -> Any:
 def check_form(what: str, arguments: tuple[Any, ...], forms: list[str] | None) -> None:
     """Raise TypeError, as the bindings do, for arguments that fit no form of a method."""
     if forms and not any(_fits(arguments, *_parameters(form)) for form in forms):
-        told = ", ".join(type(argument).__name__ for argument in arguments)
-        raise TypeError(f"Wrong number or type of arguments for overloaded function '{what}' ({told})")
+        kinds = ", ".join(type(argument).__name__ for argument in arguments)
+        raise TypeError(f"Wrong number or type of arguments for overloaded function '{what}' ({kinds})")
 
 
 @cache
