@@ -2,6 +2,7 @@
 
 import io
 import json
+import subprocess
 import sys
 
 import pytest
@@ -230,3 +231,10 @@ def test_every_module_has_a_program(monkeypatch, capsys):
         with pytest.raises(SystemExit, match="0"):
             getattr(module_scripts, title)()
         assert f"gradiva-{title.replace('_', '-')}" in capsys.readouterr().out
+
+
+def test_the_help_imports_no_arithmetic():
+    code = (
+        "import sys, gradiva.cli.commands; print(sorted({'numpy', 'casadi', 'mujoco', 'pureyarp'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -132,3 +132,11 @@ def test_a_narrow_stance_is_widened_by_the_first_step():
     steps = FootstepPlanner(config).plan(path, FootPose(0, 0.05, 0), FootPose(0, -0.05, 0), Side.LEFT)
     assert steps[0].pose.y == pytest.approx(0.08)
     np.testing.assert_allclose([abs(step.pose.y) for step in steps], 0.08, atol=1e-9)
+
+
+@pytest.mark.parametrize("rest", [0.5, 0.7, 0.9])  # [s]: the shortest and the longest step, and one between them
+def test_a_path_that_ends_within_a_step_is_ended_by_it(rest):
+    config = config_of()
+    assert (config.min_step_duration, config.max_step_duration) == (0.5, 0.9)
+    durations = [step.duration for step in steps_of(config, forward=0.1, duration=1.8 + rest)]
+    assert durations == pytest.approx([0.9, 0.9, rest, 0.9])

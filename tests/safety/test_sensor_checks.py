@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ImuMeasurement, Side
+from gradiva.common import ImuMeasurement, Measurement, Side
 from gradiva.robot_model import ForceTorqueSensor
 from gradiva.safety import SafetyKind
-from gradiva.safety.sensor_checks import EncoderCheck, ImuCheck, WrenchCheck
+from gradiva.safety.sensor_checks import EncoderCheck, ImuCheck, SensorCheck, SensorCheckConfig, WrenchCheck
+from gradiva.setup import load_robot
 
 JOINTS = ("hip", "knee")
 SENSORS = (ForceTorqueSensor("l_ft", Side.LEFT, "l"), ForceTorqueSensor("r_ft", Side.RIGHT, "r"))
@@ -117,3 +118,17 @@ def test_an_imu_is_left_out_while_it_reads_what_cannot_be_and_for_good_when_it_f
     assert trust.update(alive, 0.03) == (alive, [])
     accepted, (finding,) = trust.update(alive, 0.05)
     assert (accepted, finding.kind) == (None, SafetyKind.SENSOR_FROZEN)
+
+
+@pytest.mark.parametrize("stamp", [-0.5, np.nan])
+def test_a_measurement_without_a_present_time_is_stale_and_bridged_by_the_commands(stamp):
+    icub = load_robot("icub_v2_7")
+    check = SensorCheck(SensorCheckConfig(0.05, 0.05, 1.5, 0.05, 0.5), icub, np.full(len(icub.joints), 10.0))
+    joints, feet = np.zeros(len(icub.joints)), np.zeros((len(icub.force_torque_sensors), 6))
+    moving = joints + 0.1
+    _, found = check.update(Measurement(0.0, joints, joints, joints, feet), moving, 0.0)
+    assert found == []
+    repaired, (finding,) = check.update(Measurement(stamp, joints + 1.0, joints, joints, feet), moving, 0.01)
+    assert finding.kind is SafetyKind.STALE_MEASUREMENT
+    np.testing.assert_allclose(repaired.joint_positions, 0.001)
+    assert check.untrusted_feet == frozenset(Side)

@@ -147,7 +147,7 @@ def test_a_reference_that_a_task_needs_and_that_has_no_value_is_an_error_in_the_
     with pytest.raises(ConfigError, match=r"no value of 'knee_angle' \(of knee\)"):
         controller.command(state(), reference(), PERIOD)
     assert np.all(np.isfinite(controller.command(state(), reference(own={"knee_angle": [-0.6]}), PERIOD).values))
-    with pytest.raises(ConfigError, match="no value of knee_angle, which had one"):
+    with pytest.raises(ConfigError, match="no value of knee_angle, which had one in a tick before"):
         controller.command(state(), reference(), PERIOD)
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradiva.cli.main import leaving_at_once
-from gradiva.common import ConfigError, load_plugin
-from gradiva.common.errors import Finding
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
+
+    from gradiva.common.errors import Finding
 
 _CLOCK = "/clock"
 _CLOCK_TIMEOUT = 2.0  # [s]
@@ -53,6 +53,8 @@ def doctor(
     """
     if robot is None:
         if files or settings or first_run:
+            from gradiva.common import ConfigError
+
             raise ConfigError("--from, --set and --first-run are of a robot: --robot NAME, as in: gradiva robots")
         return _check_machine()
     return _check_robot(robot, environment, files or [], settings or [], first_run)
@@ -64,6 +66,9 @@ def plugins() -> int:
     A package declares them as entry points: balance laws in gradiva.balance_laws, whole-body tasks in gradiva.tasks,
     safety checks in gradiva.safety_checks, experiments in gradiva.experiments, grounds in gradiva.grounds.
     """
+    with leaving_at_once():
+        from gradiva.common.errors import Finding
+
     findings = list(plugin_findings())
     return _print_findings(findings or [Finding("ok", f"no package declares any of {', '.join(PLUGIN_GROUPS)}")])
 
@@ -78,6 +83,8 @@ def plugin_findings() -> Iterator[Finding]:
 
 
 def _plugin_finding(point: EntryPoint) -> Finding:
+    from gradiva.common.errors import ConfigError, Finding
+
     package = f" ({point.dist.name} {point.dist.version})" if point.dist is not None else ""
     text = f"{PLUGIN_GROUPS[point.group]} '{point.name}': {point.value}{package}"
     try:
@@ -98,6 +105,8 @@ def _load(point: EntryPoint) -> None:
 
         find_experiment(point.name)
     else:
+        from gradiva.common import load_plugin
+
         load_plugin(point.group, point.name)
 
 

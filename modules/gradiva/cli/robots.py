@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from gradiva.cli.main import leaving_at_once
-from gradiva.common import ConfigError, WalkingError
 
 if TYPE_CHECKING:
     from gradiva.common import SoleRectangle
@@ -99,6 +98,7 @@ def new(
 def _table(names: list[str]) -> object:
     from rich.table import Table
 
+    from gradiva.common import WalkingError
     from gradiva.setup import load_robot
 
     table = Table(box=None, padding=(0, 2, 0, 0))
@@ -119,7 +119,7 @@ def _table(names: list[str]) -> object:
 
 
 def _parse_sole(text: str) -> SoleRectangle:
-    from gradiva.common import SoleRectangle
+    from gradiva.common import ConfigError, SoleRectangle
 
     try:
         x0, x1, y0, y1, z = (float(cell) for cell in text.split(","))

@@ -396,7 +396,6 @@ class ComposedProblem:
         other = copy(self)
         other._function = self._function.twin()
         other._unset = dict(self._unset)
-        other._reference = None if self._reference is None else self._reference.twin()
         other._bind()
         return other
 
@@ -425,7 +424,7 @@ class ComposedProblem:
     def evaluate(self, values: Mapping[str, npt.ArrayLike]) -> None:
         """Compute the problem's numbers and ``outputs``, and solve nothing; see `solve`."""
         if self._unset:
-            self._note(values)
+            self._note(name for name, value in values.items() if value is not None)
         self._function.set(**values)
         self._function()
 
@@ -443,7 +442,7 @@ class ComposedProblem:
         self.evaluate(values)
         if self._unset:
             raise self._without_values()
-        self.solution = self._relaxed_solution() if relaxed else self._exact_solution()
+        self.solution = self._relaxed_solution() if relaxed else self._exact_solution(values)
         return self.solution
 
     def violations(self) -> dict[str, float]:
@@ -469,11 +468,13 @@ class ComposedProblem:
         more = len(tasks) - _NAMED_TASKS
         return ", ".join(tasks[:_NAMED_TASKS]) + (f" and {more} more" if more > 0 else "") or "no task"
 
-    def _exact_solution(self) -> NDArray:
+    def _exact_solution(self, values: Mapping[str, npt.ArrayLike]) -> NDArray:
         violation, residual = self._errors
         if violation[0] <= _VIOLATION and residual[0] <= _RESIDUAL:  # never with NaN
             self.was_solver_asked = False
             return self._guess.copy()
+        if unset := [name for name, value in values.items() if value is None]:  # which the function takes for NaN
+            raise ConfigError(f"{self._name}: no value of {', '.join(unset)}, which had one in a tick before")
         self.was_solver_asked = True
         try:
             solution = self.solver.solve()

@@ -143,7 +143,7 @@ class InverseKinematics:
         self._joints = len(lower)
         key = None if tasks else (InverseKinematics, model.fingerprint, repr(config), compiler)
         self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
-        self._feet = tuple(self.problem.reference.feet[side] for side in (Side.LEFT, Side.RIGHT))
+        self._references = self.problem.reference
         self.actuated = model.description.selection
 
     def _composed(
@@ -206,10 +206,7 @@ class InverseKinematics:
         return self.problem.outputs["errors"].copy()
 
     def _values(self, state: RobotPosture, reference: WholeBodyReference) -> Values:
-        values = self.problem.reference.values(reference)
-        left, right = self._feet
-        values.update(left.planned(reference.left_foot))
-        values.update(right.planned(reference.right_foot))
+        values = self._references.planned_values(reference)
         values["base_position"] = state.base_position
         values["base_rotation"] = state.base_rotation
         values["joint_positions"] = state.joint_positions

@@ -193,6 +193,7 @@ class TorqueController:
             posture: Where the robot begins.
         """
         self.problem = problem
+        self._references = problem.reference
         self._search_speed = search_speed
         self._rate = torque_rate
         self.reset(posture)
@@ -228,7 +229,7 @@ class TorqueController:
         return JointCommand(ControlMode.TORQUE, self._torques)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = tick_values(self.problem.reference, state, reference, self._search_speed)
+        values = tick_values(self._references, state, reference, self._search_speed)
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

@@ -8,8 +8,7 @@ default is a `ConfigError` in the first tick, which names the quantity and the t
 # ruff: noqa: RUF009, `_quantity` declares a field as `dataclasses.field` does
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 from typing import Any, ClassVar
@@ -63,9 +62,9 @@ class Quantity:
         return tuple(joints if size is None else size for size in self.shape)
 
 
-def _quantity(shape: Shape, unit: str, meaning: str, default: float | None = None) -> Any:
+def _quantity(shape: Shape, unit: str, meaning: str) -> Any:
     """Declare a field of `WholeBodyReference` in one line; see `Quantity`."""
-    return field(default=None, metadata={"quantity": (shape, unit, meaning, default)})
+    return field(default=None, metadata={"quantity": (shape, unit, meaning)})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,9 +165,8 @@ class ReferenceSymbols:
         self._own: dict[str, tuple[int, ...]] = {}
         self._own_defaults: Values = {}
         self._sources: list[Callable[[WholeBodyReference], Mapping[str, npt.ArrayLike]]] = []
-        self._names: list[str] = []
-        self._read: Callable[[WholeBodyReference], Any] | None = None
-        self._is_complete = False
+        self._body: _Reader | None = None
+        self._all: _Reader | None = None
         self.feet = {side: FootSymbols(side, self, parameters) for side in Side}
 
     def __getattr__(self, name: str) -> cs.SX:
@@ -198,38 +196,26 @@ class ReferenceSymbols:
         """Ask ``source`` in each tick for values of own quantities; ``WholeBodyReference.own`` goes before it."""
         self._sources.append(source)
 
-    def twin(self) -> ReferenceSymbols:
-        """Return the same symbols, which have read no values yet."""
-        other = copy(self)
-        other._is_complete = False
-        return other
-
     def values(self, reference: WholeBodyReference) -> Values:
-        """Return the values of a tick by name, without those of the feet.
+        """Return the values of a tick by name, without those of the feet; None of a quantity that has none.
 
         Raises:
-            ConfigError: A quantity that had a value before has none, or one has another shape than declared.
+            ConfigError: A task's own quantity has another shape than declared.
         """
-        if self._read is None:
-            self._names = names = [name for name in self._symbols if name in QUANTITIES]
-            self._read = attrgetter(*names) if len(names) > 1 else lambda body: [getattr(body, name) for name in names]
-        values: Values = dict(zip(self._names, self._read(reference), strict=True))
-        if self._own:
-            values |= self._own_values(reference)
-        for value in values.values():
-            if value is None:
-                return self._without_unset(values)
-        self._is_complete = True
-        return values
+        if self._body is None:
+            self._body = _Reader({name: name for name in self._symbols if name in QUANTITIES})
+        return self._read(self._body, reference)
 
-    def _without_unset(self, values: Values) -> Values:
-        """Return the values without the unset ones, of which the problem's first tick names the tasks."""
-        defaults = {name: QUANTITIES[name].default_value(self._joints) for name in values if name in QUANTITIES}
-        values = {name: defaults.get(name) if value is None else value for name, value in values.items()}
-        unset = [name for name, value in values.items() if value is None]
-        if unset and self._is_complete:
-            raise ConfigError(f"the reference sets no value of {', '.join(unset)}, which had one in the tick before")
-        return {name: value for name, value in values.items() if value is not None}
+    def planned_values(self, reference: WholeBodyReference) -> Values:
+        """Return the same with those of the feet as planned."""
+        if self._all is None:
+            paths = {name: name for name in self._symbols if name in QUANTITIES}
+            self._all = _Reader(paths | self.feet[Side.LEFT].paths() | self.feet[Side.RIGHT].paths())
+        return self._read(self._all, reference)
+
+    def _read(self, reader: _Reader, reference: WholeBodyReference) -> Values:
+        values: Values = dict(zip(reader.names, reader.read(reference), strict=True))
+        return values | self._own_values(reference) if self._own else values
 
     def _own_values(self, reference: WholeBodyReference) -> Values:
         found = dict(self._own_defaults)
@@ -247,6 +233,19 @@ class ReferenceSymbols:
     def _made(self, quantity: Quantity) -> cs.SX:
         self._symbols[quantity.name] = self._parameters.symbol(quantity.name, *quantity.sizes(self._joints))
         return self._symbols[quantity.name]
+
+
+class _Reader:
+    """Reads attributes of a reference by the names of their symbols."""
+
+    def __init__(self, paths: Mapping[str, str]) -> None:
+        self.names = tuple(paths)
+        self.read = _reads(list(paths.values()))
+
+
+def _reads(paths: Sequence[str]) -> Callable[[WholeBodyReference], Iterable[Any]]:
+    """Return `attrgetter` of several attributes; of a single one it returns no tuple."""
+    return attrgetter(*paths) if len(paths) > 1 else lambda reference: [attrgetter(path)(reference) for path in paths]
 
 
 class FootSymbols:
@@ -270,7 +269,6 @@ class FootSymbols:
         self._references = references
         self._parameters = parameters
         self._symbols: dict[str, cs.SX] = {}
-        self._names: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> cs.SX:
         """Return the symbol of a part.
@@ -283,8 +281,7 @@ class FootSymbols:
         if name not in self.PARTS:
             raise AttributeError(f"no part '{name}' of a foot's reference{nearest_name(name, self.PARTS)}")
         if name not in self._symbols:
-            self._names[name] = symbol = f"{self._side}_foot_{name}"
-            self._symbols[name] = self._parameters.symbol(symbol, *self.PARTS[name])
+            self._symbols[name] = self._parameters.symbol(f"{self._side}_foot_{name}", *self.PARTS[name])
         return self._symbols[name]
 
     def declare(self) -> None:
@@ -292,12 +289,10 @@ class FootSymbols:
         for name in self.PARTS:
             getattr(self, name)
 
-    def planned(self, foot: FootReference) -> Iterable[tuple[str, npt.ArrayLike]]:
-        """Return the names and values of the parts that tasks use, as planned."""
-        return [
-            (symbol, float(foot.in_contact) if name == "is_loaded" else getattr(foot, name))
-            for name, symbol in self._names.items()
-        ]
+    def paths(self) -> dict[str, str]:
+        """Return the symbols that tasks use, each with its attribute of `WholeBodyReference`."""
+        attributes = {name: "in_contact" if name == "is_loaded" else name for name in self._symbols}
+        return {f"{self._side}_foot_{name}": f"{self._side}_foot.{path}" for name, path in attributes.items()}
 
 
 _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "joint_velocities")

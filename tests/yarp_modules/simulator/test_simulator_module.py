@@ -79,7 +79,7 @@ def read(port):
     return messages[0], stamp.getTime()
 
 
-def test_a_leg_is_driven_in_every_mode_and_read_back(simulator):
+def test_a_leg_is_driven_in_every_mode_and_its_settings_are_read_back(simulator):
     running = simulator(*AT_ONCE)
     with Board() as leg:
         start, _ = leg.sample()
@@ -87,6 +87,7 @@ def test_a_leg_is_driven_in_every_mode_and_read_back(simulator):
         follow_a_trajectory(running, leg, start)
         follow_positions(running, leg, start)
         follow_velocities_and_torques(running, leg)
+        read_back_the_settings(leg)
 
 
 def follow_a_trajectory(running, leg, start):
@@ -134,17 +135,16 @@ def follow_velocities_and_torques(running, leg):
     assert modes[0] == yarp.VOCAB_CM_POSITION
 
 
-def test_interaction_modes_gains_and_limits_are_read_back(simulator):
-    simulator(*AT_ONCE)
-    with Board() as leg:
-        interaction = leg.driver.viewIInteractionMode()
-        assert interaction.setInteractionMode(0, yarp.VOCAB_IM_COMPLIANT)
-        pids = yarp.PidVector(1)
-        assert leg.driver.viewIPidControl().getPid(yarp.encode("pos"), 3, pids)
-        assert pids[0].kp == pytest.approx(np.radians(1000.0))
-        lower, upper = yarp.DVector(1), yarp.DVector(1)
-        assert leg.driver.viewIControlLimits().getLimits(3, lower, upper)
-        assert (lower[0], upper[0]) == pytest.approx((-124.0, 4.0), abs=1.0)
+def read_back_the_settings(leg):
+    """Read interaction modes, gains and limits back."""
+    interaction = leg.driver.viewIInteractionMode()
+    assert interaction.setInteractionMode(0, yarp.VOCAB_IM_COMPLIANT)
+    pids = yarp.PidVector(1)
+    assert leg.driver.viewIPidControl().getPid(yarp.encode("pos"), 3, pids)
+    assert pids[0].kp == pytest.approx(np.radians(1000.0))
+    lower, upper = yarp.DVector(1), yarp.DVector(1)
+    assert leg.driver.viewIControlLimits().getLimits(3, lower, upper)
+    assert (lower[0], upper[0]) == pytest.approx((-124.0, 4.0), abs=1.0)
 
 
 def test_sensors_ground_wrenches_and_base_are_published_with_the_simulated_time(simulator, reader):
@@ -178,8 +178,19 @@ def test_sensors_ground_wrenches_and_base_are_published_with_the_simulated_time(
     assert sum(weights) == pytest.approx(33.06 * 9.81, rel=0.02)
 
 
-def test_an_external_wrench_moves_the_base(simulator):
+def test_a_push_moves_the_base_and_the_clock_sends_seconds_and_nanoseconds(simulator, reader):
     running = simulator(*AT_ONCE)
+    clock = reader("/clock")
+    wait_until(lambda: running.module._ports._listeners.has_listeners("/clock"), "the listener is noticed")
+    assert as_items(read(clock)[0]) == [0, 0]
+    push_the_chest(running)
+    running.ask("advance 1.15")
+    latest = []
+    wait_until(lambda: latest.append(as_items(read(clock)[0])) or latest[-1] == [1, 250_000_000], "the clock")
+    assert all(isinstance(number, int) for number in latest[-1])
+
+
+def push_the_chest(running):
     port = yarp.RpcClient()
     assert port.open("/pushing")
     assert yarp.Network.connect("/pushing", "/icubSim/applyExternalWrench/rpc:i")
@@ -189,19 +200,6 @@ def test_an_external_wrench_moves_the_base(simulator):
     running.ask("advance 0.1")
     assert running.module._world.truth().base_twist[1] > before + 0.02
     port.close()
-
-
-def test_the_clock_sends_seconds_and_nanoseconds_and_stands_still_in_a_pause(simulator, reader):
-    running = simulator(*AT_ONCE)
-    clock = reader("/clock")
-    wait_until(lambda: running.module._ports._listeners.has_listeners("/clock"), "the listener is noticed")
-    assert as_items(read(clock)[0]) == [0, 0]
-    running.ask("advance 1.25")
-    latest = []
-    wait_until(
-        lambda: latest.append(as_items(read(clock)[0])) or latest[-1] == [1, 250_000_000], "the clock is published"
-    )
-    assert all(isinstance(number, int) for number in latest[-1])
 
 
 def test_lockstep_waits_for_the_controller_and_logs_its_silence(simulator, caplog):
