@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from gradiva.common import StateError
+from gradiva.middleware import DEFAULT_NAMESPACE
 from gradiva.yarp_modules.application.running_module import (
     ApplicationNetwork,
     Ending,
@@ -26,9 +27,6 @@ from gradiva.yarp_modules.application.running_module import (
     marked_processes,
     send_signal,
 )
-
-DEFAULT_NAMESPACE = "/root"
-"""Name of YARP's network where none is configured."""
 
 
 @dataclass(frozen=True, slots=True)
