@@ -1,4 +1,4 @@
-"""Collections of named vectors, as loggers of this field read them: messages, a server, a client."""
+"""Publish and read collections of named vectors (VectorsCollection), as loggers of walking robots do."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class VectorsCollectionServer:
 
     @property
     def is_heard(self) -> bool:
-        """Tell whether a logger is connected."""
+        """Return whether a logger is connected."""
         return bool(self._port.getOutputCount() > 0)
 
     def populate_metadata(self, key: str, element_names: Sequence[str]) -> None:
@@ -221,7 +221,7 @@ _LOOK = 0.001  # [s] between two looks for a message: a read that waits holds th
 
 @dataclass(frozen=True, slots=True)
 class VectorsSample:
-    """One message.
+    """One message of a VectorsCollection.
 
     Attributes:
         vectors: Values by name.

@@ -161,7 +161,7 @@ class MessageWriter(Generic[M]):
 
     @property
     def has_readers(self) -> bool:
-        """Whether a reader is connected."""
+        """Return whether a reader is connected."""
         return bool(self._port.getOutputCount() > 0)
 
     def close(self) -> None:
@@ -217,7 +217,7 @@ class MessageReader(Generic[M]):
 
     @property
     def has_source(self) -> bool:
-        """Whether a sender is connected."""
+        """Return whether a sender is connected."""
         return bool(self._port.getInputCount() > 0)
 
     def interrupt(self) -> None:

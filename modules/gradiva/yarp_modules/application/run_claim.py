@@ -76,7 +76,7 @@ class RunOrigin:
 
     @property
     def is_here(self) -> bool:
-        """Whether its processes are those of this machine."""
+        """Return whether its processes are those of this machine."""
         return self.host in ("", socket.gethostname())
 
     def __str__(self) -> str:
@@ -233,7 +233,7 @@ class LeftProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs; another process that has got its number does not count."""
+        """Return whether it runs; another process that has got its number does not count."""
         return carries(self.started.process, self._mark)
 
     def ask_to_quit(self) -> bool:

@@ -51,12 +51,12 @@ class CoordinatorClient:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the coordinator has been reached."""
+        """Return whether the coordinator has been reached."""
         return bool(self._port.getOutputCount() > 0)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no command is waiting to be sent."""
+        """Return whether no command is waiting to be sent."""
         return self._commands.empty()
 
     def send(self, command: str) -> None:

@@ -237,7 +237,7 @@ class YarpRobot:
 
     @property
     def is_engaged(self) -> bool:
-        """Whether all joints have reported the mode of the commands."""
+        """Return whether all joints have reported the mode of the commands."""
         return self._modes.is_engaged
 
     def rearm(self) -> None:
