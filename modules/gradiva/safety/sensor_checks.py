@@ -7,24 +7,28 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     GRAVITY,
     BaseMeasurement,
     ConfigError,
+    Debounce,
     EstimationError,
     ImuMeasurement,
     Measurement,
     NDArray,
     Side,
+    VectorDebounce,
     altered,
     sealed,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
-from gradiva.safety.debounce import BoolArray, Debounce, VectorDebounce
 from gradiva.safety.events import Finding, SafetyKind
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 class FrozenSensorCheck:
