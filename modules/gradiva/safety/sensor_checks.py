@@ -361,7 +361,7 @@ class SensorCheck:
         taken = self._taken(measurement.time, time, found)
         age = time - taken
         motion, self._last_time = (time - self._last_time) * commanded_velocities, time
-        is_stale = age > self._config.max_age  # so is a time that is not finite
+        is_stale = not age <= self._config.max_age  # so is a time that is not finite
         found += self._stale_findings(is_stale, age, time)
         self._is_blind = is_stale and self._last is not None
         if self._last is not None and (is_stale or taken <= self._last_reading):
