@@ -131,11 +131,11 @@ class _PersistentConnection:
             _LOGGER.warning("the connection from %s to %s is lost; it is tried again", source, destination)
         self._tries = 0 if is_connected else self._tries + 1
         if self._tries == _MANY_TRIES:
-            self._complain()
+            self._report_refused()
         self.status = ConnectionStatus(source, destination, carrier, is_connected, made)
 
-    def _complain(self) -> None:
-        """Tell, once, of a connection that is refused; one whose ports are not there is merely waited for."""
+    def _report_refused(self) -> None:
+        """Log, once, a connection that is refused; one whose ports are not there is merely waited for."""
         source, destination = self.status.source, self.status.destination
         if is_there(source) and is_there(destination):
             line = "%s and %s are there, but are not connected by '%s'; it is tried again: is that a carrier of both?"

@@ -14,11 +14,11 @@ from pureyarp.data.values import Bottle, Searchable
 from pureyarp.devices.control_board_messages import CommandKind, JointData, StreamedCommand, joint_data_in
 from pureyarp.devices.control_board_protocol import Dialect, Feature, JointSelection, NotInDialect, Request, Verb
 from pureyarp.devices.device_ports import (
-    Complaint,
     ConnectionKeeper,
     LastMessage,
-    QuestionPort,
+    LatchedErrorLog,
     ReplyBytes,
+    TimedRpcClient,
     carrier,
     number,
     switch,
@@ -142,7 +142,7 @@ class ControlBoardPorts:
     def __init__(self, options: RemoteControlBoardOptions) -> None:
         """Open nothing yet."""
         self._options = options
-        self._rpc = QuestionPort()
+        self._rpc = TimedRpcClient()
         self._command = BufferedPortBottle()
         self._state = NewestMessagePort()
         self.state = JointStateReader(self._state)
@@ -273,7 +273,7 @@ class RemoteControlBoard(ControlBoard):
         self._dialect = options.dialect
         self._ports = ports or ControlBoardPorts(options)
         self._axes = 0
-        self._unheard: defaultdict[str, Complaint] = defaultdict(Complaint)
+        self._unheard: defaultdict[str, LatchedErrorLog] = defaultdict(LatchedErrorLog)
         self._keeper = ConnectionKeeper(options.remote, self._ports.are_connected, self._reach_again)
 
     @property
@@ -339,9 +339,11 @@ class RemoteControlBoard(ControlBoard):
         """Return values of the last state; None, and a line once, if it is too old or does not have them."""
         state = self._ports.state.fresh(self._options.timeout)
         if state is None or not state.joints.is_valid(field):
-            self._unheard[field].say("%s: no valid %s within %g s", self._options.remote, field, self._options.timeout)
+            self._unheard[field].error(
+                "%s: no valid %s within %g s", self._options.remote, field, self._options.timeout
+            )
             return None
-        self._unheard[field].settle()
+        self._unheard[field].reset()
         values: list[float] = getattr(state.joints, field).tolist()
         return self._chosen(values, of, state.measured_at)
 

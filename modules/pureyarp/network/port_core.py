@@ -58,7 +58,7 @@ class PortCore:
         is_rpc: Whether at most one of them.
         properties: Set by administrators.
         envelope: Text sent beside every message from now on; empty for none.
-        complaint: Logs faults of peers at a limited rate.
+        peer_faults: Logs faults of peers at a limited rate.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class PortCore:
         self.is_rpc = False
         self.properties: dict[str, list[Element]] = {}
         self.envelope = ""
-        self.complaint = RateLimitedLog(log)
+        self.peer_faults = RateLimitedLog(log)
         self.inputs = PortInputs(self.settings.limits.most_connections)
         self.outputs = PortOutputs()
         self._line_protocols = dict(line_protocols or {})
@@ -277,7 +277,7 @@ class PortCore:
         connection = InputConnection(self, sock, peer_host, peer_port)
         if not self.inputs.admit(connection):
             most = self.settings.limits.most_connections
-            self.complaint.warning("%s: a connection is refused: there are %d already", self.name, most)
+            self.peer_faults.warning("%s: a connection is refused: there are %d already", self.name, most)
             sock.close()
             return
         try:
@@ -302,7 +302,7 @@ class PortCore:
         except (PeerGone, PeerStalled):
             raise
         except NetworkError as error:
-            self.complaint.warning("%s: a message from %s was not taken: %s", self.name, message.source.sender, error)
+            self.peer_faults.warning("%s: a message from %s was not taken: %s", self.name, message.source.sender, error)
             return [encode_vocab("fail"), str(error)]
         except Exception as error:
             log.exception("%s: a message from %s was not taken", self.name, message.source.sender)
