@@ -49,9 +49,10 @@ class BalanceReference:
         com_acceleration: World, [m/s²], shape (3,).
         zmp_position: World, on the plane of the soles, [m], shape (2,).
         foot_wrenches: Ground on left and right foot, world axes, about the planned sole origin, [N, N·m], each of shape
-            (6,); None: the pendulum's force at the ZMP is distributed over the feet.
-        contact_targets: Where the left and the right foot should land, on the contact plane of the planned foothold; the
-            one in the air goes there from now on, at the planned time. None for a foot that keeps its planned foothold;
+            (6,). None: the pendulum's force through ``zmp_position`` is distributed over the feet, and torque control
+            is commanded the pendulum's acceleration in the place of ``com_acceleration``.
+        contact_targets: Where the left and the right foot should land, on the contact plane of the planned foothold;
+            the one in the air goes there from now on, at the planned time. None for a foot that keeps its foothold;
             None: both do. Footholds of later steps, and times, are moved by a ``StepAdaptation`` (`gradiva.walking`).
     """
 

@@ -80,8 +80,8 @@ class StepAdaptation(Protocol):
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None, as nearly always.
 
-        A change replaces the plan that a planning service is about to continue, which is then asked for again: return one
-        only where a foothold has to move by more than the swing's own error, else no plan comes in time.
+        A change replaces the plan that a planning service is about to continue, which is then asked for again: return
+        one only where a foothold has to move by more than the swing's own error, else no new plan comes in time.
 
         Args:
             state: Estimated in this tick.
