@@ -41,3 +41,16 @@ def test_a_value_made_of_results_cannot_be_written() -> None:
     function()
     with pytest.raises(ValueError, match="read-only"):
         function.maker(Squares, ("table", "sum"))(name="").table[0, 0] = 1.0
+
+
+def test_a_field_that_is_no_result_and_has_no_value_has_its_default() -> None:
+    @dataclass(frozen=True, slots=True, eq=False)
+    class Marked(Squares):
+        mark: float | None = None
+
+    function = squares()
+    function()
+    assert function.maker(Marked, ("table", "sum"))(name="").mark is None
+    assert function.maker(Marked, ("table", "sum"))(name="", mark=2.0).mark == 2.0
+    with pytest.raises(TypeError, match="Marked without name, which has no default"):
+        function.maker(Marked, ("table", "sum"))()

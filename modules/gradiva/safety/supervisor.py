@@ -12,6 +12,7 @@ from gradiva.common import (
     GRAVITY,
     ConfigError,
     ControlClockConfig,
+    Debounce,
     Measurement,
     NDArray,
     NoSolutionFound,
@@ -23,7 +24,6 @@ from gradiva.common import (
     load_plugin,
 )
 from gradiva.robot_model import RobotDescription
-from gradiva.safety.debounce import Debounce
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind
 from gradiva.safety.robot_checks import (
     FallCheck,
