@@ -156,7 +156,7 @@ class NoiseCase:
     Attributes:
         name: In the table.
         interval: Between two draws, [s].
-        target: Of the noise: the wrench on the robot, with or without the sensors' reading of it.
+        target: Of the noise: the wrench on the robot, the reading of the sensors, or both.
         filter_time: Time constant of the low pass on measured wrenches, 0 for none, [s].
         deviations: σ of each component, [N, N·m].
     """
