@@ -1,4 +1,4 @@
-"""Collections of named vectors, as loggers of this field read them: messages, a server, a client."""
+"""Publish and read collections of named vectors (VectorsCollection), as loggers of walking robots do."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import RequestReader, as_items, fill_bottle, send_ready
+from gradiva.middleware.network import open_port
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.wire.elements import Element, PlainList, TypedList, Vocab32, encode_vocab
 from pureyarp.wire.recurring_messages import RecurringMessages
@@ -140,9 +141,12 @@ class VectorsCollectionServer:
     def open(self) -> None:
         """Open both ports, or raise NetworkError and leave nothing open."""
         self._rpc.setReader(self._requests)
-        if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:i")):
+        try:
+            open_port(self._port, f"{self._name}/measures:o")
+            open_port(self._rpc, f"{self._name}/rpc:i")
+        except NetworkError:
             self.close()
-            raise NetworkError(f"the ports of {self._name} could not be opened")
+            raise
 
     def close(self) -> None:
         """Publish no more."""
@@ -152,7 +156,7 @@ class VectorsCollectionServer:
 
     @property
     def is_heard(self) -> bool:
-        """Tell whether a logger is connected."""
+        """Return whether a logger is connected."""
         return bool(self._port.getOutputCount() > 0)
 
     def populate_metadata(self, key: str, element_names: Sequence[str]) -> None:
@@ -217,7 +221,7 @@ _LOOK = 0.001  # [s] between two looks for a message: a read that waits holds th
 
 @dataclass(frozen=True, slots=True)
 class VectorsSample:
-    """One message.
+    """One message of a VectorsCollection.
 
     Attributes:
         vectors: Values by name.
@@ -316,9 +320,8 @@ class VectorsCollectionClient:
 
     def _open_ports(self) -> None:
         self._port.setStrict(True)
-        opened = self._port.open(f"{self._local}/measures:i") and self._rpc.open(f"{self._local}/rpc:o")
-        if not opened:
-            raise NetworkError(f"the ports of {self._local} could not be opened")
+        open_port(self._port, f"{self._local}/measures:i")
+        open_port(self._rpc, f"{self._local}/rpc:o")
 
     def _connect(self) -> None:
         if not all(yarp.Network.connect(*connection) for connection in self.connections):

@@ -288,7 +288,7 @@ class RobotDescription:
         position_limits: Lower and upper position of joints whose limits are narrower than the URDF's, as the boards of
             a robot report them, [rad].
         balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
-            see ``idyntree_model.py``; else such a model is refused.
+            else such a model is refused, see `is_physical`.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
     """

@@ -10,15 +10,16 @@ import numpy as np
 
 from gradiva.common import (
     ConfigError,
+    Debounce,
     Measurement,
     NDArray,
     RobotPosture,
     RobotState,
     Side,
     SoleRectangle,
+    VectorDebounce,
     WalkingReference,
 )
-from gradiva.safety.debounce import Debounce, VectorDebounce
 from gradiva.safety.events import Finding, SafetyKind
 
 
