@@ -192,7 +192,7 @@ class RobotPosture:
 
 
 class ControlMode(StrEnum):
-    """How the servos of the joints read the command."""
+    """Mode in which the servos of the joints read the command."""
 
     POSITION = "position"
     VELOCITY = "velocity"

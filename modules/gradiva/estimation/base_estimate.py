@@ -23,14 +23,14 @@ from gradiva.common import (
     minimum_jerk,
     so3,
 )
-from gradiva.robot_model.symbolic_dynamics import symbolic_exp
+from gradiva.robot_model import symbolic_exp
 
 FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
 """Position (3,) and rotation (3, 3) of each sole."""
 
 
 class BaseSource(StrEnum):
-    """Where pose and twist of the base come from."""
+    """Source of pose and twist of the base."""
 
     ODOMETRY = "odometry"
     MEASURED = "measured"
@@ -41,7 +41,7 @@ class BaseEstimate(Protocol):
 
     @property
     def plan_origin(self) -> PlanarPose:
-        """Where the origin of the plan's world lies in the frame of the odometry."""
+        """Origin of the plan's world in the frame of the odometry."""
         ...
 
     def reset(self) -> None:
@@ -149,7 +149,7 @@ class MeasuredBase:
 
 
 def _is_finite(array: NDArray) -> bool:
-    """Tell whether all numbers are; in a quarter of the time of asking each."""
+    """Return whether all numbers are finite, in a quarter of the time of asking each."""
     flat = array.ravel()
     return math.isfinite(flat.dot(flat))
 
@@ -179,7 +179,7 @@ class StanceAnchor:
 
     @property
     def plan_origin(self) -> PlanarPose:
-        """Where the origin of the plan's world lies by odometry: the stance sole has not moved since it landed."""
+        """Origin of the plan's world by odometry: the stance sole has not moved since it landed."""
         return self._sole_by_odometry @ self._from_anchor
 
     def turn_plan(self, yaw: float) -> None:
@@ -247,7 +247,7 @@ class AttitudeFilter:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past: the next measured attitude is believed."""
+        """Forget the past: the next measured attitude is taken as it is."""
         self._time: float | None = None
 
     def inputs(self, imu: ImuMeasurement, time: float) -> dict[str, npt.ArrayLike]:

@@ -26,9 +26,7 @@ import casadi as cs
 
 from gradiva.common import Side
 from gradiva.estimation.base_estimate import BaseSource, attitude_inputs, filtered_attitude
-from gradiva.robot_model.flat_function import Compiler, FlatFunction
-from gradiva.robot_model.idyntree_model import IdynTreeModel
-from gradiva.robot_model.symbolic_dynamics import SymbolicDynamics, SymbolicFrame
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, SymbolicFrame
 
 CONSTANTS = (
     "velocity_time_constant",

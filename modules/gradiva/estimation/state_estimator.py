@@ -48,14 +48,14 @@ class StateEstimatorConfig:
         base: Where pose and twist of the base come from.
         use_imu: Take roll, pitch and angular velocity of the base from the IMU where there is one.
         anchor_blend_time: In which the stance sole's offset from its plan fades after a switch, [s].
-        attitude_time_constant: With which the IMU's attitude pulls the one that its gyroscope tells; 0: it is believed
-            as it is, [s].
+        attitude_time_constant: With which the IMU's attitude pulls the one that its gyroscope integrates to; 0: it is
+            taken as it is, [s].
         velocity_time_constant: Of the low pass on all velocities that are measured, of joints and base alike; 0 for
             none, [s].
         zmp_time_constant: Of the low pass on the measured ZMP, [s].
         com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
         minimum_load: Below it the feet give no ZMP and the last one holds, [N].
-        swing_load: Share of the weight up to which a foot that the plan has in the air counts as carrying nothing.
+        swing_load: Fraction of the weight up to which a foot that the plan has in the air counts as carrying nothing.
     """
 
     base: BaseSource

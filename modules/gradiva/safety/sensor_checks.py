@@ -27,6 +27,9 @@ from gradiva.robot_model import ForceTorqueSensor, RobotDescription
 from gradiva.safety.events import Finding, SafetyKind
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
+_MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
+_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
+_FLOAT = np.dtype(np.float64)
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -227,9 +230,6 @@ class WrenchCheck:
         return self._last
 
 
-_MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
-
-
 class ImuCheck:
     """Refuses readings of an inertial unit that is frozen or gives impossible numbers: encoders are enough to walk."""
 
@@ -268,10 +268,6 @@ class ImuCheck:
             found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
             self._is_distrusted = True
         return None if self._is_distrusted else imu, found
-
-
-_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
-_FLOAT = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,7 @@ class FailurePolicy:
 
 
 def failed_tick(error: Exception) -> Finding:
-    """Return an error by its type, message, room and line, such as ``KeyError 'x' in estimation (base_source.py:90)``.
+    """Return an error by its type, message, room and line, such as ``KeyError 'x' in safety (supervisor.py:90)``.
 
     The subject is the same for the same error at the same place.
     """

@@ -197,7 +197,7 @@ class DecimatedLaw(DcmLaw):
 
     @property
     def failures(self) -> int:
-        """How often the law had no solution."""
+        """Number of decisions without a solution."""
         return getattr(self._law, "failures", 0)
 
     @property

@@ -360,7 +360,7 @@ def _momentum(
 
 
 def _pendulum_force(inputs: dict[str, cs.SX], plane: tuple[cs.SX, cs.SX]) -> cs.SX:
-    """Return the force that the planned pendulum needs with its ZMP where layer 2 wants it, [N]."""
+    """Return the force that the planned pendulum needs with the desired ZMP of layer 2, [N]."""
     square = inputs["natural_frequency"] * inputs["divergence_rate"]
     stiffness, (height, slope) = inputs["mass"] * square, plane
     com, zmp = inputs["planned_com_position"], inputs["zmp_position"]

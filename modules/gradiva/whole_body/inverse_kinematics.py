@@ -63,6 +63,7 @@ from gradiva.whole_body.walking_tasks import (
 from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference
 
 _HARD_GAINS = ("foot_linear_gain", "foot_angular_gain", "com_gain")
+_RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +109,6 @@ class InverseKinematicsConfig:
         for group, weight in self.posture_weights.items():
             if weight <= 0.0:
                 raise ConfigError(f"posture_weights.{group}={weight}, must be positive")
-
-
-_RELAXED_SLACK_WEIGHT = 1e6  # [-] of feet and CoM against the posture, where they cannot be met
 
 
 def kinematic_tasks(config: InverseKinematicsConfig, description: RobotDescription) -> list[Task]:

@@ -143,7 +143,7 @@ class LastMessage(Generic[T]):
                 newest = self._port.newest
                 if newest is not self._seen and newest is not None:
                     self._take(newest)
-                    self._seen = newest  # last: whoever sees it need not wait
+                    self._seen = newest  # last: a thread that finds it here need not wait
         return self._received
 
     def _take(self, arrived: ArrivedMessage) -> None:
@@ -189,7 +189,7 @@ class ConnectionKeeper:
 
     @property
     def is_stopped(self) -> bool:
-        """Tell whether attempts are no longer wanted."""
+        """Return whether attempts are no longer wanted."""
         return self._stopped.is_set()
 
     def join(self) -> None:

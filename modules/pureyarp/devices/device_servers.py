@@ -111,7 +111,7 @@ class ControlBoardServer:
 
     @property
     def has_readers(self) -> bool:
-        """Whether somebody is connected to a state."""
+        """Return whether somebody is connected to a state."""
         return any(int(port.getOutputCount()) > 0 for port in self._outputs.values())
 
     def publish(self, data: JointData, time: float) -> None:
@@ -250,7 +250,7 @@ class AnalogSensorsServer:
 
     @property
     def has_readers(self) -> bool:
-        """Whether somebody is connected to the measurements."""
+        """Return whether somebody is connected to the measurements."""
         return int(self._port.getOutputCount()) > 0
 
     def publish(self, time: float | None = None) -> bool:

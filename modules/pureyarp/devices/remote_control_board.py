@@ -66,10 +66,10 @@ class ControlBoard(ABC):
         """Return the values that the board answers: of one joint a number each, of several a list each."""
 
     @abstractmethod
-    def tell(
+    def order(
         self, feature: Feature, of: JointSelection = None, values: Sequence[Element] = (), controller: int | None = None
     ) -> bool:
-        """Order something; True when the board agreed. ``values`` has one element for each joint, or those of one."""
+        """Send an order; True when the board agreed. ``values`` has one element for each joint, or those of one."""
 
     @abstractmethod
     def stream(self, kind: CommandKind, of: JointSelection, values: Sequence[float]) -> bool:
@@ -172,7 +172,7 @@ class ControlBoardPorts:
             raise PeerUnreachable(f"problem connecting to {self._options.remote}, is the remote device available?")
 
     def are_connected(self) -> bool:
-        """Tell whether requests and commands have a way to the board, and state comes or at least has a way."""
+        """Return whether requests and commands have a way to the board, and state comes or at least has a way."""
         if self._rpc.getOutputCount() == 0 or self._command.getOutputCount() == 0:
             return False
         return self.state.silence() < self._options.timeout or self._state_has_a_way()
@@ -308,14 +308,14 @@ class RemoteControlBoard(ControlBoard):
             _log.error("%s: %s", self._options.remote, error)
             return None
 
-    def tell(
+    def order(
         self,
         feature: Feature,
         of: JointSelection | str = None,
         values: Sequence[Element] = (),
         controller: int | None = None,
     ) -> bool:
-        """Order something; False, and a line, if the board does not agree."""
+        """Send an order; False, and a line in the log, if the board does not agree."""
         try:
             self._answer(Request(Verb.SET, feature, of, values, controller))
         except NetworkError as error:
@@ -348,7 +348,7 @@ class RemoteControlBoard(ControlBoard):
         return self._chosen(values, of, state.measured_at)
 
     def understands(self, verb: Verb, feature: Feature, of: JointSelection | str) -> bool:
-        """Tell whether boards of this family have words for a request."""
+        """Return whether boards of this family have words for a request."""
         try:
             self._dialect.encode(Request(verb, feature, of))
         except NotInDialect:

@@ -100,7 +100,7 @@ class MessageQueue(Generic[Item]):
     def take_while(self, is_wanted: Callable[[], bool]) -> Item | None:
         """Return the oldest message, waiting for it through stops and restarts; None when it is no longer wanted.
 
-        Whoever changes what ``is_wanted`` returns calls `wake` afterwards.
+        A thread that changes what ``is_wanted`` returns calls `wake` afterwards.
         """
         with self._changed:
             self._changed.wait_for(lambda: (self._kept and not self._is_stopped) or not is_wanted())
