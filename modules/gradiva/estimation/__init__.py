@@ -1,6 +1,6 @@
 """From sensors to the robot's state."""
 
-from gradiva.estimation.base_estimate import BaseSource
+from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.contact_estimator import (
     ContactDetector,
     ContactDetectorConfig,

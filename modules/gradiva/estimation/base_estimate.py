@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from enum import StrEnum
 from typing import Protocol
 
 import casadi as cs
@@ -23,17 +22,9 @@ from gradiva.common import (
     minimum_jerk,
     so3,
 )
-from gradiva.robot_model import symbolic_exp
 
 FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
 """Position (3,) and rotation (3, 3) of each sole."""
-
-
-class BaseSource(StrEnum):
-    """Source of pose and twist of the base."""
-
-    ODOMETRY = "odometry"
-    MEASURED = "measured"
 
 
 class BaseEstimate(Protocol):
@@ -274,24 +265,3 @@ class AttitudeFilter:
     def learn(self, attitude: NDArray) -> None:
         """Remember the result of ``filtered_attitude``."""
         self._attitude = attitude.copy()
-
-
-def attitude_inputs() -> dict[str, cs.SX]:
-    """Return the symbols of the values of ``AttitudeFilter.inputs``."""
-    return {
-        "imu_rotation": cs.SX.sym("imu_rotation", 3, 3),
-        "imu_rate": cs.SX.sym("imu_rate", 3),
-        "imu_period": cs.SX.sym("imu_period"),
-        "last_attitude": cs.SX.sym("last_attitude", 3, 3),
-        "last_imu_rate": cs.SX.sym("last_imu_rate", 3),
-        "attitude_gain": cs.SX.sym("attitude_gain"),
-    }
-
-
-def filtered_attitude(inputs: dict[str, cs.SX]) -> cs.SX:
-    """Return the attitude that ``AttitudeFilter`` describes, (3, 3)."""
-    measured = inputs["imu_rotation"]
-    turn = 0.5 * inputs["imu_period"] * (inputs["last_imu_rate"] + inputs["imu_rate"])
-    predicted = inputs["last_attitude"] @ symbolic_exp(turn)
-    innovation = cs.inv_skew(0.5 * (measured @ predicted.T - predicted @ measured.T))
-    return symbolic_exp((inputs["attitude_gain"] - 1.0) * innovation) @ measured

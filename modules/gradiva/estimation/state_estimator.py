@@ -16,9 +16,9 @@ from gradiva.common import (
     Side,
     WalkingReference,
 )
-from gradiva.estimation.base_estimate import BaseEstimate, BaseSource, MeasuredBase, OdometryBase
+from gradiva.estimation.base_estimate import BaseEstimate, MeasuredBase, OdometryBase
 from gradiva.estimation.contact_estimator import ContactEstimator
-from gradiva.estimation.floating_base_kinematics import CONSTANTS, state_function
+from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state

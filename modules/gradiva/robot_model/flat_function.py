@@ -99,7 +99,7 @@ class FlatFunction:
         self._numbers = {
             name: part.start for name, (part, _) in self._input_places.items() if part.stop - part.start == 1
         }
-        self._cells = memoryview(flat_input.data)
+        self._cells: Any = memoryview(flat_input.data)
         self.outputs = {name: _window(flat_output, *place) for name, place in self._places.items()}
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
