@@ -160,7 +160,7 @@ class VectorsCollectionServer:
         return bool(self._port.getOutputCount() > 0)
 
     def populate_metadata(self, key: str, element_names: Sequence[str]) -> None:
-        """Say what the elements of a vector are called; after the first message this begins a new version."""
+        """Name the elements of a vector; after the first message this begins a new version."""
         with self._naming:
             if self._was_sent:
                 self._version += 1
@@ -214,7 +214,6 @@ class VectorsCollectionServer:
 
 
 _log = logging.getLogger("gradiva.yarp")
-
 _REPLY_TIMEOUT = 2.0  # [s] a source that hangs must not keep its logger from ending
 _LOOK = 0.001  # [s] between two looks for a message: a read that waits holds the interpreter of the real bindings
 
@@ -237,7 +236,7 @@ class VectorsSample:
 
 
 class VectorsCollectionClient:
-    """Receives every message of a `VectorsCollectionServer`, and what its elements are called."""
+    """Receives every message of a `VectorsCollectionServer`, and the names of its elements."""
 
     def __init__(self, remote: str, local: str, carrier: str = "tcp") -> None:
         """Prepare; `open` begins to receive.
@@ -294,7 +293,7 @@ class VectorsCollectionClient:
         return self._ask(["areMetadataReady"]) == [encode_vocab("ok")]
 
     def element_names(self) -> dict[str, list[str]]:
-        """Return what the elements of each vector are called; those that are not known yet are asked for."""
+        """Return the names of the elements of each vector; those that are not known yet are asked for."""
         names, version = names_from_items(self._ask(["getMetadataIncremental", self._version]))
         self._names.update(names)
         self._version = version

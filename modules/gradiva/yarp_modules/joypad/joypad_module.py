@@ -90,7 +90,7 @@ class JoypadModule(GradivaModule):
     """
 
     TITLE = "joypad"
-    SUMMARY = "Drives the walk by keys: " + "; ".join(" ".join(line.split()) for line in HELP)
+    SUMMARY = "Drives the walk by keys: arrows or w s a d, p prepare, g start, space pause, e emergency stop, q quit."
     NAME = "/joypad"
     NEEDS_ROBOT = False
     OPTIONS = (
