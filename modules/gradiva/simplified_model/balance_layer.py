@@ -133,7 +133,11 @@ class BalanceLayer(ABC):
 
     @property
     def memory(self) -> BalanceMemory | None:
-        """State between two ticks; None before the first, and where it keeps none."""
+        """State between two ticks; None before the first, and where it keeps none.
+
+        In another process a layer is resumed before each tick from what it returned here after the last one: one that
+        integrates or filters and returns None begins again in each tick there.
+        """
         return None
 
     def resume(self, memory: BalanceMemory | None) -> None:
