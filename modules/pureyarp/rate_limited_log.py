@@ -1,4 +1,4 @@
-"""Warnings of what can go wrong a thousand times a second, said once in a while."""
+"""Log warnings of what may fail a thousand times a second at a limited rate."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 
 
 class RateLimitedLog:
-    """Logs at most one warning per period, and how many were left out since.
+    """Logs at most one warning per period, with the number of those that were suppressed since.
 
     Args:
         logger: Where to.

@@ -210,7 +210,9 @@ def test_wrong_input_is_one_line_and_status_two(capsys):
         ["module"],
         ["module", "walkin", "--robot", "talos"],
         ["module", "walking"],
-        ["module", "walking", "--robot", "nobody"],
+        ["module", "walking", "--robot", "unknown"],
+        ["module", "walking", "--robot", "g1"],  # has no ports
+        ["joypad", "--robot", "unknown"],
         ["module", "walking", "--robot", "icub_v2_7", "--sped", "1"],
         ["module", "walking", "--robot", "icub_v2_7", "--from", "nowhere.toml"],
     ):

@@ -1,11 +1,11 @@
 from gradiva.common import nearest_name
 
 
-def test_few_names_are_all_told():
+def test_few_names_are_all_listed():
     assert nearest_name("perod", ["period", "model"]) == "; did you mean 'period'? (valid: model, period)"
 
 
-def test_of_many_names_the_nearest_are_told_and_the_others_counted():
+def test_of_many_names_the_nearest_are_listed_and_the_others_counted():
     names = [f"joint_{number}" for number in range(20)]
     assert (
         nearest_name("joint_7x", names) == "; did you mean 'joint_7'? (valid: joint_7, joint_17, joint_9 and 17 others)"

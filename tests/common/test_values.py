@@ -30,10 +30,10 @@ def test_a_value_keeps_its_own_copy():
     assert command.values[0] == 0.0
 
 
-def test_an_array_that_nobody_can_write_is_shared():
+def test_an_array_that_cannot_be_written_is_shared():
     command = JointCommand(ControlMode.POSITION, np.zeros(3))
     assert JointCommand(ControlMode.TORQUE, command.values).values is command.values
-    for seemingly in (command.values[:2], command.values.reshape(3)):  # views: who knows who may write the memory
+    for seemingly in (command.values[:2], command.values.reshape(3)):  # views of memory that may be written elsewhere
         assert JointCommand(ControlMode.TORQUE, seemingly).values is not seemingly
 
 

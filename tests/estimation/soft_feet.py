@@ -1,4 +1,4 @@
-"""Feet on soft ground that move as they are told, and what the robot would measure."""
+"""Feet on soft ground that move as commanded, and what the robot would measure."""
 
 from dataclasses import dataclass
 

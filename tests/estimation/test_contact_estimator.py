@@ -254,7 +254,7 @@ def test_after_a_touch_down_other_ground_is_believed_at_once():
     estimator, before, after = estimator_from(1e6, 1e4), SoftGround(1e6, 1e4), SoftGround(2e6, 1e4)
     watch(estimator, before, swaying, seconds(0.2))
     without = watch(estimator, after, swaying, seconds(0.005, start=0.2))
-    assert without[-1].stiffness == pytest.approx(1e6, rel=0.01)  # a surprise, not believed so soon
+    assert without[-1].stiffness == pytest.approx(1e6, rel=0.01)  # a large innovation, left out at first
     estimator.update(state(in_the_air(), np.zeros(6)), STANDING, 0.205)
     touched = watch(estimator, after, swaying, seconds(0.005, start=0.206))
     assert touched[-1].stiffness == pytest.approx(2e6, rel=0.05)

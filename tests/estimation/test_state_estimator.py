@@ -132,7 +132,7 @@ def test_a_measured_base_is_believed_whatever_the_plan_says(model):
         (BaseMeasurement(np.zeros(3), np.eye(3), np.full(6, np.nan)), "the measured base is not finite at 0.000 s"),
     ],
 )
-def test_a_base_that_is_not_measured_is_told(icub, base, message):
+def test_a_base_that_is_not_measured_is_an_error(icub, base, message):
     scene = Scene(icub)
     estimator = estimator_of("icub_v2_7", base=BaseSource.MEASURED)
     estimator.reset()

@@ -93,6 +93,6 @@ def _printed(item: Element) -> str:
 
 
 def _is_protocol(line: str) -> bool:
-    """Tell whether a line belongs to the connection, not to an object."""
+    """Return whether a line belongs to the connection, not to an object."""
     starts = ("CONN", "Welcome", "<ACK>", "~/", "Removing", "This is", "There ")
     return line.startswith(starts) or re.fullmatch(r"[dD]( \d+ [\d.]+)?|[aq*]", line) is not None

@@ -73,3 +73,5 @@ def test_asking_for_real_bindings_that_are_not_there_says_why(package):
 def test_another_wish_is_refused_with_the_valid_ones():
     with pytest.raises(ConfigError, match=r"GRADIVA_YARP=fake: valid are real and pureyarp"):
         chosen_bindings({"GRADIVA_YARP": "fake"})
+    with pytest.raises(ConfigError, match="GRADIVA_YARP=embedded: it is called pureyarp now"):
+        chosen_bindings({"GRADIVA_YARP": "embedded"})

@@ -81,7 +81,7 @@ def merged_session() -> dict[str, Any]:
 def test_our_client_makes_every_recorded_call_in_the_recorded_bytes(names, stack, caplog):
     session = merged_session()
     board = stack.enter_context(RecordedServer(names, session))
-    caplog.set_level(logging.CRITICAL, "gradiva.yarp")  # some of the recorded calls were refused
+    caplog.set_level(logging.CRITICAL, "pureyarp")  # some of the recorded calls were refused
     driver = opened(stack, "remote_controlboard", local=CLIENT, remote=BOARD, carrier="fast_tcp", timeout=3600.0)
     made = 0
     for name in ("rcb_rpc_all", "rcb_streaming_all"):

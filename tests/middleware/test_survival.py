@@ -48,7 +48,7 @@ class Peer:
         self._thread.start()
 
     def is_ready(self) -> bool:
-        """Tell whether its ports are open."""
+        """Return whether its ports are open."""
         assert self._process.poll() is None
         return "ready" in self.said
 
@@ -149,7 +149,7 @@ class Stream:
         self.last = -1
 
     def goes_on(self) -> bool:
-        """Tell whether a number has arrived."""
+        """Return whether a number has arrived."""
         bottle = self.port.read(False)
         if bottle is None:
             return False

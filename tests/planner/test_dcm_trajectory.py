@@ -3,11 +3,11 @@ import pytest
 
 from gradiva.common import GRAVITY, Side
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
-from gradiva.planner.contact_phase import StandingFoot, contact_phases
 from gradiva.planner.dcm_trajectory import PendulumTrajectory, SwingResponse
 from gradiva.planner.footsteps import Footstep, schedule_gait
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.planner.walking_plan import StandingFoot, contact_phases
 
 from .planning import config_of, start_of, times_of
 

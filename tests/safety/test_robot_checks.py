@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import Measurement, Side, SoleRectangle, so3
+from gradiva.common import Debounce, Measurement, Side, SoleRectangle, VectorDebounce, so3
 from gradiva.safety import JointBounds, SafetyKind
-from gradiva.safety.debounce import Debounce, VectorDebounce
 from gradiva.safety.robot_checks import (
     FallCheck,
     FallCheckConfig,

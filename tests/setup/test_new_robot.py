@@ -105,6 +105,13 @@ def test_a_name_or_folder_that_cannot_be_is_refused(tmp_path, monkeypatch, name,
         check_name(name, tmp_path / folder, ["talos"])
 
 
+def test_a_model_without_links_is_refused_with_its_file(tmp_path):
+    file = tmp_path / "empty.urdf"
+    file.write_text('<robot name="empty"/>')
+    with pytest.raises(ModelError, match=r"empty\.urdf: the URDF has no links: a robot has one root"):
+        draft_robot("empty", ("package", "model"), file)
+
+
 def test_what_is_not_found_has_to_be_named():
     urdf = read_urdf(description_of("talos").model_path)
     with pytest.raises(

@@ -177,15 +177,15 @@ def test_without_noise_the_measurement_is_the_truth(make_icub: MakeRobot) -> Non
 
 
 def test_wrenches_are_means_over_the_time_since_the_last_reading(make_icub: MakeRobot) -> None:
-    often, seldom = make_icub(), make_icub()
+    often, rarely = make_icub(), make_icub()
     often.read()
-    seldom.read()
+    rarely.read()
     samples = []
     for _ in range(20):
         often.advance(0.001)
         samples.append(often.read().contact_wrenches)
-    seldom.advance(0.02)
-    np.testing.assert_allclose(seldom.read().contact_wrenches, np.mean(samples, axis=0), atol=1e-9)
+    rarely.advance(0.02)
+    np.testing.assert_allclose(rarely.read().contact_wrenches, np.mean(samples, axis=0), atol=1e-9)
     np.testing.assert_array_equal(often.read().contact_wrenches, samples[-1])
 
 

@@ -178,3 +178,8 @@ def test_wrenches_and_acceleration_of_layer_2_pass_to_the_body(plan, references)
     np.testing.assert_array_equal(body.com_acceleration, [0.1, 0.2, 0.3])
     np.testing.assert_array_equal(body.left_foot_wrench, wrenches[0])
     np.testing.assert_array_equal(body.right_foot_wrench, wrenches[1])
+
+
+def test_wrenches_of_another_shape_are_refused(plan):
+    with pytest.raises(ValueError, match=r"expected an array of shape \(6,\), got \(3,\)"):
+        replace(desired(plan.at(1.0)), foot_wrenches=(np.zeros(6), np.zeros(3)))

@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import PlanarPose, PlanningError, StateError
+from gradiva.common import PlanarPose, PlanningError, Side, StateError
+from gradiva.contacts import ContactPlane
 from gradiva.planner import Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import PlanReply, WalkingState
@@ -170,3 +171,26 @@ def test_an_impossible_retarget_leaves_the_plan_alone_and_adaptation_goes_on(pla
     np.testing.assert_array_equal(now.dcm.position, reference.dcm.position)
     assert follower.refused_changes == 1
     assert follower.plan is plan
+
+
+def test_a_contact_target_is_met_on_the_plane_of_its_foothold_and_asks_for_no_second_change(planner):
+    follower, _ = walking(planner)
+    step = follower.plan.steps[1]
+    time, side = step.lift_off + 0.1, step.footstep.side
+    sloped = replace(step.footstep.pose, z=0.004, normal=ContactPlane(0.0, (0.05, 0.0)).normal)
+    follower.retarget(Retarget((Foothold(sloped),)), time)
+    target = PlanarPose(sloped.x + 0.02, sloped.y, sloped.yaw)
+    targets = [target if side is other else None for other in Side]
+    follower.aim(targets, follower.plan.at(time), time)
+    landing = running_step(follower.plan, time).footstep.pose
+    assert (landing.x, landing.normal) == (target.x, sloped.normal)
+    assert landing.z == pytest.approx(0.004 + 0.02 * 0.05, abs=1e-12)
+    plan = follower.plan
+    follower.aim(targets, plan.at(time + 0.01), time + 0.01)
+    last = step.touch_down - 0.01  # too late for another landing, but this one is the planned one
+    follower.aim(targets, plan.at(last), last)
+    assert follower.plan is plan
+    assert follower.refused_changes == 0
+    follower.aim([PlanarPose(np.nan, 0.0, 0.0)] * 2, plan.at(time + 0.02), time + 0.02)
+    assert follower.plan is plan
+    assert follower.refused_changes == 1

@@ -46,12 +46,19 @@ def test_robots_walk_in_velocity_control_and_with_the_predictive_law(ready, robo
     assert_walked(walk)
 
 
-@pytest.mark.parametrize("robot", ["icub_v3", "talos"])  # with two force sensors a foot, and with one
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos"])
 def test_encoders_and_force_sensors_are_enough(ready, robot):
     walk = ready(robot, "state_estimator.use_imu=false")
     assert walk.follow(VelocityCommand(0.19, duration=5.0))
     figures = assert_walked(walk, dcm=0.05)
     assert figures["odometry_drift_m"] < 0.02 * figures["distance_m"]
+
+
+@pytest.mark.parametrize("robot", ["icub_v3", "talos"])
+def test_noisy_sensors_are_walked_with(ready, robot):
+    walk = ready(robot, seed=1, noise=True)
+    assert walk.follow(VelocityCommand(0.34, duration=4.0))
+    assert_walked(walk, com=0.03, dcm=0.05)
 
 
 def test_faster_control_needs_no_other_gains(ready):

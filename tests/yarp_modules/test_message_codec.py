@@ -7,9 +7,11 @@ from gradiva.common import PlanarPose
 from gradiva.experiments import plan_from_start
 from gradiva.middleware import MalformedMessage, decode_list, encode_list
 from gradiva.planner import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlan
-from gradiva.planner.dcm_trajectory import DcmTrajectory, PendulumTrajectory
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
+from gradiva.planner.walking_plan import DcmTrajectory
 from gradiva.setup import load_setup
+from gradiva.simplified_model import BalanceReference
 from gradiva.yarp_modules import MessageCodec
 
 CODEC = MessageCodec({DcmTrajectory: (PendulumTrajectory, VaryingHeightTrajectory)})
@@ -86,3 +88,12 @@ def test_an_unknown_class_is_refused_with_the_known_ones():
 
 def test_every_field_of_a_plan_is_written():
     assert list(WalkingPlan.__dataclass_fields__) == ["phases", "trajectory", "steps", "end_time"]
+
+
+def test_wrenches_and_contact_targets_of_layer_2_arrive():
+    zero = np.zeros(3)
+    sent = BalanceReference(zero, zero, zero, zero[:2], (np.arange(6.0), -np.arange(6.0)), (None, PlanarPose(0.1, 0.2)))
+    arrived = over_the_wire(sent)
+    np.testing.assert_array_equal(arrived.foot_wrenches, sent.foot_wrenches)
+    assert arrived.contact_targets == sent.contact_targets
+    assert over_the_wire(BalanceReference(zero, zero, zero, zero[:2])).foot_wrenches is None

@@ -50,7 +50,7 @@ def parse_requirement(requirement: str) -> tuple[str, str]:
 
 
 def allows(versions: str, installed: str) -> bool:
-    """Whether ``installed`` lies in the range ``versions``, such as ``<3,>=2.0``; an empty one allows all."""
+    """Return whether ``installed`` lies in the range ``versions``, such as ``<3,>=2.0``; an empty one allows all."""
     for part in filter(None, versions.split(",")):
         match = re.match(r"(==|>=|<=|<|>)(.+)", part)
         if match and not _OPERATORS[match.group(1)](*_same_length(installed, match.group(2))):
@@ -88,7 +88,7 @@ def check_package(requirement: str) -> Finding:
 
 
 def check_cache_folder() -> Finding:
-    """Where compiled functions are kept."""
+    """Check that the cache folder of compiled functions can be written."""
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -29,7 +29,7 @@ COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
 class Place(StrEnum):
-    """Where the robot is: it decides the prefix of its ports."""
+    """Names the environment of the robot, which decides the prefix of its ports."""
 
     SIMULATION = "simulation"
     HARDWARE = "hardware"

@@ -1,4 +1,4 @@
-"""``gradiva experiment`` and ``gradiva bench``."""
+"""Run experiments (``gradiva experiment``) and the benchmark (``gradiva bench``)."""
 
 from __future__ import annotations
 

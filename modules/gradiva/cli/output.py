@@ -20,7 +20,7 @@ _FILE_WIDTH = 160  # [characters] of what is read in a file or pager
 
 
 class JsonTarget:
-    """Where a result goes as JSON: a file, standard output alone, or nowhere."""
+    """Writes a result as JSON to a file, to standard output alone, or not at all."""
 
     def __init__(self, where: str | None) -> None:
         """Check that the file can be written, before the work begins.

@@ -1,4 +1,4 @@
-"""``gradiva robots``."""
+"""List robots with their checks (``gradiva robots``) and draft new ones from a URDF (``gradiva robots new``)."""
 
 from __future__ import annotations
 

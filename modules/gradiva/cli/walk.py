@@ -1,4 +1,4 @@
-"""``gradiva walk``."""
+"""Declare the options of ``gradiva walk``; what it does is imported when it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One walk from the command line: describe it, walk, show, film, report."""
+"""Carry out one walk of the command line: describe it, walk, show, film, report."""
 
 from __future__ import annotations
 

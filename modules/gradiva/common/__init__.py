@@ -14,9 +14,25 @@ from gradiva.common.errors import (
     WalkingError,
     nearest_name,
 )
-from gradiva.common.feet import FootContact, Side, SoleRectangle, TwoFeet
+from gradiva.common.filters import (
+    Debounce,
+    LowPass,
+    VectorDebounce,
+    low_pass_gain,
+    minimum_acceleration,
+    minimum_jerk,
+)
 from gradiva.common.plugins import load_plugin, plugin_names
-from gradiva.common.references import DcmPreview, DcmReference, FootReference, WalkingReference
+from gradiva.common.references import (
+    DcmPreview,
+    DcmReference,
+    FootContact,
+    FootReference,
+    Side,
+    SoleRectangle,
+    TwoFeet,
+    WalkingReference,
+)
 from gradiva.common.robot import (
     GRAVITY,
     BaseMeasurement,
@@ -28,7 +44,6 @@ from gradiva.common.robot import (
     RobotPosture,
     RobotState,
 )
-from gradiva.common.smoothing import LowPass, low_pass_gain, minimum_acceleration, minimum_jerk
 from gradiva.common.so3 import PlanarPose
 
 __all__ = [
@@ -41,6 +56,7 @@ __all__ = [
     "ControlMode",
     "DcmPreview",
     "DcmReference",
+    "Debounce",
     "EstimationError",
     "FootContact",
     "FootReference",
@@ -61,6 +77,7 @@ __all__ = [
     "SoleRectangle",
     "StateError",
     "TwoFeet",
+    "VectorDebounce",
     "WalkingError",
     "WalkingReference",
     "altered",

@@ -10,7 +10,7 @@ from gradiva.common.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ControlClockConfig:
-    """How far control time may go on in one tick.
+    """Limit of the step of control time in one tick.
 
     Attributes:
         max_step: Of one tick, [s]; a tick that comes later than this, or earlier than the last one, is a jump.

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from gradiva.common.arrays import NDArray, altered, freeze_arrays
-from gradiva.common.feet import FootContact, Side, TwoFeet
+from gradiva.common.references import FootContact, Side, TwoFeet
 from gradiva.common.so3 import PlanarPose
 
 GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
@@ -192,7 +192,7 @@ class RobotPosture:
 
 
 class ControlMode(StrEnum):
-    """How the servos of the joints read the command."""
+    """Mode in which the servos of the joints read the command."""
 
     POSITION = "position"
     VELOCITY = "velocity"

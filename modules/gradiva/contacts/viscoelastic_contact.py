@@ -65,6 +65,7 @@ _GAUSS = 0.5 - 0.5 / math.sqrt(3.0), 0.5 + 0.5 / math.sqrt(3.0)  # [-] of a leng
 
 _Arguments = tuple[list[float], list[list[float]], list[float], list[float], list[list[float]]]
 """Pose and twist of the sole, rest pose: plain numbers."""
+_GIMBAL_LOCK = 1e-9  # [-] cosine of the pitch below which roll and yaw are one
 
 
 class ViscoElasticParameters(NamedTuple):
@@ -349,9 +350,6 @@ class ViscoElasticEquations:
 def static_sinkage(load: float, sole: SoleRectangle, stiffness: float) -> float:
     """Return f / (A k), the depth at which a level sole carries ``load`` [N] on ground of stiffness k [N/m³], [m]."""
     return load / (sole.length * sole.width * stiffness)
-
-
-_GIMBAL_LOCK = 1e-9  # [-] cosine of the pitch below which roll and yaw are one
 
 
 class LinearContact:

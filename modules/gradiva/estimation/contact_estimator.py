@@ -26,7 +26,7 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
-from gradiva.robot_model.flat_function import Compiler, FlatFunction, interpreted
+from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
 _NORMAL = 2  # of a wrench: the normal force
 _MOTION, _CONTACT = ("position", "rotation", "twist"), ("rest_position", "rest_rotation", "ground")

@@ -22,7 +22,7 @@ from gradiva.walking import SafetyEvent, SafetyKind
 _FIRST_STAND = 0.1  # [s] in which a robot that is put on its feet has not begun to fall, whatever is wrong
 _REST = 1.5  # [s] in which the robot only stands
 _SHORT_REST = 0.4  # [s] the same, where it falls at once
-_FEW = 10  # [rows] fewer tell nothing
+_FEW = 10  # [rows] fewer are no evidence
 
 _FLAT = math.tan(math.radians(2.0))  # [-] a sole that stands steeper, by the IMU, stands on no level ground
 _DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
@@ -64,7 +64,7 @@ _DIRECTIONS = (
 
 
 class CauseKind(StrEnum):
-    """Why robots fall."""
+    """Causes of falls."""
 
     PUSH = "push"
     SLOPE = "slope"

@@ -34,7 +34,7 @@ class WatchedQuantity:
     """A quantity that stays small while the robot walks well.
 
     Attributes:
-        name: For people.
+        name: In the report.
         values: Its size over the log, shape (T,).
         bound: What healthy walks stay below.
         unit: In which it is written.

@@ -157,7 +157,7 @@ class NameServerProcess:
             self._process.wait()
 
     def _serves(self) -> bool:
-        """Whether it answers, and has written the file: who looks for it before would take the default address."""
+        """Whether it answers, and has written the file; before that, modules would take the default address."""
         try:
             settings = load_settings(self.environment)
             if settings.name_server_port != self._port:

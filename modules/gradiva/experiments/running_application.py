@@ -146,13 +146,13 @@ LOCKSTEP = (
     "gradiva-simulator=--paused --speed 0 --timeout 4",
     "gradiva-whole-body=--set remote.lockstep_timeout=3 --set coordinator.reply_timeout=10",
 )
-"""What makes the modules of an application wait for each other also on a machine that has much else to do."""
+"""Settings with which the modules of an application wait for each other also on a loaded machine."""
 
 SPEED = 0.4
 """Simulated seconds a real one where no module waits for another: a slow machine carries five on its two cores."""
 
 FREE_RUNNING = (f"gradiva-simulator=--no-lockstep --speed {SPEED:g}", "gradiva-whole-body=--no-lockstep")
-"""What lets each module of an application go by the clock alone, as on a robot."""
+"""Settings with which each module of an application goes by the clock alone, as on a robot."""
 
 _ROUNDING = 1e-3  # [s] of the times that are reported
 

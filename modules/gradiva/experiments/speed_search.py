@@ -29,7 +29,7 @@ def bars_figure(rows: Sequence[dict[str, Any]], names: Sequence[str], quantity: 
 
     Args:
         rows: With ``paper`` and ``value``, either perhaps None.
-        names: Columns that tell one row from another.
+        names: Columns that identify a row.
         quantity: What the bars are, with its unit.
         paper: Whose the other bars are.
     """
@@ -153,7 +153,7 @@ PaperSpeeds = Mapping[tuple[str, str], float]
 """Of iCub v2.7, by layer 2 and layer 3, [m/s]."""
 
 PAPER_ROBOT = "icub_v2_7"
-_FASTEST = 1.0  # [m/s] nobody looks beyond
+_FASTEST = 1.0  # [m/s] the end of the search
 _THOROUGH = SpeedSearch(slowest=0.10, fastest=_FASTEST, resolution=0.01, stride=8)
 _QUICK = SpeedSearch(slowest=0.10, fastest=0.50, resolution=0.05, stride=8)
 _DISTANCE, _QUICK_DISTANCE = 5.0, 1.0  # [m]
@@ -203,7 +203,7 @@ class Architecture:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def row(self) -> Row:
-        """Search, and tell what was found."""
+        """Search, and return the result."""
         quick = self.run.options.quick
         search = _QUICK if quick else _THOROUGH
         limit = highest_speed(self.walk_at, search, guess=self.paper[self.model, self.control])

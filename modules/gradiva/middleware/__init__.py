@@ -67,11 +67,13 @@ if TYPE_CHECKING:
     from gradiva.middleware.bottles import CommandReader, RequestReader, as_bottle, as_items, fill_bottle, send_ready
     from gradiva.middleware.device_servers import AnalogSensorsServer, ControlBoardServer
     from gradiva.middleware.network import (
+        AnyPort,
         ClockMessage,
         ask,
         carrier_between,
         follow_clock,
         is_there,
+        open_port,
         registered_names,
     )
     from gradiva.middleware.persistent_connections import PersistentConnections
@@ -86,6 +88,7 @@ NAMED_ERRORS = (WalkingError, YarpError)  # reported by name, without a tracebac
 
 _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
     "AnalogSensorsServer": "device_servers",
+    "AnyPort": "network",
     "ClockMessage": "network",
     "CommandReader": "bottles",
     "ControlBoardServer": "device_servers",
@@ -103,6 +106,7 @@ _NEEDS_BINDINGS = {  # name: module that imports ``yarp``
     "follow_clock": "network",
     "is_real": "bindings",
     "is_there": "network",
+    "open_port": "network",
     "registered_names": "network",
     "send_ready": "bottles",
     "values_messages": "vectors_collection",
@@ -121,6 +125,7 @@ __all__ = [
     "INTERFACES",
     "NAMED_ERRORS",
     "AnalogSensorsServer",
+    "AnyPort",
     "ClockMessage",
     "CommandKind",
     "CommandReader",
@@ -184,6 +189,7 @@ __all__ = [
     "measurements_to_items",
     "name_server_file",
     "numbers_of",
+    "open_port",
     "open_socket",
     "registered_names",
     "send_ready",

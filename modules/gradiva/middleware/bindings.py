@@ -20,6 +20,7 @@ from pureyarp.network.settings import Contact, current_settings
 VARIABLE = "GRADIVA_YARP"
 REAL = "real"
 PURE = "pureyarp"
+_FORMER_PURE = "embedded"
 KINDS = ("Port", "RpcServer", "RpcClient", "BufferedPortBottle", "BufferedPortVector", "BufferedPortProperty")
 _ANONYMOUS = ("", "...")
 _ANSWER_TIMEOUT = 0.5  # [s] for a port of the same name to accept a connection
@@ -36,6 +37,8 @@ def chosen_bindings(environment: Mapping[str, str]) -> ModuleType:
         ConfigError: The variable has another value, or asks for real bindings that are not there.
     """
     wish = environment.get(VARIABLE, "")
+    if wish == _FORMER_PURE:
+        raise ConfigError(f"{VARIABLE}={wish}: it is called {PURE} now: {VARIABLE}={PURE}")
     if wish not in ("", REAL, PURE):
         raise ConfigError(f"{VARIABLE}={wish}: valid are {REAL} and {PURE}; without it the real one where installed")
     if wish == PURE:

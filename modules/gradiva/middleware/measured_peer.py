@@ -60,7 +60,7 @@ def call(name: str, carrier: str, calls: str) -> Findings:
 
 
 def count(name: str, messages: str) -> Findings:
-    """Read a strict stream of numbered messages; tell whether all came, in order, and how fast."""
+    """Read a strict stream of numbered messages; print whether all came, in order, and how fast."""
     port = yarp.BufferedPortBottle()
     port.setStrict(True)
     _open(port, name)
@@ -92,7 +92,7 @@ def send(name: str, carrier: str, messages: str) -> Findings:
 
 
 def listen(name: str, rate: str, duration: str) -> Findings:
-    """Read a stream; tell how old each message was when the reader had it, and how many were never read."""
+    """Read a stream; print how old each message was when the reader had it, and how many were never read."""
     port = yarp.BufferedPortVector()
     _open(port, name)
     last = _messages(rate, duration) - 1

@@ -1,4 +1,4 @@
-"""Ask the network, in forms that both bindings answer: ports, names, connections, and the clock of a simulation."""
+"""Open ports and ask the network, in forms that both bindings answer: names, connections, the clock of a simulation."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import as_items
+from pureyarp.errors import NetworkError
 from pureyarp.wire.binary import encode_list
 from pureyarp.wire.elements import Element, WireFamily
 from pureyarp.wire.text import to_text
@@ -18,6 +19,19 @@ _NANO = 1_000_000_000
 _LOOK = 0.01  # [s]
 _HEAD = encode_list([0, 0])[:8]  # of a list of two int32, the same in both families
 _pack = struct.Struct("<8sii").pack
+
+
+AnyPort = yarp.Port | yarp.RpcServer | yarp.RpcClient | yarp.BufferedPortBottle | yarp.BufferedPortVector
+
+
+def open_port(port: AnyPort, name: str, likely_reason: str = "is this module running already?") -> None:
+    """Open a port.
+
+    Raises:
+        NetworkError: It could not be opened; the message names it and ends with ``likely_reason``.
+    """
+    if not port.open(name):
+        raise NetworkError(f"port {name} could not be opened: {likely_reason}")
 
 
 def ask(port: str, command: yarp.Bottle, timeout: float) -> yarp.Bottle | None:

@@ -1,4 +1,4 @@
-"""Connections that are made again whenever an end of them was restarted."""
+"""Make connections between ports, and make them again whenever an end was restarted."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class PersistentConnections:
         return [connection.status for connection in self._connections]
 
     def are_connected(self) -> bool:
-        """Tell whether every connection was there at the last look."""
+        """Return whether every connection was there at the last look."""
         return all(status.is_connected for status in self.status())
 
     def _run(self) -> None:
@@ -111,7 +111,7 @@ class _PersistentConnection:
         self._tries = 0  # in vain, since it was connected last
 
     def is_due(self, healthy_period: float) -> bool:
-        """Tell whether it is time to look."""
+        """Return whether it is time to look."""
         return not self.status.is_connected or time.monotonic() - self._last_look >= healthy_period
 
     def look(self) -> None:
@@ -131,11 +131,11 @@ class _PersistentConnection:
             _LOGGER.warning("the connection from %s to %s is lost; it is tried again", source, destination)
         self._tries = 0 if is_connected else self._tries + 1
         if self._tries == _MANY_TRIES:
-            self._complain()
+            self._report_refused()
         self.status = ConnectionStatus(source, destination, carrier, is_connected, made)
 
-    def _complain(self) -> None:
-        """Tell, once, of a connection that is refused; one whose ports are not there is merely waited for."""
+    def _report_refused(self) -> None:
+        """Log, once, a connection that is refused; one whose ports are not there is waited for."""
         source, destination = self.status.source, self.status.destination
         if is_there(source) and is_there(destination):
             line = "%s and %s are there, but are not connected by '%s'; it is tried again: is that a carrier of both?"

@@ -1,4 +1,4 @@
-"""Collections of named vectors, as loggers of this field read them: messages, a server, a client."""
+"""Publish and read collections of named vectors (VectorsCollection), as loggers of walking robots do."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from gradiva.middleware import yarp
 from gradiva.middleware.bottles import RequestReader, as_items, fill_bottle, send_ready
+from gradiva.middleware.network import open_port
 from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.wire.elements import Element, PlainList, TypedList, Vocab32, encode_vocab
 from pureyarp.wire.recurring_messages import RecurringMessages
@@ -140,9 +141,12 @@ class VectorsCollectionServer:
     def open(self) -> None:
         """Open both ports, or raise NetworkError and leave nothing open."""
         self._rpc.setReader(self._requests)
-        if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:i")):
+        try:
+            open_port(self._port, f"{self._name}/measures:o")
+            open_port(self._rpc, f"{self._name}/rpc:i")
+        except NetworkError:
             self.close()
-            raise NetworkError(f"the ports of {self._name} could not be opened")
+            raise
 
     def close(self) -> None:
         """Publish no more."""
@@ -152,11 +156,11 @@ class VectorsCollectionServer:
 
     @property
     def is_heard(self) -> bool:
-        """Tell whether a logger is connected."""
+        """Return whether a logger is connected."""
         return bool(self._port.getOutputCount() > 0)
 
     def populate_metadata(self, key: str, element_names: Sequence[str]) -> None:
-        """Say what the elements of a vector are called; after the first message this begins a new version."""
+        """Name the elements of a vector; after the first message this begins a new version."""
         with self._naming:
             if self._was_sent:
                 self._version += 1
@@ -210,14 +214,13 @@ class VectorsCollectionServer:
 
 
 _log = logging.getLogger("gradiva.yarp")
-
 _REPLY_TIMEOUT = 2.0  # [s] a source that hangs must not keep its logger from ending
 _LOOK = 0.001  # [s] between two looks for a message: a read that waits holds the interpreter of the real bindings
 
 
 @dataclass(frozen=True, slots=True)
 class VectorsSample:
-    """One message.
+    """One message of a VectorsCollection.
 
     Attributes:
         vectors: Values by name.
@@ -233,7 +236,7 @@ class VectorsSample:
 
 
 class VectorsCollectionClient:
-    """Receives every message of a `VectorsCollectionServer`, and what its elements are called."""
+    """Receives every message of a `VectorsCollectionServer`, and the names of its elements."""
 
     def __init__(self, remote: str, local: str, carrier: str = "tcp") -> None:
         """Prepare; `open` begins to receive.
@@ -290,7 +293,7 @@ class VectorsCollectionClient:
         return self._ask(["areMetadataReady"]) == [encode_vocab("ok")]
 
     def element_names(self) -> dict[str, list[str]]:
-        """Return what the elements of each vector are called; those that are not known yet are asked for."""
+        """Return the names of the elements of each vector; those that are not known yet are asked for."""
         names, version = names_from_items(self._ask(["getMetadataIncremental", self._version]))
         self._names.update(names)
         self._version = version
@@ -316,9 +319,8 @@ class VectorsCollectionClient:
 
     def _open_ports(self) -> None:
         self._port.setStrict(True)
-        opened = self._port.open(f"{self._local}/measures:i") and self._rpc.open(f"{self._local}/rpc:o")
-        if not opened:
-            raise NetworkError(f"the ports of {self._local} could not be opened")
+        open_port(self._port, f"{self._local}/measures:i")
+        open_port(self._rpc, f"{self._local}/rpc:o")
 
     def _connect(self) -> None:
         if not all(yarp.Network.connect(*connection) for connection in self.connections):

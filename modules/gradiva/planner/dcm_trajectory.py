@@ -6,39 +6,15 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
 from gradiva.contacts import ContactPlane
-from gradiva.planner.contact_phase import ContactPhase
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-
-
-class DcmTrajectory(Protocol):
-    """Gives the DCM and the CoM at any time from a start on; after the last step both rest."""
-
-    @property
-    def plane(self) -> ContactPlane:
-        """Contact plane, above which the CoM has its height."""
-        ...
-
-    def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
-        """Return the DCM, the CoM position ([m], shape (3,)) and its velocity ([m/s], shape (3,)) at ``time``.
-
-        The arrays are made for the caller.
-        """
-        ...
-
-    def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
-        """Return the DCM ([m], shape (n, 2)) and the divergence rate σ ([rad/s], shape (n,)) at ``times`` (n,)."""
-        ...
-
-    def spliced(self, since: float, time: float, continuation: Self) -> Self:
-        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``."""
-        ...
+from gradiva.planner.walking_plan import ContactPhase
 
 
 @dataclass(eq=False)

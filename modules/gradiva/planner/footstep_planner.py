@@ -123,7 +123,7 @@ class FootstepPlanner:
         cost = np.where(feasible, self._time_cost + self._way_cost(path, index), np.inf)
         best = int(np.argmin(cost))
         to_end = path.end_index - index - int(self._counts[0])
-        if 0 < to_end < len(self._counts) - 1 and feasible[to_end]:
+        if 0 <= to_end < len(self._counts) and feasible[to_end]:
             best = to_end  # the path ends within reach of this step: land there
         return int(self._counts[best]), FootPose(*poses[best].tolist())
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gradiva.common import NDArray, PlanningError, Side
-from gradiva.planner.contact_phase import (
-    ContactPhase,
-    RetargetedSwing,
-    StandingFoot,
-    contact_phases,
-    swinging_phase,
-)
 from gradiva.planner.dcm_trajectory import PendulumTrajectory, SwingResponse
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.walking_plan import WalkingPlan
+from gradiva.planner.walking_plan import (
+    ContactPhase,
+    RetargetedSwing,
+    StandingFoot,
+    WalkingPlan,
+    contact_phases,
+    swinging_phase,
+)
 
 _FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most

@@ -17,6 +17,12 @@ _SMOOTH_TURN = 0.6  # [rad] between the two pieces at an end of the line, up to 
 _LATER = 0.02  # [-] of the length ahead counts as distance: of two places equally near, the first is meant
 
 Point = tuple[float, float]
+_ARRIVED = 0.002  # [m] nearer than this, F is where it should be
+_AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed at once
+_NEAR = 2.0  # [reference lengths] of a path whose beginning is nearer than this the robot stands on
+_JOINING = 4.0  # [reference lengths] over which it then comes to the path
+_JOINING_PIECE = 0.5  # [reference lengths]
+_SEARCHED = 5.0  # [reference lengths] of a path that begins where the robot is
 
 
 class Polyline:
@@ -119,14 +125,6 @@ class Polyline:
             return 0.0
         turn = float(headings[-1] - headings[-2])
         return turn * float(widths[-1] / (widths[-1] + widths[-2])) if abs(turn) < _SMOOTH_TURN else 0.0
-
-
-_ARRIVED = 0.002  # [m] nearer than this, F is where it should be
-_AHEAD = 1.0  # [rad] a path that begins within this of the heading is followed at once
-_NEAR = 2.0  # [reference lengths] of a path whose beginning is nearer than this the robot stands on
-_JOINING = 4.0  # [reference lengths] over which it then comes to the path
-_JOINING_PIECE = 0.5  # [reference lengths]
-_SEARCHED = 5.0  # [reference lengths] of a path that begins where the robot is
 
 
 class UnicyclePlanner:

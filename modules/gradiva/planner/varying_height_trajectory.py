@@ -16,6 +16,9 @@ from gradiva.planner.dcm_trajectory import cubic_coefficients, ends_of_steps
 from gradiva.planner.footsteps import GaitSchedule, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
 
+_REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
+_REST_PERIOD = 0.02  # [s] of the grid there
+
 
 class ComHeight:
     r"""A height that rises in the middle of each single support and is nominal in double support.
@@ -48,10 +51,6 @@ class ComHeight:
         velocity = scale * 3.0 * u**2 * u_rate / duration
         acceleration = scale * 6.0 * u * (u_rate**2 - u) / duration**2
         return height, velocity, acceleration
-
-
-_REST = 5.0  # [s] after the last step, in which the CoM settles on the DCM (by a factor of 1e8 or more)
-_REST_PERIOD = 0.02  # [s] of the grid there
 
 
 @dataclass(eq=False)

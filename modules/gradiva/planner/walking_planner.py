@@ -10,9 +10,7 @@ import numpy as np
 from gradiva.common import DcmReference, NDArray, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.command import Command, StopCommand
-from gradiva.planner.contact_phase import ContactPhase, StandingFoot, contact_phases, standing_phase
 from gradiva.planner.dcm_trajectory import (
-    DcmTrajectory,
     PendulumTrajectory,
     SwingResponse,
     cubic_coefficients,
@@ -25,7 +23,14 @@ from gradiva.planner.retarget import Retarget, retargeted
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
-from gradiva.planner.walking_plan import WalkingPlan
+from gradiva.planner.walking_plan import (
+    ContactPhase,
+    DcmTrajectory,
+    StandingFoot,
+    WalkingPlan,
+    contact_phases,
+    standing_phase,
+)
 
 _CHOICES = 7  # durations that are tried
 _SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support

@@ -11,9 +11,11 @@ import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side, SoleRectangle, nearest_name
 
+_MASS_TOLERANCE = 0.005  # [-] the description rounds
+
 
 class Environment(StrEnum):
-    """Which robot is meant: the simulated one or the one in the laboratory; they differ by their prefix."""
+    """Distinguishes the simulated robot from the one in the laboratory; their ports differ by the prefix."""
 
     SIMULATION = "simulation"
     HARDWARE = "hardware"
@@ -40,7 +42,7 @@ class ForceTorquePort:
     Attributes:
         name: In the server's data.
         frame: Of the model; the wrench is about its origin and in its axes.
-        wrench: Whose wrench on whom.
+        wrench: Its direction: child on parent, or parent on child.
         joint: Fixed joint of the model at which it lies: it feels all that hangs below. Empty for a sensor that the
             model does not have; it feels the ground alone.
         contact: The sensor of ``RobotDescription.force_torque_sensors`` whose ground wrench it carries; empty for
@@ -210,9 +212,6 @@ def _refuse_twins(kind: str, names: Iterable[str]) -> None:
         seen.add(name)
 
 
-_MASS_TOLERANCE = 0.005  # [-] the description rounds
-
-
 @dataclass(frozen=True, slots=True)
 class ForceTorqueSensor:
     """A force-torque sensor between a foot and the ground.
@@ -269,7 +268,7 @@ class RobotDescription:
 
     Attributes:
         name: Its folder below ``robots/``.
-        title: For people.
+        title: In texts and figures.
         package: Python package that carries the model.
         model: Name of the model in that package.
         mass: Of the whole robot, checked against the model, [kg].
@@ -289,7 +288,7 @@ class RobotDescription:
         position_limits: Lower and upper position of joints whose limits are narrower than the URDF's, as the boards of
             a robot report them, [rad].
         balance_inertia: Whether links with an inertia that no body can have get the nearest one that a body can have,
-            see ``inertia.py``; else such a model is refused.
+            else such a model is refused, see `is_physical`.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
     """

@@ -7,24 +7,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     GRAVITY,
     BaseMeasurement,
     ConfigError,
+    Debounce,
     EstimationError,
     ImuMeasurement,
     Measurement,
     NDArray,
     Side,
+    VectorDebounce,
     altered,
     sealed,
 )
 from gradiva.robot_model import ForceTorqueSensor, RobotDescription
-from gradiva.safety.debounce import BoolArray, Debounce, VectorDebounce
 from gradiva.safety.events import Finding, SafetyKind
 
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
+_MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
+_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
+_FLOAT = np.dtype(np.float64)
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 class FrozenSensorCheck:
@@ -223,9 +230,6 @@ class WrenchCheck:
         return self._last
 
 
-_MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
-
-
 class ImuCheck:
     """Refuses readings of an inertial unit that is frozen or gives impossible numbers: encoders are enough to walk."""
 
@@ -264,10 +268,6 @@ class ImuCheck:
             found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
             self._is_distrusted = True
         return None if self._is_distrusted else imu, found
-
-
-_LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
-_FLOAT = np.dtype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +357,7 @@ class SensorCheck:
         taken = self._taken(measurement.time, time, found)
         age = time - taken
         motion, self._last_time = (time - self._last_time) * commanded_velocities, time
-        is_stale = age > self._config.max_age  # so is a time that is not finite
+        is_stale = not age <= self._config.max_age  # so is a time that is not finite
         found += self._stale_findings(is_stale, age, time)
         self._is_blind = is_stale and self._last is not None
         if self._last is not None and (is_stale or taken <= self._last_reading):

@@ -12,6 +12,7 @@ from gradiva.common import (
     GRAVITY,
     ConfigError,
     ControlClockConfig,
+    Debounce,
     Measurement,
     NDArray,
     NoSolutionFound,
@@ -23,7 +24,6 @@ from gradiva.common import (
     load_plugin,
 )
 from gradiva.robot_model import RobotDescription
-from gradiva.safety.debounce import Debounce
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind
 from gradiva.safety.robot_checks import (
     FallCheck,
@@ -93,7 +93,7 @@ class FailurePolicy:
 
 
 def failed_tick(error: Exception) -> Finding:
-    """Return an error by its type, message, room and line, such as ``KeyError 'x' in estimation (base_source.py:90)``.
+    """Return an error by its type, message, room and line, such as ``KeyError 'x' in safety (supervisor.py:90)``.
 
     The subject is the same for the same error at the same place.
     """

@@ -50,7 +50,7 @@ class GccCompiler:
         self._compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("cc") or shutil.which("clang")
 
     def __eq__(self, other: object) -> bool:
-        """Whether both make the same library of a function."""
+        """Return whether both make the same library of a function."""
         return isinstance(other, GccCompiler) and self._place == other._place
 
     def __hash__(self) -> int:

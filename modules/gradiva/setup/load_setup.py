@@ -28,7 +28,7 @@ from gradiva.walking import WalkingConfig
 
 Tables = dict[str, Any]
 Layer = tuple[str, Mapping[str, Any]]
-"""Where tables stand, and the tables."""
+"""The place of tables, for messages, and the tables."""
 PRESETS = ("noise.toml", "first_run.toml")  # laid over the others only when asked for
 _ABSENT = object()
 T = TypeVar("T")
@@ -241,7 +241,7 @@ class ChoiceOverlay:
     value: str
 
     def is_chosen(self, tables: Mapping[str, Any]) -> bool:
-        """Tell whether merged tables make the choice."""
+        """Return whether merged tables make the choice."""
         value: Any = tables
         for part in self.key.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None

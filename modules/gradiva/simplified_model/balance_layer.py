@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gradiva.common import DcmPreview, NDArray, PlanarPose, RobotState, WalkingReference, freeze_arrays
+from gradiva.common import DcmPreview, NDArray, PlanarPose, RobotState, WalkingReference, freeze_arrays, readonly
 from gradiva.contacts import SupportPolygon
 from gradiva.simplified_model.zmp_com_controller import GainProgress
 
@@ -49,9 +49,11 @@ class BalanceReference:
         com_acceleration: World, [m/s²], shape (3,).
         zmp_position: World, on the plane of the soles, [m], shape (2,).
         foot_wrenches: Ground on left and right foot, world axes, about the planned sole origin, [N, N·m], each of shape
-            (6,); None: the pendulum's force at the ZMP is distributed over the feet.
-        contact_targets: Where the left and the right foot should land; the one in the air goes there from now on. None
-            for a foot that keeps its planned foothold; None: both do.
+            (6,). None: the pendulum's force through ``zmp_position`` is distributed over the feet, and torque control
+            is commanded the pendulum's acceleration in the place of ``com_acceleration``.
+        contact_targets: Where the left and the right foot should land, on the contact plane of the planned foothold;
+            the one in the air goes there from now on, at the planned time. None for a foot that keeps its foothold;
+            None: both do. Footholds of later steps, and times, are moved by a ``StepAdaptation`` (`gradiva.walking`).
     """
 
     com_position: NDArray
@@ -63,6 +65,9 @@ class BalanceReference:
 
     def __post_init__(self) -> None:
         freeze_arrays(self, com_position=(3,), com_velocity=(3,), com_acceleration=(3,), zmp_position=(2,))
+        if self.foot_wrenches is not None:
+            left, right = self.foot_wrenches
+            object.__setattr__(self, "foot_wrenches", (readonly(left, (6,)), readonly(right, (6,))))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +133,11 @@ class BalanceLayer(ABC):
 
     @property
     def memory(self) -> BalanceMemory | None:
-        """State between two ticks; None before the first, and where it keeps none."""
+        """State between two ticks; None before the first, and where it keeps none.
+
+        In another process a layer is resumed before each tick from what it returned here after the last one: one that
+        integrates or filters and returns None begins again in each tick there.
+        """
         return None
 
     def resume(self, memory: BalanceMemory | None) -> None:

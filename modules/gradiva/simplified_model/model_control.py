@@ -105,7 +105,7 @@ class SimplifiedModelControl(BalanceLayer):
         outputs = function()
         if self._instantaneous is not None:
             self._instantaneous.keep()
-        function.inputs["commanded_com"][:] = outputs["commanded_com"]
+        function.inputs["commanded_com"][...] = outputs["commanded_com"]
         return self._reference(foot_wrenches=None, contact_targets=None)
 
 
@@ -197,7 +197,7 @@ class DecimatedLaw(DcmLaw):
 
     @property
     def failures(self) -> int:
-        """How often the law had no solution."""
+        """Number of decisions without a solution."""
         return getattr(self._law, "failures", 0)
 
     @property

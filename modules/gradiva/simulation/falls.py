@@ -34,7 +34,7 @@ class Fall:
     """That the robot fell.
 
     Attributes:
-        reason: For people.
+        reason: A line for the log.
         time: When it was noticed, [s].
     """
 
@@ -67,7 +67,7 @@ class FallDetector:
 
 @dataclass(frozen=True, slots=True)
 class SlipConfig:
-    """When a foot counts as standing.
+    """Thresholds of a foot that counts as standing.
 
     Attributes:
         loaded_force: Vertical force, [N].

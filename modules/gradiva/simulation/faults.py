@@ -84,7 +84,7 @@ class Fault:
 
     @property
     def end(self) -> float:
-        """When it stops, [s]."""
+        """End of the fault, [s]."""
         return math.inf if self.duration is None else self.start + self.duration
 
     def is_active(self, time: float) -> bool:

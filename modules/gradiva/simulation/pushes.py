@@ -36,7 +36,7 @@ class Push:
 
     @property
     def end(self) -> float:
-        """When it stops, [s]."""
+        """End of the push, [s]."""
         return self.start + self.duration
 
     def __str__(self) -> str:

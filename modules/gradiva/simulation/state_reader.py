@@ -169,7 +169,7 @@ class StateReader:
         )
 
     def watch_soles(self, data: mujoco.MjData, wrenches: NDArray, slip: SlipMeter) -> None:
-        """Tell the slip meter where the soles of a running simulation are."""
+        """Give the slip meter the poses of the soles of a running simulation."""
         for side, sole in self._soles.items():
             rotation = data.site_xmat[sole].reshape(3, 3)
             force = sum(

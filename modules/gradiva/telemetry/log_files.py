@@ -49,7 +49,7 @@ class SignalSource(Protocol):
 
     @property
     def columns(self) -> Mapping[str, slice]:
-        """Where each signal stands in a row."""
+        """Return the columns of each signal in a row."""
         ...
 
     def info(self, name: str) -> SignalInfo:

@@ -169,7 +169,7 @@ class Motion:
             rate: Pictures a second, [Hz].
 
         Raises:
-            ConfigError: The log is empty, or does not tell base and joints of this robot.
+            ConfigError: The log is empty, or lacks base and joints of this robot.
         """
         log = record.log
         if not len(log):

@@ -112,7 +112,7 @@ class KeyFigure:
     ground: str = ""
 
     def is_shown(self, result: Mapping[str, Any]) -> bool:
-        """Tell whether a result has this figure."""
+        """Return whether a result has this figure."""
         return result.get(self.key) is not None and self.ground in ("", result.get("ground"))
 
     def number(self, result: Mapping[str, Any]) -> str:

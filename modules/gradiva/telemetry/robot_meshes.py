@@ -136,7 +136,7 @@ def _numbers(element: ET.Element | None, attribute: str, default: str) -> NDArra
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Attachment:
-    """Where a link of the URDF sits on the moving link that carries it.
+    """Pose of a URDF's link on the moving link that carries it.
 
     Attributes:
         body: Name of the moving link.

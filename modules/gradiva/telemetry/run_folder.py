@@ -59,7 +59,7 @@ class RunFolder:
 
     @property
     def name(self) -> str:
-        """Of the folder: when and what."""
+        """Return the name of the folder: time and walk."""
         return self.path.name
 
     @property

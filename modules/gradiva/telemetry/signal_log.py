@@ -118,7 +118,7 @@ class SignalLog:
 
     @property
     def columns(self) -> Mapping[str, slice]:
-        """Where each signal stands in the rows of `blocks`."""
+        """Return the columns of each signal in the rows of `blocks`."""
         return self._columns
 
     def blocks(self) -> Iterator[NDArray]:

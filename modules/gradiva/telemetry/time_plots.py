@@ -263,7 +263,7 @@ def plot_soles(record: WalkRecord) -> Figure:
 def plot_leg_torques(record: WalkRecord) -> Figure:
     """Draw the commanded torques of the legs' joints, a panel for each pair, and their limits where they are near.
 
-    The result has to tell ``legs``, names by side, and ``torque_limits``, [N·m].
+    The result has to contain ``legs``, names by side, and ``torque_limits``, [N·m].
     """
     pairs = _pairs(record)
     times, torques = record.log.times, record.log[TORQUE_SIGNALS[0]]

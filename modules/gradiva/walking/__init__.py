@@ -1,6 +1,7 @@
 """The tick of a walk: layers, state machine, safety."""
 
 from gradiva.safety import Finding, Response, SafetyEvent, SafetyKind, clock_finding
+from gradiva.walking.body_references import SwingMomentum, SwingMomentumConfig
 from gradiva.walking.plan_follower import StepAdaptation
 from gradiva.walking.planning_service import (
     PlanningService,
@@ -32,6 +33,8 @@ __all__ = [
     "SafetyKind",
     "Signals",
     "StepAdaptation",
+    "SwingMomentum",
+    "SwingMomentumConfig",
     "SynchronousPlanning",
     "TickConfig",
     "TorqueControlConfig",

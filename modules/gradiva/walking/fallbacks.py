@@ -21,13 +21,13 @@ from gradiva.common import (
     sealed,
     so3,
 )
-from gradiva.safety import JointBounds
-from gradiva.safety.events import Finding, SafetyKind
+from gradiva.safety import Finding, JointBounds, SafetyKind
 from gradiva.walking.planning_service import foot_pose
 from gradiva.whole_body import WholeBodyController, WholeBodyReference
 
 _FARTHEST_OFFSET = 4.0  # [-] of a servo's deflection at its torque limit; arms of robots that walk fast: 3.2
 _FARTHEST = 0.15  # [rad] from its set-point that a joint is still held by it; standing robots yield by 0.03
+_ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
 class CommandLimiter:
@@ -185,9 +185,6 @@ class TorqueRamp:
             return command
         self._torques = self._torques + change.clip(-most, most)
         return JointCommand(ControlMode.TORQUE, self._torques)
-
-
-_ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
 class RelaxingWholeBody:

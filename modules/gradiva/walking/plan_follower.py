@@ -47,6 +47,7 @@ _LOOK_PERIOD = 0.5  # [s] between two looks at how far a path has been followed
 _REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than a crossing of the path is away
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
+_SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
 _ATTEMPTS = 3  # for a command: then it is refused
 _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
 
@@ -78,6 +79,9 @@ class StepAdaptation(Protocol):
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None, as nearly always.
+
+        A change replaces the plan that a planning service is about to continue, which is then asked for again: return
+        one only where a foothold has to move by more than the swing's own error, else no new plan comes in time.
 
         Args:
             state: Estimated in this tick.
@@ -180,12 +184,19 @@ class PlanFollower:
         return self.present_plan.at(time)
 
     def aim(self, targets: Sequence[PlanarPose | None], reference: WalkingReference, time: float) -> None:
-        """Let the foot in the air land on its target, of left and right; an impossible one is counted and dropped."""
+        """Let the foot in the air land on its target, of left and right, on the contact plane of its planned foothold.
+
+        A target on which it lands already changes nothing; an impossible one is counted and dropped.
+        """
         for side, target in zip(Side, targets, strict=True):
             if target is None or reference.foot(side).in_contact:
                 continue
+            landing = self.present_plan.phase_at(time).foot(side).pose
+            pose = FootPose(target.x, target.y, target.yaw).on(landing.plane)
             try:
-                self.retarget(Retarget((Foothold(FootPose(target.x, target.y, target.yaw)),)), time)
+                foothold = Foothold(pose)
+                if not pose.near_yaw(landing.yaw).is_close(landing, _SAME_LANDING):
+                    self.retarget(Retarget((foothold,)), time)
             except PlanningError:
                 self.refused_changes += 1
 

@@ -9,10 +9,15 @@ import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
 from gradiva.planner import FootPose, PlannerConfig, PlanningState
-from gradiva.robot_model import IdynTreeModel
-from gradiva.robot_model.idyntree_model import as_array, as_pose
+from gradiva.robot_model import IdynTreeModel, as_array, as_pose
 
 _PEAK = 1.875  # of ds/dσ of the minimum-jerk law
+_MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
+_MAX_TILT = 0.06  # [rad] of one sole against the other
+_MAX_SINK = 0.04  # [m] the CoM may be higher or lower than it is walked with: it is moved there at once, but slowly
+_MAX_JOINT_OFF = 0.3  # [rad] from the start posture, which the whole body is drawn to within a second
+_MAX_OFF_CENTRE = 0.06  # [m] of the CoM from where the feet are loaded alike
+Pose = tuple[NDArray, NDArray]
 
 
 class Preparation:
@@ -45,15 +50,6 @@ class Preparation:
     def is_done(self, time: float) -> bool:
         """Return whether the goal has been reached."""
         return time >= self._start_time + self.duration
-
-
-_MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
-_MAX_TILT = 0.06  # [rad] of one sole against the other
-_MAX_SINK = 0.04  # [m] the CoM may be higher or lower than it is walked with: it is moved there at once, but slowly
-_MAX_JOINT_OFF = 0.3  # [rad] from the start posture, which the whole body is drawn to within a second
-_MAX_OFF_CENTRE = 0.06  # [m] of the CoM from where the feet are loaded alike
-
-Pose = tuple[NDArray, NDArray]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from gradiva.simplified_model import (
     balance_law,
     balance_layer,
 )
-from gradiva.walking.body_references import BodyReferences
+from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
 from gradiva.walking.fallbacks import ZmpWithoutFoot
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
@@ -37,8 +37,6 @@ from gradiva.whole_body import (
     RigidTorqueController,
     ServoFeedforward,
     ServoFeedforwardConfig,
-    SwingMomentum,
-    SwingMomentumConfig,
     Task,
     VelocityController,
     WholeBodyController,

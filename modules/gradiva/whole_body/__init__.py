@@ -2,13 +2,15 @@
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import Priority
-from gradiva.whole_body.inverse_kinematics import InverseKinematics, InverseKinematicsConfig, integrate
-from gradiva.whole_body.kinematic_controllers import (
+from gradiva.whole_body.inverse_kinematics import (
+    InverseKinematics,
+    InverseKinematicsConfig,
     PositionController,
     ServoFeedforward,
     ServoFeedforwardConfig,
     VelocityController,
     WholeBodyController,
+    integrate,
 )
 from gradiva.whole_body.qp_solver import QuadraticProgram, SolverName, make_solver
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
@@ -19,7 +21,6 @@ from gradiva.whole_body.start_posture import (
     torso_rotation,
     upright_torso,
 )
-from gradiva.whole_body.swing_momentum import SwingMomentum, SwingMomentumConfig
 from gradiva.whole_body.tasks import (
     Body,
     Task,
@@ -49,8 +50,6 @@ __all__ = [
     "ServoFeedforward",
     "ServoFeedforwardConfig",
     "SolverName",
-    "SwingMomentum",
-    "SwingMomentumConfig",
     "Task",
     "TorqueController",
     "VelocityController",

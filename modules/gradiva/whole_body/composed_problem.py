@@ -39,6 +39,12 @@ from gradiva.whole_body.whole_body_reference import Parameters, ReferenceSymbols
 
 UNBOUNDED = 1e30  # both solvers take it for infinity
 _REGULARISATION = 1e-6  # [-] keeps H positive definite
+_SOFTENING = 1e-8  # of equalities: no pivot is zero, whatever comes first; refinement takes its effect out
+_FEW = 12  # [-] variables in a constraint that may be guessed active: bounds and wrench cones; more fill the matrix
+_VIOLATION = 1e-8  # of a guess, in units of the gradient; of a wrench that costs 1e-4 an N² it is 1e-4 N
+_RESIDUAL = 1e-6  # of a guess, in units of the gradient: 1e-10 of what soft ground's is
+_NAMED_TASKS = 3  # [-] in the error of a parameter without a value
+_MET = 1e-8  # of a hard constraint, in its own unit: not what made a problem infeasible
 
 
 class Priority(StrEnum):
@@ -72,7 +78,7 @@ class ConstraintGroup:
     """Constraints that belong together.
 
     Attributes:
-        name: For people.
+        name: In errors and in ``violations()``.
         span: Where they are among all constraints: bounds of variables first, then rows.
         slack_weight: Of a violation's square where it is soft or relaxed, [-].
         priority: Hard or soft; dynamics are hard and never relaxed.
@@ -139,7 +145,7 @@ class QpComposer:
         """Ask for a residual of zero, as binding as configured.
 
         Args:
-            name: For people.
+            name: In errors and in ``violations()``.
             residual: Affine in the variables.
             priority: Hard or soft; nothing happens when off.
             weight: When soft; a number, or one an entry.
@@ -258,10 +264,6 @@ def affine(expression: cs.SX, variables: cs.SX) -> tuple[cs.SX, cs.SX]:
     return cs.jacobian(expression, variables), cs.substitute(expression, variables, cs.SX.zeros(variables.numel()))
 
 
-_SOFTENING = 1e-8  # of equalities: no pivot is zero, whatever comes first; refinement takes its effect out
-_FEW = 12  # [-] variables in a constraint that may be guessed active: bounds and wrench cones; more fill the matrix
-
-
 def guessed_optimum(composer: QpComposer, parameters: Parameters) -> dict[str, cs.SX]:
     """Return the optimum for a guess, as expressions.
 
@@ -334,12 +336,6 @@ def _violations(problem: dict[str, cs.SX], values: cs.SX, active: cs.SX) -> cs.S
     over, under = values - problem["upper"], problem["lower"] - values
     over, under = cs.if_else(active > 0.0, -over, over), cs.if_else(active < 0.0, -under, under)
     return cs.fmax(over, under)
-
-
-_VIOLATION = 1e-8  # of a guess, in units of the gradient; of a wrench that costs 1e-4 an N² it is 1e-4 N
-_RESIDUAL = 1e-6  # of a guess, in units of the gradient: 1e-10 of what soft ground's is
-_NAMED_TASKS = 3  # [-] in the error of a parameter without a value
-_MET = 1e-8  # of a hard constraint, in its own unit: not what made a problem infeasible
 
 
 class ComposedProblem:
@@ -425,7 +421,7 @@ class ComposedProblem:
         """Compute the problem's numbers and ``outputs``, and solve nothing; see `solve`."""
         if self._unset:
             self._note(name for name, value in values.items() if value is not None)
-        self._function.set(**values)
+        self._function.write(values)
         self._function()
 
     def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:

@@ -238,7 +238,7 @@ class GoalStream:
 
     @property
     def is_driving(self) -> bool:
-        """Whether this stream drives the walk."""
+        """Return whether this stream drives the walk."""
         return bool(self._followed.any())
 
     def take(self, values: Sequence[float], time: float) -> None:

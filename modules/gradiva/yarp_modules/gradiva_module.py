@@ -21,6 +21,7 @@ from gradiva.middleware import (
     fill_bottle,
     follow_clock,
     is_there,
+    open_port,
     yarp,
 )
 from gradiva.robot_model import Environment
@@ -148,10 +149,10 @@ class GradivaModule(yarp.RFModule):
         """Open the ports; False, and one line in the log, when that fails: then nothing stays open."""
         try:
             self._refuse_a_twin()
-            self._open(self._health_port, "health:o")
+            open_port(self._health_port, self.port_name("health:o"))
             self.open_ports()
             self.attach_rpc_server(self._rpc)
-            self._open(self._rpc, "rpc")  # the last one: a client that finds it finds the module ready
+            open_port(self._rpc, self.port_name("rpc"))  # the last one: a client that finds it finds the module ready
         except Exception as error:
             _LOGGER.error("%s: %s", self.TITLE, error, exc_info=not isinstance(error, NAMED_ERRORS))
             self.close()  # YARP's own RFModule does not, after configure has failed
@@ -216,11 +217,6 @@ class GradivaModule(yarp.RFModule):
         name = self.port_name("rpc")
         if is_there(name):
             raise NetworkError(f"port {name} answers already: is this module running?")
-
-    def _open(self, port: yarp.Port | yarp.RpcServer | yarp.BufferedPortBottle, suffix: str) -> None:
-        name = self.port_name(suffix)
-        if not port.open(name):
-            raise NetworkError(f"port {name} could not be opened: is this module running already?")
 
     def _begin_real_time(self) -> None:
         share_turns_often()

@@ -13,7 +13,15 @@ from typing import Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
-from gradiva.middleware import CommandReader, Element, MalformedMessage, NetworkError, RateLimitedLog, fill_bottle, yarp
+from gradiva.middleware import (
+    CommandReader,
+    Element,
+    MalformedMessage,
+    RateLimitedLog,
+    fill_bottle,
+    open_port,
+    yarp,
+)
 from gradiva.yarp_modules.message_codec import MessageCodec
 
 _REMEMBERED = 1000  # round trips for the percentiles
@@ -141,8 +149,7 @@ class MessageWriter(Generic[M]):
         Raises:
             NetworkError: It could not be opened.
         """
-        if not self._port.open(name):
-            raise NetworkError(f"port {name} could not be opened: is this module running already?")
+        open_port(self._port, name)
 
     def write(self, message: M) -> None:
         """Send ``message``; number and time go along as the envelope, for tools that record ports."""
@@ -154,7 +161,7 @@ class MessageWriter(Generic[M]):
 
     @property
     def has_readers(self) -> bool:
-        """Whether a reader is connected."""
+        """Return whether a reader is connected."""
         return bool(self._port.getOutputCount() > 0)
 
     def close(self) -> None:
@@ -197,8 +204,7 @@ class MessageReader(Generic[M]):
             NetworkError: It could not be opened.
         """
         self._port.setReader(self._reader)
-        if not self._port.open(name):
-            raise NetworkError(f"port {name} could not be opened: is this module running already?")
+        open_port(self._port, name)
 
     def take(self, timeout: float = 0.0) -> M | None:
         """Return the newest message that was not taken yet; None if none comes within ``timeout`` [s]."""
@@ -211,7 +217,7 @@ class MessageReader(Generic[M]):
 
     @property
     def has_source(self) -> bool:
-        """Whether a sender is connected."""
+        """Return whether a sender is connected."""
         return bool(self._port.getInputCount() > 0)
 
     def interrupt(self) -> None:

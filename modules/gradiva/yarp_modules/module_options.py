@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from gradiva.common import ConfigError
 from gradiva.middleware import yarp
-from gradiva.robot_model import Environment
+from gradiva.robot_model import Environment, RobotDescription, RobotPorts
 from gradiva.setup import Setup, load_setup
 
 _PORT = "/NAME"  # metavar of an option whose value is a port
@@ -159,6 +159,17 @@ def setup_of(options: ModuleOptions) -> Setup:
     """
     files = [found_file(path, options.context) for path in options.files]
     return load_setup(options.robot, options.overrides, files, first_run=options.first_run)
+
+
+def robot_ports(robot: RobotDescription) -> RobotPorts:
+    """Return the ports of a robot on the YARP network.
+
+    Raises:
+        ConfigError: It has none.
+    """
+    if robot.ports is None:
+        raise ConfigError(f"{robot.name}: robot.toml has no table [ports], it cannot be reached over YARP")
+    return robot.ports
 
 
 def found_file(path: Path, context: str) -> Path:

@@ -132,7 +132,7 @@ class RemoteLayers:
         self._connections.start()
 
     def are_connected(self) -> bool:
-        """Whether all four connections were there at the last look."""
+        """Return whether all four connections were there at the last look."""
         return self._connections is not None and self._connections.are_connected()
 
     def unblock(self) -> None:

@@ -193,7 +193,7 @@ class RemoteModelControl(BalanceLayer):
 
     @property
     def is_answering(self) -> bool:
-        """Whether there was an answer in time lately."""
+        """Return whether there was an answer in time lately."""
         return self.record.answered > 0 and self._silent_ticks <= self._max_silent_ticks
 
     def reset(self) -> None:

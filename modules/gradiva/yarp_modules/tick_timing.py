@@ -18,9 +18,7 @@ from gradiva.middleware import Element, yarp
 _EPOCH = time.time() - time.monotonic()  # [s] where this process's steady clock began to count from 1970
 _STOP_LOOK = 0.02  # [s] between two looks at whether the module stops
 _POLL = 0.0002  # [s] between two looks at a simulated clock, at least
-_POLLED_FRACTION = (
-    0.3  # of the simulated time that is left: a simulator three times as fast as real time is not overslept
-)
+_POLLED_FRACTION = 0.3  # of the simulated time that is left: at three times real time no tick is overslept
 _LONGEST_WAIT = 0.5  # [s] of the machine for a simulated clock, then the module sees whether it has to stop
 HISTOGRAM_EDGES_US = (100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000, 100000)
 _PERCENTILE_TICKS = 1000  # [ticks] for the percentiles

@@ -19,7 +19,7 @@ from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule
-from gradiva.yarp_modules.module_options import ModuleOptions, setup_of
+from gradiva.yarp_modules.module_options import ModuleOptions, robot_ports, setup_of
 from gradiva.yarp_modules.robot import DryRunRobot, RobotIoConfig, YarpRobot
 from gradiva.yarp_modules.robot.joint_boards import Limits, check_start_posture
 from gradiva.yarp_modules.rpc_commands import fail, ok
@@ -60,6 +60,7 @@ class WalkingModule(GradivaModule):
             WalkingError: The options or the configuration are wrong.
         """
         self.setup = setup_of(options)
+        robot_ports(self.setup.robot)  # a robot without ports is refused before a port of this module opens
         check_sensor_rate(self.setup)
         super().__init__(options, self.setup.walking.walking.period)
         self.config = self.setup.part(CoordinatorConfig, "coordinator")

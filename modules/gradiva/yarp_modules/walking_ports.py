@@ -13,11 +13,11 @@ from gradiva.middleware import (
     NAMED_ERRORS,
     Element,
     MalformedMessage,
-    NetworkError,
     RateLimitedLog,
     VectorsCollectionServer,
     Vocab32,
     as_items,
+    open_port,
     yarp,
 )
 from gradiva.walking import WalkingLog, element_names, walking_signals
@@ -100,8 +100,7 @@ class NumberPort:
         Raises:
             NetworkError: It could not be opened.
         """
-        if not self._port.open(name):
-            raise NetworkError(f"port {name} could not be opened: is this module running already?")
+        open_port(self._port, name)
 
     def take(self) -> list[float] | None:
         """Return the newest message since the last call, or None; does not wait.

@@ -293,7 +293,7 @@ def learn_family(reader: ConnectionReader, family: WireFamily) -> None:
 
 
 _LOGGER = logging.getLogger("pureyarp")
-_complaints: defaultdict[type, RateLimitedLog] = defaultdict(
+_refusals: defaultdict[type, RateLimitedLog] = defaultdict(
     lambda: RateLimitedLog(_LOGGER)
 )  # peers may send garbage without end
 
@@ -350,7 +350,7 @@ class Portable(ABC):
             else:
                 learn_family(reader, self.from_wire(next_object(reader), reader.family))
         except MalformedMessage as error:
-            _complaints[type(self)].warning("%s cannot be read: %s", type(self).__name__, error)
+            _refusals[type(self)].warning("%s cannot be read: %s", type(self).__name__, error)
             return False
         return not reader.isError()
 

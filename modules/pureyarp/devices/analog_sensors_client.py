@@ -12,11 +12,11 @@ import numpy as np
 from pureyarp.data.values import Bottle, Searchable
 from pureyarp.data.vectors import Vector
 from pureyarp.devices.device_ports import (
-    Complaint,
     ConnectionKeeper,
     LastMessage,
-    QuestionPort,
+    LatchedErrorLog,
     Received,
+    TimedRpcClient,
     carrier,
     number,
     text,
@@ -284,12 +284,12 @@ class AnalogSensorsClient:
     def __init__(self, options: AnalogSensorsClientOptions) -> None:
         """Prepare; `open` reaches the server."""
         self._options = options
-        self._rpc = QuestionPort()
+        self._rpc = TimedRpcClient()
         self._port = NewestMessagePort()
         self._metadata: dict[SensorClass, tuple[SensorMetadata, ...]] = {}
         self._reader = MeasurementsReader()
         self._last = LastMessage(self._port, "measurements", self._measurements)
-        self._late = Complaint()
+        self._late = LatchedErrorLog()
         self._keeper = ConnectionKeeper(options.remote, self._is_connected, self._reach_again)
 
     def open(self) -> None:
@@ -329,9 +329,9 @@ class AnalogSensorsClient:
             return MAS_WAITING_FOR_FIRST_READ
         silence = last.age()
         if silence > self._options.timeout:
-            self._late.say("%s: no data received in the last %.3f s", self._options.remote, silence)
+            self._late.error("%s: no data received in the last %.3f s", self._options.remote, silence)
             return MAS_TIMEOUT
-        self._late.settle()
+        self._late.reset()
         return MAS_OK if 0 <= index < len(last.content.get(kind, ())) else MAS_ERROR
 
     def _measurements(self, message: IncomingMessage) -> Measurements:

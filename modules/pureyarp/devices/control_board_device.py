@@ -39,14 +39,14 @@ class NotOffered(NetworkError):  # noqa: N818 (it reads as the sentence it is)
 
 
 class ControlBoardDevice(ABC):
-    """The joints of one part.
+    """Measures and moves the joints of one part of a robot: subclass it for a driver or a simulation.
 
     The server calls one method at a time, never two at once. Joints are indices into :attr:`axis_names`; angles are
     degrees, speeds degrees per second. A method that a device does not override refuses; the client then reads
     ``[fail]``, as it does when a method raises.
     """
 
-    #: The interfaces that clients of the 4.x family are told of, some of INTERFACES.
+    #: The interfaces that are announced to clients of the 4.x family, some of INTERFACES.
     interfaces: frozenset[str] = frozenset(INTERFACES) - _SELDOM
 
     @property
@@ -93,7 +93,7 @@ class ControlBoardDevice(ABC):
         raise NotOffered("stop")
 
     def is_motion_done(self, joints: Joints) -> bool:
-        """Tell whether all trajectories of these joints have ended."""
+        """Return whether all trajectories of these joints have ended."""
         raise NotOffered("trajectories")
 
     def parameter(self, feature: Feature, joints: Joints, pid: PidType | None) -> Sequence[Any]:
@@ -123,7 +123,7 @@ class ControlBoardDevice(ABC):
         raise NotOffered("calibration")
 
     def is_calibration_done(self, joint: int) -> bool:
-        """Tell whether a joint has been calibrated."""
+        """Return whether a joint has been calibrated."""
         raise NotOffered("calibration")
 
     def park(self) -> None:

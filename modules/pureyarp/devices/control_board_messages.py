@@ -253,7 +253,7 @@ class JointData:
         return len(self.joint_position)
 
     def is_valid(self, name: str) -> bool:
-        """Tell whether the field of that name was measured."""
+        """Return whether the field of that name was measured."""
         return name not in self.invalid
 
     def to_items(self, family: WireFamily = WireFamily.YARP_3) -> list[Element]:

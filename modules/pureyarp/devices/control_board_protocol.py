@@ -151,12 +151,12 @@ VOCAB_JOINTTYPE_REVOLUTE = int(JointType.REVOLUTE)
 VOCAB_JOINTTYPE_UNKNOWN = int(JointType.UNKNOWN)
 
 
-# Whom a request concerns: one joint (or one named variable), all joints, or a group of joints.
+# Joints of a request: one joint (or one named variable), all joints, or a group of joints.
 JointSelection = int | tuple[int, ...] | None
 
 
 class Verb(Enum):
-    """Whether something is asked or ordered."""
+    """Distinguishes a request for values from an order."""
 
     GET = "get"
     SET = "set"

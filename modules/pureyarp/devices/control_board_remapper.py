@@ -186,13 +186,13 @@ class ControlBoardRemapper(ControlBoard):
             rows.update(zip(share.positions, answered, strict=True))
         return answer_of_rows(feature, [rows[position] for position in sorted(rows)]) if rows else None
 
-    def tell(
+    def order(
         self, feature: Feature, of: JointSelection = None, values: Sequence[Element] = (), controller: int | None = None
     ) -> bool:
         """Order every board that has one of the joints; False if one of them does not agree."""
         shares = self._map.shares(of)
         if isinstance(of, int):
-            return bool(shares) and self._board(shares[0]).tell(feature, shares[0].joints[0], values, controller)
+            return bool(shares) and self._board(shares[0]).order(feature, shares[0].joints[0], values, controller)
         agreed = [self._tell(share, feature, values, controller) for share in shares]
         return bool(agreed) and all(agreed)
 
@@ -234,10 +234,10 @@ class ControlBoardRemapper(ControlBoard):
         scope = self._scope(share, Verb.SET, feature)
         own = [values[position] for position in share.positions] if values else []
         if scope != ():
-            return self._board(share).tell(feature, scope, own, controller)
+            return self._board(share).order(feature, scope, own, controller)
         rows = [value if isinstance(value, list) else [value] for value in own] or [[]] * len(share.joints)
         agreed = [
-            self._board(share).tell(feature, joint, row, controller)
+            self._board(share).order(feature, joint, row, controller)
             for joint, row in zip(share.joints, rows, strict=True)
         ]
         return all(agreed)

@@ -27,22 +27,21 @@ _JOIN_TIMEOUT = 1.0  # [s] for an attempt to end; a peer that hangs does not hol
 _log = logging.getLogger("pureyarp")
 
 
-class Complaint:
-    """Says once why something fails, and again only after it worked in between: loops do not flood the log."""
+class LatchedErrorLog:
+    """Logs an error once, and again only after `reset`: a loop that fails in every cycle does not flood the log."""
 
     def __init__(self) -> None:
-        """Have nothing to complain about."""
-        self._is_said = False
+        self._is_logged = False
 
-    def say(self, message: str, *arguments: object) -> None:
-        """Log the line unless it has been said already."""
-        if not self._is_said:
-            self._is_said = True
+    def error(self, message: str, *arguments: object) -> None:
+        """Log an error unless one has been logged since the last `reset`."""
+        if not self._is_logged:
+            self._is_logged = True
             _log.error(message, *arguments)
 
-    def settle(self) -> None:
-        """It works."""
-        self._is_said = False
+    def reset(self) -> None:
+        """Note that it works again: the next error is logged."""
+        self._is_logged = False
 
 
 class ReplyBytes:
@@ -64,8 +63,8 @@ class ReplyBytes:
         return is_read
 
 
-class QuestionPort(RpcClient):
-    """Send one request at a time, whichever thread asks; a reply that comes after the timeout is discarded.
+class TimedRpcClient(RpcClient):
+    """Sends one request at a time, whichever thread asks; a reply that comes after the timeout is discarded.
 
     Args:
         timeout: For a reply, [s].
@@ -135,7 +134,7 @@ class LastMessage(Generic[T]):
         self._looking = threading.Lock()
         self._seen: ArrivedMessage | None = None
         self._received: Received[T] | None = None
-        self._malformed = Complaint()
+        self._malformed = LatchedErrorLog()
 
     def read(self) -> Received[T] | None:
         """Return what came last and makes sense; None before that. What is malformed is logged once."""
@@ -144,16 +143,16 @@ class LastMessage(Generic[T]):
                 newest = self._port.newest
                 if newest is not self._seen and newest is not None:
                     self._take(newest)
-                    self._seen = newest  # last: whoever sees it need not wait
+                    self._seen = newest  # last: a thread that finds it here need not wait
         return self._received
 
     def _take(self, arrived: ArrivedMessage) -> None:
         try:
             content = self._decode(arrived.message)
         except MalformedMessage as error:
-            self._malformed.say("%s was sent no %s: %s", self._port.getName(), self._contents, error)
+            self._malformed.error("%s was sent no %s: %s", self._port.getName(), self._contents, error)
             return
-        self._malformed.settle()
+        self._malformed.reset()
         self._received = Received(content, arrived.arrived_at, arrived.received_at)
 
 
@@ -190,7 +189,7 @@ class ConnectionKeeper:
 
     @property
     def is_stopped(self) -> bool:
-        """Tell whether attempts are no longer wanted."""
+        """Return whether attempts are no longer wanted."""
         return self._stopped.is_set()
 
     def join(self) -> None:

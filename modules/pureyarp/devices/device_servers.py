@@ -76,7 +76,7 @@ class ControlBoardServer:
         self._device_lock = threading.Lock()
         self._publish_lock = threading.Lock()
         self._count = 0
-        self._complaint = RateLimitedLog(_LOGGER)
+        self._failures = RateLimitedLog(_LOGGER)
         self._inputs = self._input_ports()
         self._state = self._ports.output()
         self._extended_state = self._ports.output()
@@ -111,7 +111,7 @@ class ControlBoardServer:
 
     @property
     def has_readers(self) -> bool:
-        """Whether somebody is connected to a state."""
+        """Return whether somebody is connected to a state."""
         return any(int(port.getOutputCount()) > 0 for port in self._outputs.values())
 
     def publish(self, data: JointData, time: float) -> None:
@@ -160,9 +160,9 @@ class ControlBoardServer:
                 self._check(command)
                 self._device.stream(command)
         except NetworkError as error:
-            self._complaint.warning("control board %s: a command is refused: %s", self._name, error)
+            self._failures.warning("control board %s: a command is refused: %s", self._name, error)
         except Exception as error:
-            self._complaint.warning("control board %s: the device failed: %r", self._name, error, trace=True)
+            self._failures.warning("control board %s: the device failed: %r", self._name, error, trace=True)
 
     def _check(self, command: StreamedCommand) -> None:
         axes = len(self._device.axis_names)
@@ -250,7 +250,7 @@ class AnalogSensorsServer:
 
     @property
     def has_readers(self) -> bool:
-        """Whether somebody is connected to the measurements."""
+        """Return whether somebody is connected to the measurements."""
         return int(self._port.getOutputCount()) > 0
 
     def publish(self, time: float | None = None) -> bool:

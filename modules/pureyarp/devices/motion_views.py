@@ -90,7 +90,7 @@ class ControlBoardView:
         """Order the numbers of ``(data)``, ``(joint, number)`` or ``(number, joints, data)``."""
         of, data = joints_and_data(arguments)
         values = self._values(of, data)
-        return values is not None and self._board.tell(feature, of, values, controller)
+        return values is not None and self._board.order(feature, of, values, controller)
 
     def _stream(self, kind: CommandKind, *arguments: Any) -> bool:
         """Stream the numbers of ``(data)``, ``(joint, number)`` or ``(number, joints, data)``."""
@@ -154,7 +154,7 @@ class MovingView(ControlBoardView):
 
     def stop(self, *arguments: Any) -> bool:
         """Stop all joints, ``(joint)`` or ``(number, joints)``."""
-        return self._board.tell(Feature.STOP, joints_of(arguments))
+        return self._board.order(Feature.STOP, joints_of(arguments))
 
 
 class IEncoders(ControlBoardView):
@@ -190,11 +190,11 @@ class IEncoders(ControlBoardView):
 
     def resetEncoder(self, j: int) -> bool:
         """Call the present position of a joint zero."""
-        return self._board.tell(Feature.ENCODER_RESET, int(j))
+        return self._board.order(Feature.ENCODER_RESET, int(j))
 
     def resetEncoders(self) -> bool:
         """Call the present positions of all joints zero."""
-        return self._board.tell(Feature.ENCODER_RESET)
+        return self._board.order(Feature.ENCODER_RESET)
 
     def setEncoder(self, j: int, val: float) -> bool:
         """Say what the present position of a joint is [deg]."""
@@ -253,7 +253,7 @@ class IPositionControl(MovingView):
         return self._fill_flag(self._done(of), arguments[-1])
 
     def isMotionDone(self, *arguments: int) -> bool:
-        """Tell whether ``(joint)`` or all joints have reached their targets."""
+        """Return whether ``(joint)`` or all joints have reached their targets."""
         joints = [int(arguments[0])] if arguments else list(range(self.getAxes()))
         done = [self._done(joint) for joint in joints]  # all are asked, as the real bindings do
         return all(done)

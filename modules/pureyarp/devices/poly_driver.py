@@ -1,4 +1,4 @@
-"""Devices by name."""
+"""Open clients of devices by the name in their configuration, and hand out their views (`PolyDriver`)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class PolyDriver:
         return self.open(config)
 
     def isValid(self) -> bool:
-        """Tell whether a device is open."""
+        """Return whether a device is open."""
         return self._device is not None
 
     def close(self) -> bool:

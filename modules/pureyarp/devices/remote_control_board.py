@@ -14,11 +14,11 @@ from pureyarp.data.values import Bottle, Searchable
 from pureyarp.devices.control_board_messages import CommandKind, JointData, StreamedCommand, joint_data_in
 from pureyarp.devices.control_board_protocol import Dialect, Feature, JointSelection, NotInDialect, Request, Verb
 from pureyarp.devices.device_ports import (
-    Complaint,
     ConnectionKeeper,
     LastMessage,
-    QuestionPort,
+    LatchedErrorLog,
     ReplyBytes,
+    TimedRpcClient,
     carrier,
     number,
     switch,
@@ -66,10 +66,10 @@ class ControlBoard(ABC):
         """Return the values that the board answers: of one joint a number each, of several a list each."""
 
     @abstractmethod
-    def tell(
+    def order(
         self, feature: Feature, of: JointSelection = None, values: Sequence[Element] = (), controller: int | None = None
     ) -> bool:
-        """Order something; True when the board agreed. ``values`` has one element for each joint, or those of one."""
+        """Send an order; True when the board agreed. ``values`` has one element for each joint, or those of one."""
 
     @abstractmethod
     def stream(self, kind: CommandKind, of: JointSelection, values: Sequence[float]) -> bool:
@@ -142,7 +142,7 @@ class ControlBoardPorts:
     def __init__(self, options: RemoteControlBoardOptions) -> None:
         """Open nothing yet."""
         self._options = options
-        self._rpc = QuestionPort()
+        self._rpc = TimedRpcClient()
         self._command = BufferedPortBottle()
         self._state = NewestMessagePort()
         self.state = JointStateReader(self._state)
@@ -172,7 +172,7 @@ class ControlBoardPorts:
             raise PeerUnreachable(f"problem connecting to {self._options.remote}, is the remote device available?")
 
     def are_connected(self) -> bool:
-        """Tell whether requests and commands have a way to the board, and state comes or at least has a way."""
+        """Return whether requests and commands have a way to the board, and state comes or at least has a way."""
         if self._rpc.getOutputCount() == 0 or self._command.getOutputCount() == 0:
             return False
         return self.state.silence() < self._options.timeout or self._state_has_a_way()
@@ -273,7 +273,7 @@ class RemoteControlBoard(ControlBoard):
         self._dialect = options.dialect
         self._ports = ports or ControlBoardPorts(options)
         self._axes = 0
-        self._unheard: defaultdict[str, Complaint] = defaultdict(Complaint)
+        self._unheard: defaultdict[str, LatchedErrorLog] = defaultdict(LatchedErrorLog)
         self._keeper = ConnectionKeeper(options.remote, self._ports.are_connected, self._reach_again)
 
     @property
@@ -308,14 +308,14 @@ class RemoteControlBoard(ControlBoard):
             _log.error("%s: %s", self._options.remote, error)
             return None
 
-    def tell(
+    def order(
         self,
         feature: Feature,
         of: JointSelection | str = None,
         values: Sequence[Element] = (),
         controller: int | None = None,
     ) -> bool:
-        """Order something; False, and a line, if the board does not agree."""
+        """Send an order; False, and a line in the log, if the board does not agree."""
         try:
             self._answer(Request(Verb.SET, feature, of, values, controller))
         except NetworkError as error:
@@ -339,14 +339,16 @@ class RemoteControlBoard(ControlBoard):
         """Return values of the last state; None, and a line once, if it is too old or does not have them."""
         state = self._ports.state.fresh(self._options.timeout)
         if state is None or not state.joints.is_valid(field):
-            self._unheard[field].say("%s: no valid %s within %g s", self._options.remote, field, self._options.timeout)
+            self._unheard[field].error(
+                "%s: no valid %s within %g s", self._options.remote, field, self._options.timeout
+            )
             return None
-        self._unheard[field].settle()
+        self._unheard[field].reset()
         values: list[float] = getattr(state.joints, field).tolist()
         return self._chosen(values, of, state.measured_at)
 
     def understands(self, verb: Verb, feature: Feature, of: JointSelection | str) -> bool:
-        """Tell whether boards of this family have words for a request."""
+        """Return whether boards of this family have words for a request."""
         try:
             self._dialect.encode(Request(verb, feature, of))
         except NotInDialect:

@@ -89,7 +89,7 @@ class Requests:
         self._answer = answer
         self._raw_answers = raw_answers or {}
         self._bottles = bottles or Bottles()
-        self._complaint = RateLimitedLog(_LOGGER)
+        self._failures = RateLimitedLog(_LOGGER)
 
     def read(self, reader: ConnectionReader) -> bool:
         """Read one request and answer it."""
@@ -104,7 +104,7 @@ class Requests:
         try:
             return writer is None or reply.write(writer)
         except Exception as error:
-            self._complaint.warning("the answer to %.80r was not sent: %r", request.toString(), error, trace=True)
+            self._failures.warning("the answer to %.80r was not sent: %r", request.toString(), error, trace=True)
             return False
 
     def _reply_to(self, request: Bottle) -> Bottle:
@@ -113,7 +113,7 @@ class Requests:
         try:
             self._bottles.fill(reply, self._answer(self._bottles.items(request)))
         except Exception as error:
-            self._complaint.warning("the request %.80r was not answered: %r", request.toString(), error, trace=True)
+            self._failures.warning("the request %.80r was not answered: %r", request.toString(), error, trace=True)
             self._bottles.fill(reply, [encode_vocab("fail"), str(error) or type(error).__name__])
         return reply
 
@@ -129,7 +129,7 @@ class Commands:
     def __init__(self, take: Callable[[list[Element]], None], bottles: Bottles | None = None) -> None:
         self._take = take
         self._bottles = bottles or Bottles()
-        self._complaint = RateLimitedLog(_LOGGER)
+        self._failures = RateLimitedLog(_LOGGER)
 
     def read(self, reader: ConnectionReader) -> bool:
         """Read one message and hand it on."""
@@ -139,7 +139,7 @@ class Commands:
         try:
             self._take(self._bottles.items(command))
         except Exception as error:
-            self._complaint.warning("the message %.80r was not taken: %r", command.toString(), error, trace=True)
+            self._failures.warning("the message %.80r was not taken: %r", command.toString(), error, trace=True)
             return False
         return True
 
@@ -192,7 +192,7 @@ class PeriodicPublisher:
         self._publish = publish
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._complaint = RateLimitedLog(_LOGGER)
+        self._failures = RateLimitedLog(_LOGGER)
 
     def start(self) -> None:
         """Begin to call; only once."""
@@ -213,6 +213,6 @@ class PeriodicPublisher:
             try:
                 self._publish()
             except Exception as error:
-                self._complaint.warning("%s: nothing is published: %r", self._name, error, trace=True)
+                self._failures.warning("%s: nothing is published: %r", self._name, error, trace=True)
             due = max(due + period, time.monotonic() - period)
             self._stopped.wait(max(0.0, due - time.monotonic()))

@@ -43,12 +43,12 @@ class ModeView(ControlBoardView):
         return measured is not None and fill(destination, [int(mode) for mode in measured.values])
 
     def _set_mode(self, joint: int, mode: int) -> bool:
-        return self._board.tell(self._feature, int(joint), [Vocab32(checked_integer(mode, 32))])
+        return self._board.order(self._feature, int(joint), [Vocab32(checked_integer(mode, 32))])
 
     def _set_modes(self, *arguments: Any) -> bool:
         of, data = joints_and_data(arguments)
         values = self._values(of, data)
-        return values is not None and self._board.tell(self._feature, of, [Vocab32(value) for value in values])
+        return values is not None and self._board.order(self._feature, of, [Vocab32(value) for value in values])
 
 
 class IControlMode(ModeView):
@@ -106,7 +106,7 @@ class IControlLimits(ControlBoardView):
 
     def setLimits(self, axis: int, min: float, max: float) -> bool:
         """Set the lowest and highest position of a joint [deg]."""
-        return self._board.tell(Feature.POSITION_LIMITS, int(axis), [float(min), float(max)])
+        return self._board.order(Feature.POSITION_LIMITS, int(axis), [float(min), float(max)])
 
     def getVelLimits(self, axis: int, min: Any, max: Any) -> bool:
         """Fill with the lowest and highest velocity of a joint [deg/s]."""
@@ -114,7 +114,7 @@ class IControlLimits(ControlBoardView):
 
     def setVelLimits(self, axis: int, min: float, max: float) -> bool:
         """Set the lowest and highest velocity of a joint [deg/s]."""
-        return self._board.tell(Feature.VELOCITY_LIMITS, int(axis), [float(min), float(max)])
+        return self._board.order(Feature.VELOCITY_LIMITS, int(axis), [float(min), float(max)])
 
 
 class IAxisInfo(ControlBoardView):
@@ -204,7 +204,7 @@ class Pid:
         fill_pid(self, [0.0] * len(_FIELDS))
 
     def isEqual(self, p: Pid) -> bool:
-        """Tell whether all gains and limits are the same."""
+        """Return whether all gains and limits are the same."""
         return pid_to_items(self) == pid_to_items(p)
 
     def setMaxInt(self, m: float) -> None:
@@ -255,13 +255,13 @@ class IPidControl(ControlBoardView):
 
     def setPid(self, pidtype: int, j: int, pid: Pid) -> bool:
         """Set the gains of a joint."""
-        return self._board.tell(Feature.PID, int(j), pid_to_items(pid), pidtype)
+        return self._board.order(Feature.PID, int(j), pid_to_items(pid), pidtype)
 
     def setPids(self, pidtype: int, pids: PidVector) -> bool:
         """Set the gains of all joints."""
         if len(pids) < self._board.axes:
             return False
-        return self._board.tell(Feature.PID, None, [pid_to_items(pids[j]) for j in range(self._board.axes)], pidtype)
+        return self._board.order(Feature.PID, None, [pid_to_items(pids[j]) for j in range(self._board.axes)], pidtype)
 
     def getPid(self, pidtype: int, j: int, data: PidVector) -> bool:
         """Fill the first of ``data`` with the gains of a joint."""
@@ -330,15 +330,15 @@ class IPidControl(ControlBoardView):
 
     def resetPid(self, pidtype: int, j: int) -> bool:
         """Set the integral of a joint's loop to zero."""
-        return self._board.tell(Feature.PID_RESET, int(j), controller=pidtype)
+        return self._board.order(Feature.PID_RESET, int(j), controller=pidtype)
 
     def enablePid(self, pidtype: int, j: int) -> bool:
         """Switch the loop of a joint on."""
-        return self._board.tell(Feature.PID_ENABLE, int(j), controller=pidtype)
+        return self._board.order(Feature.PID_ENABLE, int(j), controller=pidtype)
 
     def disablePid(self, pidtype: int, j: int) -> bool:
         """Switch the loop of a joint off."""
-        return self._board.tell(Feature.PID_DISABLE, int(j), controller=pidtype)
+        return self._board.order(Feature.PID_DISABLE, int(j), controller=pidtype)
 
     def isPidEnabled(self, pidtype: int, j: int, flag: Any) -> bool:
         """Fill with whether the loop of a joint is on."""

@@ -301,7 +301,7 @@ _TEXTS = (Feature.AXIS_NAME,)
 
 @dataclass(frozen=True, slots=True)
 class _Arguments:
-    """The arguments of a method taken apart: whose, the rest, the controller that is meant."""
+    """The parsed arguments of a method: whose, the rest, the controller that is meant."""
 
     joints: Joints
     rest: Sequence[Element]

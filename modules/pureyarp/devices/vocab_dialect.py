@@ -250,7 +250,7 @@ UNSTAMPED = frozenset({"ipwm", "icur", "pid", "ijfl", "ivar"})
 
 @dataclass(frozen=True, slots=True)
 class VocabRequest:
-    """A request taken apart.
+    """A parsed request.
 
     Attributes:
         what: What its words mean.
@@ -283,7 +283,7 @@ class VocabRequest:
 
     @property
     def is_for_one_joint(self) -> bool:
-        """Tell whether the words mean a single joint."""
+        """Return whether the words mean a single joint."""
         return self.what.scope is Scope.ONE
 
     def values_to_set(self, feature: Feature) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Keep messages until they are read: buffered ports, their callbacks and mailboxes."""
+"""Keep messages until they are read: buffered ports, their callbacks and queues."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def caller_of(on_read: Callable[..., Any], port: object) -> Callable[[Any], Any]
 Item = TypeVar("Item")
 
 
-class Mailbox(Generic[Item]):
-    """Keeps the newest message or, if it is strict, all of them; a sender waits while a strict mailbox is full."""
+class MessageQueue(Generic[Item]):
+    """Keeps the newest message or, if it is strict, all of them; a sender waits while a strict queue is full."""
 
     def __init__(self) -> None:
         self._kept: deque[Item] = deque()
@@ -70,7 +70,7 @@ class Mailbox(Generic[Item]):
         return len(self._kept)
 
     def put(self, item: Item, is_alive: Callable[[], bool]) -> None:
-        """Leave a message; raises `PeerGone` if the sender gives up while the mailbox is full."""
+        """Leave a message; raises `PeerGone` if the sender gives up while the queue is full."""
         with self._changed:
             while self.is_strict and len(self._kept) >= self.most and not self._is_stopped:
                 if not self._changed.wait(PEER_CHECK_PERIOD) and not is_alive():
@@ -100,7 +100,7 @@ class Mailbox(Generic[Item]):
     def take_while(self, is_wanted: Callable[[], bool]) -> Item | None:
         """Return the oldest message, waiting for it through stops and restarts; None when it is no longer wanted.
 
-        Whoever changes what ``is_wanted`` returns calls `wake` afterwards.
+        A thread that changes what ``is_wanted`` returns calls `wake` afterwards.
         """
         with self._changed:
             self._changed.wait_for(lambda: (self._kept and not self._is_stopped) or not is_wanted())
@@ -184,7 +184,7 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
     def __init__(self) -> None:
         super().__init__()
         self._core.only_stores = True
-        self._mailbox: Mailbox[tuple[Datum, str]] = Mailbox()
+        self._queue: MessageQueue[tuple[Datum, str]] = MessageQueue()
         self._replier: Reads | None = None
         self._callback_thread: CallbackThread | None = None
         self._prepared: Datum | None = None
@@ -224,15 +224,15 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
 
     def setStrict(self, strict: bool = True) -> None:
         """Keep every message until it is read; senders wait when there are too many."""
-        self._mailbox.is_strict = strict
+        self._queue.is_strict = strict
         self._note_purpose()
 
     def read(self, shouldWait: bool = True) -> Datum | None:
         """Return the next message; None if there is none and one is not waited for, or when interrupted or closed."""
         timeout = self._read_timeout() if shouldWait else 0.0
-        taken = self._mailbox.take(timeout)
+        taken = self._queue.take(timeout)
         if taken is None:
-            return self._last if shouldWait and timeout is not None and not self._mailbox.is_stopped else None
+            return self._last if shouldWait and timeout is not None and not self._queue.is_stopped else None
         self._last, self._envelope = taken
         self._last_time = time.monotonic()
         return self._last
@@ -243,7 +243,7 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
 
     def getPendingReads(self) -> int:
         """Return how many messages wait to be read."""
-        return len(self._mailbox)
+        return len(self._queue)
 
     def setTargetPeriod(self, period: float) -> None:
         """Have `read` wait until ``period`` [s] after the last message at most, then return that again; 0: no limit."""
@@ -260,12 +260,12 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
         call = caller_of(self.onRead if callback is None else callback.onRead, self)
 
         def handle_next(is_running: Callable[[], bool]) -> None:
-            taken = self._mailbox.take_while(is_running)
+            taken = self._queue.take_while(is_running)
             if taken is not None:
                 self._last, self._envelope = taken
                 call(self._last)
 
-        self._callback_thread = CallbackThread(handle_next, self._mailbox.wake, self.getName)
+        self._callback_thread = CallbackThread(handle_next, self._queue.wake, self.getName)
         self._callback_thread.start()
 
     def disableCallback(self) -> None:
@@ -295,19 +295,19 @@ class BufferedPort(Contactable, TypedReaderCallback[Datum], Generic[Datum]):
             return read_and_answer(self._replier, message, self._core.contact)
         datum = self._new()
         message.read_into(datum)
-        self._mailbox.most = self._core.settings.limits.strict_queue
-        self._mailbox.put((datum, message.envelope), message.source.is_alive)
+        self._queue.most = self._core.settings.limits.strict_queue
+        self._queue.put((datum, message.envelope), message.source.is_alive)
         return None
 
     def _note_purpose(self) -> None:
-        """Note whether messages are only stored: at a strict mailbox that is full they wait."""
-        self._core.only_stores = self._reader is None and self._replier is None and not self._mailbox.is_strict
+        """Note whether messages are only stored: at a strict queue that is full they wait."""
+        self._core.only_stores = self._reader is None and self._replier is None and not self._queue.is_strict
 
     def _stop(self) -> None:
-        self._mailbox.stop()
+        self._queue.stop()
 
     def _resume(self) -> None:
-        self._mailbox.restart()
+        self._queue.restart()
 
 
 class BufferedPortBottle(BufferedPort[Bottle]):

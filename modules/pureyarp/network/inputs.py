@@ -76,7 +76,7 @@ class Acceptor:
         self._listener = listener
         self._name = name
         self._on_connection = on_connection
-        self._complaint = RateLimitedLog(log)
+        self._failures = RateLimitedLog(log)
         self._closed = False
         self._thread = threading.Thread(target=self._run, name=f"yarp listener of {name}", daemon=True)
 
@@ -101,7 +101,7 @@ class Acceptor:
                 sock, (host, port) = self._listener.accept()
             except OSError as error:
                 if not self._closed:
-                    self._complaint.warning("%s: cannot accept a connection: %s", self._name, error)
+                    self._failures.warning("%s: cannot accept a connection: %s", self._name, error)
                     time.sleep(_PAUSE)
                 continue
             if self._closed:
@@ -381,7 +381,7 @@ class InputConnection:
         except (MalformedMessage, PeerStalled, PeerUnreachable, OSError) as error:
             if not self._closed:
                 line = "%s: connection from %s closed: %s"
-                self._owner.complaint.warning(line, self._owner.name, self._who(), error)
+                self._owner.peer_faults.warning(line, self._owner.name, self._who(), error)
         except Exception:
             log.exception("%s: connection from %s failed", self._owner.name, self._who())
         return False

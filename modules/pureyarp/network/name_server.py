@@ -19,7 +19,7 @@ from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.name_registry import NameRegistry, RefusedRegistration, RegistryLimits, text_of
 from pureyarp.network.peers import CHOOSE, END_OF_REPLY, NameClient, line_of_contact
 from pureyarp.network.port_core import PortCore
-from pureyarp.network.registrations import GUEST
+from pureyarp.network.registrations import TEMPORARY
 from pureyarp.network.settings import (
     EVERYWHERE,
     Contact,
@@ -339,20 +339,20 @@ class NameServer:
 
     Args:
         settings: Of this process.
-        is_guest: Whether it lives in a program that does not exist for its sake; clients can ask.
-        on_change: Told of registrations.
+        is_temporary: Whether it runs within another program and ends with it; clients can ask.
+        on_change: Called at each change of the registrations.
         limits: How much is remembered.
     """
 
     def __init__(
         self,
         settings: NetworkSettings,
-        is_guest: bool = False,
+        is_temporary: bool = False,
         on_change: OnChange | None = None,
         limits: RegistryLimits | None = None,
     ) -> None:
         self._settings = settings
-        self._is_guest = is_guest
+        self._is_temporary = is_temporary
         self._on_change = on_change
         self._limits = limits
         self._registry: NameRegistry | None = None
@@ -398,8 +398,8 @@ class NameServer:
 
     def _describe(self, registry: NameRegistry) -> None:
         registry.set_property(self._settings.namespace, "process", [os.getpid()])
-        if self._is_guest:
-            registry.set_property(self._settings.namespace, GUEST, [os.getpid()])
+        if self._is_temporary:
+            registry.set_property(self._settings.namespace, TEMPORARY, [os.getpid()])
 
     def _refuse_taken_address(self) -> None:
         settings = self._settings

@@ -290,7 +290,7 @@ class Handover:
         return self._reply
 
 
-class Rendezvous:
+class SynchronousQueue:
     """Hands messages over, one at a time, in the order of their arrival."""
 
     def __init__(self) -> None:
@@ -339,8 +339,8 @@ class UnbufferedContactable(Contactable):
 
     def __init__(self) -> None:
         super().__init__()
-        self._rendezvous = Rendezvous()
-        self._rendezvous.stop()  # until the port opens
+        self._handovers = SynchronousQueue()
+        self._handovers.stop()  # until the port opens
         self._unanswered: Handover | None = None
         self._timeout: float | None = None
         self._writes_in_background = False
@@ -351,7 +351,7 @@ class UnbufferedContactable(Contactable):
         With ``willReply`` the sender waits until `reply`. What is no message for ``reader`` is logged and left out.
         """
         self._finish_unanswered()
-        while (handover := self._rendezvous.take()) is not None:
+        while (handover := self._handovers.take()) is not None:
             self._envelope = handover.message.envelope
             is_read = self._read_message(reader, handover.message)
             if is_read and willReply:
@@ -429,7 +429,7 @@ class UnbufferedContactable(Contactable):
     def _handle(self, message: IncomingMessage) -> Sent | None:
         if self._reader is not None:
             return super()._handle(message)
-        return self._rendezvous.hand_over(message)
+        return self._handovers.hand_over(message)
 
     def _finish_unanswered(self) -> None:
         handover, self._unanswered = self._unanswered, None
@@ -437,11 +437,11 @@ class UnbufferedContactable(Contactable):
             handover.finish()
 
     def _stop(self) -> None:
-        self._rendezvous.stop()
+        self._handovers.stop()
         self._finish_unanswered()
 
     def _resume(self) -> None:
-        self._rendezvous.restart()
+        self._handovers.restart()
 
 
 class Port(UnbufferedContactable):

@@ -3,8 +3,8 @@
 One daemon thread a process, started with the first port. Every period it asks, over one connection, for all names of
 this process; no port that opens or closes waits for its requests. A name that is unknown is registered again with its
 address and properties. A name that has another address, because the name server had forgotten ours, is left to its new
-owner if that one is alive, else taken back. If the name server is gone, was a guest in another process and lived on
-loopback, one of the survivors takes its place: all try, and the one that binds the address wins.
+owner if that one is alive, else taken back. If the name server is gone, was a temporary one of another process and
+listened on loopback, one of the survivors takes its place: all try, and the one that binds the address wins.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def end_participation() -> None:
     _has_begun = False
 
 
-GUEST = "guest"  # property of the name server's own name: it lives and dies with some other program
+TEMPORARY = "temporary"  # property of the name server's own name: it runs within another program and ends with it
 
-_guest_lock = threading.Lock()
+_server_lock = threading.Lock()
 _server: NameServer | None = None
 
 
@@ -68,10 +68,10 @@ def serve_names(settings: NetworkSettings) -> bool:
         return False
     from pureyarp.network.name_server import NameServer
 
-    with _guest_lock:
+    with _server_lock:
         if _server is not None:
             return True
-        server = NameServer(settings, is_guest=True)
+        server = NameServer(settings, is_temporary=True)
         try:
             server.start()
         except NetworkError as error:
@@ -89,7 +89,7 @@ def serve_names(settings: NetworkSettings) -> bool:
 def stop_serving_names() -> None:
     """Stop the name server of this process, if there is one."""
     global _server
-    with _guest_lock:
+    with _server_lock:
         server, _server = _server, None
     if server is not None:
         server.stop()
@@ -100,9 +100,9 @@ def serves_names() -> bool:
     return _server is not None
 
 
-def is_guest(client: NameClient, settings: NetworkSettings) -> bool:
-    """Return whether the name server lives in some program that does not exist for its sake."""
-    return bool(client.get_property(settings.namespace, GUEST))
+def is_temporary(client: NameClient, settings: NetworkSettings) -> bool:
+    """Return whether the name server runs within another program and ends with it."""
+    return bool(client.get_property(settings.namespace, TEMPORARY))
 
 
 PERIOD = 1.0  # [s]
@@ -133,7 +133,7 @@ class RegistrationKeeper:
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._server_was_guest = True  # until its property shows that it is not
+        self._server_was_temporary = True  # until its property shows that it is not
         self._is_server_lost = False
 
     def keep(self, name: str, contact: Contact, properties: Mapping[str, Sequence[str]] | None = None) -> None:
@@ -201,7 +201,7 @@ class RegistrationKeeper:
 
     def _compare(self, client: NameClient, settings: NetworkSettings, kept: Mapping[str, KeptRegistration]) -> None:
         known = client.query_all(list(kept))
-        self._server_was_guest = is_guest(client, settings)
+        self._server_was_temporary = is_temporary(client, settings)
         if self._is_server_lost:
             log.warning("the name server at %s:%d answers again", *_address(settings))
             self._is_server_lost = False
@@ -267,7 +267,7 @@ class RegistrationKeeper:
         if not self._is_server_lost:
             log.warning("%s; existing connections go on, and it is asked again every %g s", error, self._period)
             self._is_server_lost = True
-        if self._server_was_guest and settings.may_serve_names:
+        if self._server_was_temporary and settings.may_serve_names:
             serve_names(settings)
 
 

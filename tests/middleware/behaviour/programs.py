@@ -72,7 +72,7 @@ class Program:
 
     @property
     def has_an_answer(self) -> bool:
-        """Tell whether the real bindings neither hung nor ended a process."""
+        """Return whether the real bindings neither hung nor ended a process."""
         return not (isinstance(self.answer, dict) and _ENDINGS & set(self.answer))
 
 

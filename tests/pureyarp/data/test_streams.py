@@ -137,7 +137,7 @@ def test_the_parts_of_a_pair_are_read_one_after_the_other(family):
 
 
 def test_an_object_of_another_kind_is_refused_with_a_line_in_the_log(caplog, monkeypatch):
-    monkeypatch.setattr(streams, "_complaints", defaultdict(lambda: RateLimitedLog(logging.getLogger("pureyarp"))))
+    monkeypatch.setattr(streams, "_refusals", defaultdict(lambda: RateLimitedLog(logging.getLogger("pureyarp"))))
     with caplog.at_level(logging.WARNING, "pureyarp"):
         assert not Vector().read(ConnectionReader(Bottle("1 2").to_wire()))
         assert not Bottle().read(ConnectionReader(b"garbage!"))

@@ -54,18 +54,18 @@ WITHOUT_VIEW = {
 # Interfaces that the bindings have no view of: what a call of theirs asks of the board.
 UNSEEN: dict[str, Callable[[RemoteControlBoard, list[Any]], Any]] = {
     "IMotorEncoders.getNumberOfMotorEncoders": lambda board, _: board.ask(Feature.MOTOR_ENCODERS),
-    "IMotorEncoders.resetMotorEncoder": lambda board, a: board.tell(Feature.MOTOR_ENCODER_RESET, a[0]),
-    "IMotorEncoders.resetMotorEncoders": lambda board, _: board.tell(Feature.MOTOR_ENCODER_RESET),
-    "IMotorEncoders.setMotorEncoderCountsPerRevolution": lambda board, a: board.tell(
+    "IMotorEncoders.resetMotorEncoder": lambda board, a: board.order(Feature.MOTOR_ENCODER_RESET, a[0]),
+    "IMotorEncoders.resetMotorEncoders": lambda board, _: board.order(Feature.MOTOR_ENCODER_RESET),
+    "IMotorEncoders.setMotorEncoderCountsPerRevolution": lambda board, a: board.order(
         Feature.MOTOR_ENCODER_COUNTS, a[0], [a[1]]
     ),
     "IMotorEncoders.getMotorEncoderCountsPerRevolution": lambda board, a: board.ask(Feature.MOTOR_ENCODER_COUNTS, a[0]),
-    "IMotorEncoders.setMotorEncoder": lambda board, a: board.tell(Feature.MOTOR_ENCODER, a[0], [a[1]]),
-    "IMotorEncoders.setMotorEncoders": lambda board, a: board.tell(Feature.MOTOR_ENCODER, None, list(a[0])),
+    "IMotorEncoders.setMotorEncoder": lambda board, a: board.order(Feature.MOTOR_ENCODER, a[0], [a[1]]),
+    "IMotorEncoders.setMotorEncoders": lambda board, a: board.order(Feature.MOTOR_ENCODER, None, list(a[0])),
     "IJointFault.getLastJointFault": lambda board, a: board.ask(Feature.JOINT_FAULT, a[0]),
     "IImpedanceControl.getAxes": lambda board, _: board.ask(Feature.AXES),
-    "IImpedanceControl.setImpedance": lambda board, a: board.tell(Feature.IMPEDANCE, a[0], a[1:]),
-    "IImpedanceControl.setImpedanceOffset": lambda board, a: board.tell(Feature.IMPEDANCE_OFFSET, a[0], a[1:]),
+    "IImpedanceControl.setImpedance": lambda board, a: board.order(Feature.IMPEDANCE, a[0], a[1:]),
+    "IImpedanceControl.setImpedanceOffset": lambda board, a: board.order(Feature.IMPEDANCE_OFFSET, a[0], a[1:]),
     "IImpedanceControl.getImpedance": lambda board, a: board.ask(Feature.IMPEDANCE, a[0]),
     "IImpedanceControl.getImpedanceOffset": lambda board, a: board.ask(Feature.IMPEDANCE_OFFSET, a[0]),
     "IImpedanceControl.getCurrentImpedanceLimit": lambda board, a: board.ask(Feature.IMPEDANCE_LIMITS, a[0]),
@@ -100,7 +100,7 @@ def _without_view(board: RemoteControlBoard, what: Feature | CommandKind, method
     values = [
         value.items if isinstance(value, Bottle) else value if isinstance(value, list) else [value] for value in rest
     ]
-    return board.tell(what, of, [one for value in values for one in value])
+    return board.order(what, of, [one for value in values for one in value])
 
 
 def _argument(node: ast.expr) -> Any:

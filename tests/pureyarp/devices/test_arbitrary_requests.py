@@ -60,9 +60,9 @@ class CarefulBoard(IntegratingBoard):
 
 @pytest.fixture(scope="module", autouse=True)
 def quiet():
-    logging.getLogger("gradiva.yarp").setLevel(logging.CRITICAL)
+    logging.getLogger("pureyarp").setLevel(logging.CRITICAL)
     yield
-    logging.getLogger("gradiva.yarp").setLevel(logging.NOTSET)
+    logging.getLogger("pureyarp").setLevel(logging.NOTSET)
 
 
 @UNHURRIED

@@ -10,7 +10,7 @@ import pytest
 from gradiva.middleware.bottles import RequestReader
 from pureyarp.data import streams
 from pureyarp.data.values import Bottle
-from pureyarp.devices.device_ports import ConnectionKeeper, LastMessage, QuestionPort
+from pureyarp.devices.device_ports import ConnectionKeeper, LastMessage, TimedRpcClient
 from pureyarp.errors import MalformedMessage, PeerUnreachable
 from pureyarp.network import buffered_ports
 from pureyarp.network.buffered_ports import NewestMessagePort
@@ -49,7 +49,7 @@ def device(names):
 
 @pytest.fixture
 def port(names):
-    port = QuestionPort(timeout=0.2)
+    port = TimedRpcClient(timeout=0.2)
     assert port.open("/client/rpc:o")
     yield port
     port.close()

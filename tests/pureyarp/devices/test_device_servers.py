@@ -149,7 +149,7 @@ def test_a_device_that_fails_is_answered_fail_and_recovers(names, ask, caplog, m
     with board(device, period=0.005), RecordedReceiver(names, "/a") as receiver:
         assert yarp.Network.connect("/fakebot/arm/stateExt:o", "/a")
         receiver.wait_for(1)
-        with caplog.at_level(logging.WARNING, logger="gradiva.yarp"):
+        with caplog.at_level(logging.WARNING, logger="pureyarp"):
             monkeypatch.setattr(device, "read", burn)
             monkeypatch.setattr(device, "stream", burn)
             assert ask("[get] [encs]") == "[fail]"
@@ -167,7 +167,7 @@ def test_a_device_that_fails_is_answered_fail_and_recovers(names, ask, caplog, m
 )
 def test_commands_that_do_not_fit_the_part_are_refused(names, command, caplog):
     device = IntegratingBoard(3)
-    with board(device, period=None), caplog.at_level(logging.WARNING, logger="gradiva.yarp"):
+    with board(device, period=None), caplog.at_level(logging.WARNING, logger="pureyarp"):
         contact = names.query("/fakebot/arm/command:i")
         request(contact, from_text(command), expect_reply=False)
         wait_until(lambda: "refused" in caplog.text)

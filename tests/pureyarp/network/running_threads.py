@@ -11,7 +11,7 @@ def threads_named(start: str) -> list[threading.Thread]:
 
 
 def is_waiting(thread: threading.Thread) -> bool:
-    """Tell whether a thread sleeps at a condition at this moment."""
+    """Return whether a thread sleeps at a condition at this moment."""
     frame = sys._current_frames().get(thread.ident or 0)
     while frame is not None and frame.f_code is not threading.Condition.wait.__code__:
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Buffered ports, their callbacks and mailboxes."""
+"""Buffered ports, their callbacks and queues."""
 
 import threading
 from dataclasses import replace
@@ -11,7 +11,7 @@ from pureyarp.network.buffered_ports import (
     BufferedPortBottle,
     BufferedPortProperty,
     BufferedPortVector,
-    Mailbox,
+    MessageQueue,
 )
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.settings import ConnectionLimits, use_settings
@@ -318,54 +318,54 @@ def alive() -> bool:
 
 
 @pytest.fixture
-def mailbox() -> Mailbox:
-    return Mailbox()
+def queue() -> MessageQueue:
+    return MessageQueue()
 
 
-def test_the_newest_message_takes_the_place_of_the_older(mailbox):
+def test_the_newest_message_takes_the_place_of_the_older(queue):
     for number in range(3):
-        mailbox.put(number, alive)
-    assert len(mailbox) == 1
-    assert mailbox.take() == 2
+        queue.put(number, alive)
+    assert len(queue) == 1
+    assert queue.take() == 2
 
 
-def test_a_strict_mailbox_keeps_the_order(mailbox):
-    mailbox.is_strict = True
+def test_a_strict_queue_keeps_the_order(queue):
+    queue.is_strict = True
     for number in range(3):
-        mailbox.put(number, alive)
-    assert [mailbox.take() for _ in range(3)] == [0, 1, 2]
+        queue.put(number, alive)
+    assert [queue.take() for _ in range(3)] == [0, 1, 2]
 
 
-def test_nothing_comes_in_time(mailbox):
-    assert mailbox.take(0.0) is None
-    assert mailbox.take(0.01) is None
+def test_nothing_comes_in_time(queue):
+    assert queue.take(0.0) is None
+    assert queue.take(0.01) is None
 
 
-def test_waiting_at_a_full_mailbox_ends_when_the_peer_has_gone(mailbox):
-    mailbox.is_strict, mailbox.most = True, 1
-    mailbox.put(1, alive)
+def test_waiting_at_a_full_queue_ends_when_the_peer_has_gone(queue):
+    queue.is_strict, queue.most = True, 1
+    queue.put(1, alive)
     with pytest.raises(PeerGone):
-        mailbox.put(2, lambda: False)
-    assert len(mailbox) == 1
+        queue.put(2, lambda: False)
+    assert len(queue) == 1
 
 
-def test_a_stopped_mailbox_takes_and_gives_nothing(mailbox):
-    mailbox.put(1, alive)
-    mailbox.stop()
-    mailbox.put(2, alive)
-    assert mailbox.is_stopped
-    assert mailbox.take() is None
-    mailbox.restart()
-    assert mailbox.take(0.0) is None
+def test_a_stopped_queue_takes_and_gives_nothing(queue):
+    queue.put(1, alive)
+    queue.stop()
+    queue.put(2, alive)
+    assert queue.is_stopped
+    assert queue.take() is None
+    queue.restart()
+    assert queue.take(0.0) is None
 
 
-def test_waiting_for_a_message_ends_when_it_is_no_longer_wanted(mailbox):
+def test_waiting_for_a_message_ends_when_it_is_no_longer_wanted(queue):
     wanted, taken = [True], []
-    thread = threading.Thread(target=lambda: taken.append(mailbox.take_while(lambda: wanted[0])), daemon=True)
+    thread = threading.Thread(target=lambda: taken.append(queue.take_while(lambda: wanted[0])), daemon=True)
     thread.start()
-    mailbox.stop()
-    mailbox.restart()
+    queue.stop()
+    queue.restart()
     wanted[0] = False
-    mailbox.wake()
+    queue.wake()
     thread.join(TIMEOUT)
     assert taken == [None]

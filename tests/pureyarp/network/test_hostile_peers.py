@@ -58,7 +58,7 @@ def message(payload: bytes, announced: int | None = None) -> bytes:
 
 
 def is_closed(core: PortCore, said: bytes) -> bool:
-    """Tell whether the port ends a connection on which something is said, and still serves others."""
+    """Return whether the port ends a connection on which something is said, and still serves others."""
     with suppress(ConnectionError):  # the port need not hear all of it
         conversation(core.port_number, said, b"never comes")
     return echoed(core, [1, "x"]) == [1, "x"]

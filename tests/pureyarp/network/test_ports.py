@@ -13,7 +13,7 @@ from pureyarp.network import Contact, IncomingMessage, registrations, use_settin
 from pureyarp.network.byte_stream import PeerGone
 from pureyarp.network.outputs import PortOutputs
 from pureyarp.network.peers import request
-from pureyarp.network.ports import Port, PortReader, Rendezvous, RpcClient, RpcServer, read_reply
+from pureyarp.network.ports import Port, PortReader, RpcClient, RpcServer, SynchronousQueue, read_reply
 from pureyarp.wire import CARRIERS, WireFamily, encode_vocab
 from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, nothing_is_left, open_core, quiet
 from tests.pureyarp.network.number_ports import Doubler
@@ -450,11 +450,11 @@ def message(is_alive: bool = True) -> IncomingMessage:
 
 
 def test_a_message_is_handed_over_and_its_reply_back():
-    rendezvous, replies = Rendezvous(), []
+    queue, replies = SynchronousQueue(), []
     sent = message()
-    thread = threading.Thread(target=lambda: replies.append(rendezvous.hand_over(sent)), daemon=True)
+    thread = threading.Thread(target=lambda: replies.append(queue.hand_over(sent)), daemon=True)
     thread.start()
-    handover = rendezvous.take()
+    handover = queue.take()
     assert handover.message is sent
     handover.finish(b"reply")
     handover.finish(b"another")
@@ -463,24 +463,24 @@ def test_a_message_is_handed_over_and_its_reply_back():
 
 
 def test_a_stop_lets_both_sides_go():
-    rendezvous, results = Rendezvous(), []
+    queue, results = SynchronousQueue(), []
     threads = [
-        threading.Thread(target=lambda: results.append(rendezvous.hand_over(message())), daemon=True),
-        threading.Thread(target=lambda: results.append(rendezvous.hand_over(message())), daemon=True),
+        threading.Thread(target=lambda: results.append(queue.hand_over(message())), daemon=True),
+        threading.Thread(target=lambda: results.append(queue.hand_over(message())), daemon=True),
     ]
     for thread in threads:
         thread.start()
-    rendezvous.stop()
+    queue.stop()
     for thread in threads:
         thread.join(TIMEOUT)
     assert results == [None, None]
-    assert rendezvous.take() is None
+    assert queue.take() is None
 
 
 def test_a_sender_that_has_gone_is_not_waited_for():
-    rendezvous = Rendezvous()
+    queue = SynchronousQueue()
     with pytest.raises(PeerGone):
-        rendezvous.hand_over(message(is_alive=False))
+        queue.hand_over(message(is_alive=False))
 
 
 def test_a_connection_that_comes_after_the_end_is_closed():

@@ -15,7 +15,13 @@ import pytest
 
 from pureyarp.network import Contact, NameClient, NameServer, NetworkSettings, use_settings
 from pureyarp.network.port_core import OpenPorts
-from pureyarp.network.registrations import RegistrationKeeper, is_guest, serve_names, serves_names, stop_serving_names
+from pureyarp.network.registrations import (
+    RegistrationKeeper,
+    is_temporary,
+    serve_names,
+    serves_names,
+    stop_serving_names,
+)
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.pureyarp.network.running_threads import threads_named
 from tests.waiting import TIMEOUT, wait_until
@@ -33,9 +39,9 @@ def keeper() -> Iterator[RegistrationKeeper]:
 
 
 @pytest.fixture
-def guest() -> Iterator[NameServer]:
+def temporary_server() -> Iterator[NameServer]:
     """Return a name server that lives in some other program."""
-    server = NameServer(NetworkSettings(name_server_port=0), is_guest=True)
+    server = NameServer(NetworkSettings(name_server_port=0), is_temporary=True)
     server.start()
     use_settings(server.settings)
     yield server
@@ -126,16 +132,16 @@ def test_the_thread_lives_as_long_as_a_name_is_kept(name_server, keeper):
     assert len(threads_named("yarp registrations")) == 1
 
 
-def test_the_name_server_of_another_program_is_replaced_when_that_ends(guest, keeper):
-    client = NameClient(guest.settings)
+def test_the_name_server_of_another_program_is_replaced_when_that_ends(temporary_server, keeper):
+    client = NameClient(temporary_server.settings)
     keeper.keep("/a", OURS)
     wait_until(lambda: client.query("/a") == OURS)
-    assert is_guest(client, guest.settings)
+    assert is_temporary(client, temporary_server.settings)
     keeper.check()
-    guest.stop()
+    temporary_server.stop()
     wait_until(serves_names)
     wait_until(lambda: client.query("/a") == OURS)
-    assert is_guest(client, guest.settings)
+    assert is_temporary(client, temporary_server.settings)
 
 
 def test_a_name_server_in_its_own_right_is_waited_for(name_server, keeper):
@@ -148,11 +154,11 @@ def test_a_name_server_in_its_own_right_is_waited_for(name_server, keeper):
     assert not serves_names()
 
 
-def test_a_process_that_may_not_serve_names_does_not(guest, keeper):
-    use_settings(replace(guest.settings, may_serve_names=False))
+def test_a_process_that_may_not_serve_names_does_not(temporary_server, keeper):
+    use_settings(replace(temporary_server.settings, may_serve_names=False))
     keeper.keep("/a", OURS)
     keeper.check()
-    guest.stop()
+    temporary_server.stop()
     keeper.check()
     assert not serves_names()
 

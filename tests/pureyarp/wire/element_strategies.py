@@ -59,7 +59,7 @@ textual_items = st.lists(st.recursive(_textual, lambda inner: st.lists(inner, ma
 
 
 def same(one: object, other: object) -> bool:
-    """Tell whether two elements have the same types and values throughout; NaN equals NaN, 0.0 does not equal -0.0."""
+    """Return whether two elements have the same types and values ; NaN equals NaN, 0.0 does not equal -0.0."""
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, Dictionary) and isinstance(other, Dictionary):

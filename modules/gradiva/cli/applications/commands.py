@@ -1,4 +1,4 @@
-"""The shapes of ``gradiva app …``; what they do is imported when they run."""
+"""Declare the options of ``gradiva app …``; what they do is imported when they run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands to a port and its replies: ``gradiva rpc``."""
+"""Send commands to a port and print its replies: ``gradiva rpc``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections between ports: ``gradiva yarp connect``, ``disconnect``, ``exists``, ``ping``."""
+"""Make, end and check connections between ports: ``gradiva yarp connect``, ``disconnect``, ``exists``, ``ping``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name server: ``gradiva yarp name``, ``clean``, ``where``, and ``gradiva yarpserver``."""
+"""Query and run the name server: ``gradiva yarp name``, ``clean``, ``where``, and ``gradiva yarpserver``."""
 
 from __future__ import annotations
 

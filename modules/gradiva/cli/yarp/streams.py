@@ -1,4 +1,4 @@
-"""Messages of a stream: ``gradiva yarp read`` and ``gradiva yarp write``."""
+"""Read and write the messages of a port: ``gradiva yarp read`` and ``gradiva yarp write``."""
 
 from __future__ import annotations
 

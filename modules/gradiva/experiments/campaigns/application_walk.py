@@ -82,12 +82,12 @@ class Timetable:
 
     @property
     def walking(self) -> float:
-        """When the first command is given, [s]."""
+        """Time of the first command, [s]."""
         return _BALANCED
 
     @property
     def end(self) -> float:
-        """When the robot stands again, [s]."""
+        """Time at which the robot stands again, [s]."""
         return _BALANCED + self.duration + _TURN + _CLOSED
 
     def follow(self, walker: Walker) -> None:

@@ -138,7 +138,7 @@ class Disturbance:
     """One line of the campaign.
 
     Attributes:
-        name: For people.
+        name: In the table.
         speed: [m/s].
         seeds: How many walks; one where nothing is random.
         noise: Whether the noise preset is laid over the simulation.

@@ -67,7 +67,7 @@ class DrilledWalk:
 
     @property
     def reason(self) -> str:
-        """Why it is in that state, and what else there is to know."""
+        """Reason of that state, with remarks."""
         return str(self.application.ask(COORDINATOR, "getReason")[0])
 
     def truth(self) -> dict[str, Any]:

@@ -56,7 +56,7 @@ class SoftWalk:
 
     @property
     def title(self) -> str:
-        """For people."""
+        """Name in tables and figures."""
         notes = "".join(f", {name} {value}" for name, value in self.notes.items())
         stiffness, damping = map(as_text, self.ground)
         return f"{self.controller}, k = {stiffness}, b = {damping}{notes}"

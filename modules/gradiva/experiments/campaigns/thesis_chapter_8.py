@@ -154,9 +154,9 @@ class NoiseCase:
     """Target, interval and filter of a noise on the wrenches.
 
     Attributes:
-        name: For people.
+        name: In the table.
         interval: Between two draws, [s].
-        target: Who notices: the robot feels it, and the sensors may tell it.
+        target: Of the noise: the wrench on the robot, the reading of the sensors, or both.
         filter_time: Time constant of the low pass on measured wrenches, 0 for none, [s].
         deviations: σ of each component, [N, N·m].
     """

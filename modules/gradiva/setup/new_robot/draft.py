@@ -110,7 +110,7 @@ def draft_robot(
         ModelError: The URDF is none of a biped, or something has to be named; the message says what.
     """
     urdf = read_urdf(model_file)
-    limbs = find_limbs(urdf, choices or Choices())
+    limbs = _limbs_in(urdf, model_file, choices or Choices())
     tree = weld(urdf, limbs.base_link, limbs.joints)
     left_foot = tree.body_of(limbs.soles[Side.LEFT])
     sole = sole or fit_sole(left_foot, limbs.soles[Side.LEFT], model_file)
@@ -133,6 +133,14 @@ def draft_robot(
     )
     armature = _two_digits(_ARMATURE * float(inertia[legs].max()))
     return Draft(described, posture, armature, tuple(_notes(urdf, limbs, described)))
+
+
+def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
+    """Return the limbs; an error names the file."""
+    try:
+        return find_limbs(urdf, choices)
+    except ModelError as error:
+        raise ModelError(f"{model_file}: {error}") from error
 
 
 def _bare_description(

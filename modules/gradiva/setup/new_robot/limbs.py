@@ -87,7 +87,8 @@ def find_limbs(urdf: Urdf, choices: Choices) -> Limbs:
         ModelError: The model has no root or several, or no two feet are found; the message says what to name.
     """
     if len(urdf.roots) != 1:
-        raise ModelError(f"the URDF has {len(urdf.roots)} roots ({', '.join(urdf.roots)}), a robot has one")
+        found = f"{len(urdf.roots)} roots ({', '.join(urdf.roots)})" if urdf.roots else "no links"
+        raise ModelError(f"the URDF has {found}: a robot has one root")
     skeleton = _Skeleton(urdf)
     feet = _feet(skeleton, choices)
     soles, forward = _soles(skeleton, feet, choices)

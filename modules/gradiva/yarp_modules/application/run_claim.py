@@ -17,6 +17,7 @@ from pathlib import Path
 from threading import Event
 
 from gradiva.common import StateError
+from gradiva.middleware import DEFAULT_NAMESPACE
 from gradiva.yarp_modules.application.running_module import (
     ApplicationNetwork,
     Ending,
@@ -26,9 +27,6 @@ from gradiva.yarp_modules.application.running_module import (
     marked_processes,
     send_signal,
 )
-
-DEFAULT_NAMESPACE = "/root"
-"""Name of YARP's network where none is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +76,7 @@ class RunOrigin:
 
     @property
     def is_here(self) -> bool:
-        """Whether its processes are those of this machine."""
+        """Return whether its processes are those of this machine."""
         return self.host in ("", socket.gethostname())
 
     def __str__(self) -> str:
@@ -235,7 +233,7 @@ class LeftProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs; another process that has got its number does not count."""
+        """Return whether it runs; another process that has got its number does not count."""
         return carries(self.started.process, self._mark)
 
     def ask_to_quit(self) -> bool:

@@ -72,7 +72,7 @@ class RunningModule:
 
     @property
     def is_local(self) -> bool:
-        """Whether it runs on this machine."""
+        """Return whether it runs on this machine."""
         return self.state is not ModuleState.ELSEWHERE
 
     @property
@@ -87,7 +87,7 @@ class RunningModule:
 
     @property
     def is_alive(self) -> bool:
-        """Whether its process runs."""
+        """Return whether its process runs."""
         return self._process is not None and self._process.poll() is None
 
     def start(self, mark: str) -> None:
@@ -268,7 +268,7 @@ class Endable(Protocol):
 
     @property
     def is_alive(self) -> bool:
-        """Whether it runs."""
+        """Return whether it runs."""
         ...
 
     def ask_to_quit(self) -> bool:

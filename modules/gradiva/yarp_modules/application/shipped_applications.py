@@ -20,8 +20,9 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 from gradiva.common import ConfigError, nearest_name
-from gradiva.robot_model import Environment, ForceTorqueServer, RobotDescription, RobotPorts
+from gradiva.robot_model import Environment, ForceTorqueServer, RobotDescription
 from gradiva.setup import load_robot, robot_argument, robots_with_ports
+from gradiva.yarp_modules.module_options import robot_ports
 from gradiva.yarp_modules.remote_layers import layer_connections
 
 _TIMEOUT = 60  # [s] for the ports of Gazebo and of the robot, which start slowly
@@ -64,7 +65,7 @@ class ShippedApplication:
         Raises:
             ConfigError: The robot has no ports on the YARP network.
         """
-        _ports_of(self.robot)
+        robot_ports(self.robot)
         connections = map(_connection, _LAYERS if self.is_split else [])
         return "\n\n".join([self._head(), *self._modules(), *connections, "</application>\n"])
 
@@ -106,7 +107,7 @@ class ShippedApplication:
         yield _module("gradiva-logger", f"{usual} --name /logger", 4)
 
     def _robot_ports(self) -> list[str]:
-        ports = _ports_of(self.robot)
+        ports = robot_ports(self.robot)
         environment = Environment.HARDWARE if self.place is Place.HARDWARE else Environment.SIMULATION
         boards = dict.fromkeys(ports.board_of(joint) for joint in self.robot.joints)
         servers = [*(server.name for server in ports.force_torque_servers if _has_contact(server)), ports.imu()[0].name]
@@ -146,12 +147,6 @@ def write_applications(folder: Path) -> None:
     """Write them all into a folder."""
     for name, text in shipped_applications().items():
         (folder / name).write_text(text, encoding="utf-8")
-
-
-def _ports_of(robot: RobotDescription) -> RobotPorts:
-    if robot.ports is None:
-        raise ConfigError(f"{robot.name}: robot.toml has no table [ports], it cannot be reached over YARP")
-    return robot.ports
 
 
 def _has_contact(server: ForceTorqueServer) -> bool:

@@ -9,8 +9,8 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from gradiva.common import ConfigError, from_table, merge
-from gradiva.middleware import Element, NetworkError, PersistentConnections, as_bottle, as_items, fill_bottle, yarp
-from gradiva.setup import data_folder, read_toml
+from gradiva.middleware import Element, PersistentConnections, as_bottle, as_items, fill_bottle, open_port, yarp
+from gradiva.setup import data_folder, read_toml, robot_folder
 from gradiva.yarp_modules.gradiva_module import GradivaModule
 from gradiva.yarp_modules.joypad.keys import HELP, KEYS, JoypadConfig, KeyCommand, KeyStick, RecordedKeys, TerminalKeys
 from gradiva.yarp_modules.module_options import ModuleOption, ModuleOptions
@@ -46,18 +46,17 @@ class CoordinatorClient:
         Raises:
             NetworkError: The port could not be opened.
         """
-        if not self._port.open(self.name):
-            raise NetworkError(f"port {self.name} could not be opened: is this module running already?")
+        open_port(self._port, self.name)
         self._thread.start()
 
     @property
     def is_connected(self) -> bool:
-        """Whether the coordinator has been reached."""
+        """Return whether the coordinator has been reached."""
         return bool(self._port.getOutputCount() > 0)
 
     @property
     def is_idle(self) -> bool:
-        """Whether no command is waiting to be sent."""
+        """Return whether no command is waiting to be sent."""
         return self._commands.empty()
 
     def send(self, command: str) -> None:
@@ -91,7 +90,7 @@ class JoypadModule(GradivaModule):
     """
 
     TITLE = "joypad"
-    SUMMARY = "Drives the walk by keys: " + "; ".join(" ".join(line.split()) for line in HELP)
+    SUMMARY = "Drives the walk by keys: arrows or w s a d, p prepare, g start, space pause, e emergency stop, q quit."
     NAME = "/joypad"
     NEEDS_ROBOT = False
     OPTIONS = (
@@ -126,8 +125,7 @@ class JoypadModule(GradivaModule):
 
     def open_ports(self) -> None:
         """Open the ports, begin to connect, take the terminal."""
-        if not self._goal_port.open(self.port_name("goal:o")):
-            raise NetworkError(f"port {self.port_name('goal:o')} could not be opened: is a joypad running already?")
+        open_port(self._goal_port, self.port_name("goal:o"))
         self._commands.open()
         self._emergency.open()
         self._connections.start()
@@ -210,6 +208,8 @@ class JoypadModule(GradivaModule):
 
 
 def _config(options: ModuleOptions) -> JoypadConfig:
+    if options.robot:
+        robot_folder(options.robot)  # a joypad needs no robot, but a misspelt one is an error here, too
     table = read_toml(data_folder("config") / "joypad.toml")
     for text in options.overrides:
         key, _, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""Writes samples to run folders."""
+"""Writes samples of a walk to the journal and the log of its run folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOGGER = logging.getLogger("gradiva.module")
 _JOINTS = "joints_state::positions::measured"
 
 Names = Mapping[str, Sequence[str]]
-"""What the elements of each vector are called."""
+"""Names of the elements of each vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class LogRecorder:
         self.samples = self.lost = self.runs = 0
 
     def is_restart(self, sample: VectorsSample) -> bool:
-        """Whether the source was restarted between the last sample and this one."""
+        """Return whether the source was restarted between the last sample and this one."""
         last = self._last
         if last is None:
             return False

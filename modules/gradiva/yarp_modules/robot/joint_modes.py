@@ -209,7 +209,7 @@ class JointModes:
 
     @property
     def is_engaged(self) -> bool:
-        """Whether all joints have reported the mode of the commands."""
+        """Return whether all joints have reported the mode of the commands."""
         return self._mode is not None and not self._is_waiting
 
     def engage(self, mode: ControlMode, now: float) -> None:

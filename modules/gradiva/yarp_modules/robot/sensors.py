@@ -53,7 +53,7 @@ class SourceClock:
 
     @property
     def has_spoken(self) -> bool:
-        """Whether there has been a sample."""
+        """Return whether there has been a sample."""
         return self._stamp > -math.inf
 
     def update(self, stamp: float, now: float) -> None:
@@ -68,7 +68,7 @@ class SourceClock:
         self.time = stamp if self._is_shared else max(self.time, stamp + self._offset)
 
     def is_late(self, now: float) -> bool:
-        """Whether there was no new sample for too long, at ``now`` [s]."""
+        """Return whether there was no new sample for too long, at ``now`` [s]."""
         return now - self.time > self._max_age
 
 

@@ -19,6 +19,7 @@ from gradiva.common import (
 )
 from gradiva.middleware import RateLimitedLog, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotDescription, RobotPorts
+from gradiva.yarp_modules.module_options import robot_ports
 from gradiva.yarp_modules.robot.contact_wrenches import WrenchSource, contact_wrenches
 from gradiva.yarp_modules.robot.joint_boards import (
     JointSample,
@@ -114,8 +115,7 @@ class YarpRobot:
             ConfigError: The robot has no ports.
             ModelError: Its sensors do not sit where the description has them.
         """
-        if description.ports is None:
-            raise ConfigError(f"{description.name}: robot.toml has no table [ports], it cannot be reached over YARP")
+        ports = robot_ports(description)
         model = IdynTreeModel(description)
         self._config = config
         self._local = local
@@ -125,9 +125,9 @@ class YarpRobot:
         self._temperatures = MotorTemperatures(
             len(description.joints), config.temperature_period, are_silent=lambda: bool(self._late)
         )
-        base = FloatingBasePort(description.ports.full_name(environment, description.ports.floating_base))
+        base = FloatingBasePort(ports.full_name(environment, ports.floating_base))
         self._base = base if config.floating_base else None
-        self._make_joints(description.joints, description.ports, environment, lockstep)
+        self._make_joints(description.joints, ports, environment, lockstep)
         self._last: JointSample | None = None
         self._last_command: JointCommand | None = None
         self._lateness = RateLimitedLog(_LOGGER)
@@ -237,7 +237,7 @@ class YarpRobot:
 
     @property
     def is_engaged(self) -> bool:
-        """Whether all joints have reported the mode of the commands."""
+        """Return whether all joints have reported the mode of the commands."""
         return self._modes.is_engaged
 
     def rearm(self) -> None:

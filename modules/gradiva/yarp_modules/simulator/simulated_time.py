@@ -80,7 +80,7 @@ class Pause:
 
     @property
     def is_awaited(self) -> bool:
-        """Whether a client waits for an instant."""
+        """Return whether a client waits for an instant."""
         return self._until is not None
 
     def run_until(self, time: float, is_stopping: Callable[[], bool]) -> None:

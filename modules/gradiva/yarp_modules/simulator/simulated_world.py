@@ -21,6 +21,7 @@ from gradiva.simulation import (
     SimulationConfig,
     joint_ranges,
 )
+from gradiva.yarp_modules.module_options import robot_ports
 from gradiva.yarp_modules.simulator.body_sensors import BodySensors
 from gradiva.yarp_modules.simulator.simulated_joints import SimulatedJoints
 from gradiva.yarp_modules.simulator.simulated_part import SimulatedPart, joint_settings
@@ -72,9 +73,7 @@ class SimulatedWorld:
             ConfigError: The robot has no ports, or the configuration is wrong.
             ModelError: The model lacks what the description names.
         """
-        if description.ports is None:
-            raise ConfigError(f"{description.name}: robot.toml has no table [ports]")
-        self.ports: RobotPorts = description.ports
+        self.ports: RobotPorts = robot_ports(description)
         self._description, self._config, self._posture, self._seed = description, config, posture, seed
         names = self.ports.joints
         self._driven = [names.index(joint) for joint in description.joints]

@@ -10,6 +10,7 @@ from gradiva.common import nearest_name
 from gradiva.middleware import (
     NAMED_ERRORS,
     AnalogSensorsServer,
+    AnyPort,
     ClockMessage,
     ControlBoardServer,
     Element,
@@ -18,6 +19,7 @@ from gradiva.middleware import (
     RequestReader,
     TypedList,
     fill_bottle,
+    open_port,
     send_ready,
     yarp,
 )
@@ -34,7 +36,6 @@ PushLink = Callable[[str, tuple[float, ...], tuple[float, ...], float], Push]
 FAULT_FORMAT = "KIND SECONDS [NAME [VALUE]]"
 FAULT_HELP = f"fault {FAULT_FORMAT}   from now on, for ever if 0 s; KIND: {' '.join(FaultKind)}"
 _LISTENER_PERIOD = 0.1  # [s] of real time between two looks: asking a port costs as much as sending a short message
-AnyPort = yarp.Port | yarp.BufferedPortBottle | yarp.BufferedPortVector
 CLOCK = "/clock"
 _LARGEST_COUNT = 2**31 - 1
 
@@ -95,8 +96,7 @@ class SimulatorPorts:
             }
             plain.update(self._wrenches)
             for name, port in plain.items():
-                if not port.open(name):
-                    raise NetworkError(f"port {name} could not be opened: does another simulator run?")
+                open_port(port, name, "does another simulator run?")
             for server in self._servers.values():
                 server.open()
             for board in self._boards.values():

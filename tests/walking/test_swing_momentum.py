@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError, Side, so3
-from gradiva.whole_body import SwingMomentum, SwingMomentumConfig, solve_start_posture, torso_rotation, upright_torso
+from gradiva.walking import SwingMomentum, SwingMomentumConfig
+from gradiva.whole_body import solve_start_posture, torso_rotation, upright_torso
 from tests.conftest import model_of
 from tests.whole_body.conftest import inverse_kinematics_of
 
