@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gradiva.common import DcmReference, FootReference, ImuMeasurement, NDArray, PlanarPose, Side, WalkingReference, so3
-from gradiva.estimation.base_estimate import AttitudeFilter, StanceAnchor, attitude_inputs, filtered_attitude
+from gradiva.estimation.floating_base_kinematics import attitude_inputs, filtered_attitude
+from gradiva.estimation.state_estimator import AttitudeFilter, StanceAnchor
 from gradiva.robot_model.flat_function import FlatFunction
 
 SYMBOLS = attitude_inputs()

@@ -54,3 +54,14 @@ def test_a_field_that_is_no_result_and_has_no_value_has_its_default() -> None:
     assert function.maker(Marked, ("table", "sum"))(name="", mark=2.0).mark == 2.0
     with pytest.raises(TypeError, match="Marked without name, which has no default"):
         function.maker(Marked, ("table", "sum"))()
+
+
+def test_numbers_are_written_to_numbers_and_fill_vectors():
+    x, y = cs.SX.sym("x"), cs.SX.sym("y", 2)
+    function = FlatFunction("written", {"x": x, "y": y}, {"x": x, "y": y})
+    for number in (0.5, 1.0, True, np.float64(2.0), np.array([3.0])):
+        function.set(x=number, y=number)
+        outputs = function()
+        np.testing.assert_array_equal([*outputs["x"], *outputs["y"]], np.ravel(number)[[0, 0, 0]])
+    function.write({"x": None})
+    assert np.isnan(function()["x"][0])

@@ -56,7 +56,7 @@ def unchecked(kind: type[T], **values: Any) -> T:
     Raises:
         TypeError: A field without a default has no value, or a value no field; the message names them.
     """
-    if len(values) != len(_defaults(kind)):
+    if len(values) != len(_known_defaults.get(kind) or _defaults(kind)):
         values = _completed(kind, values)
     instance: T = object.__new__(kind)
     for name, value in values.items():

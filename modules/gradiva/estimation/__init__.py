@@ -1,6 +1,5 @@
 """From sensors to the robot's state."""
 
-from gradiva.estimation.base_estimate import BaseSource
 from gradiva.estimation.contact_estimator import (
     ContactDetector,
     ContactDetectorConfig,
@@ -11,6 +10,7 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
+from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
 __all__ = [

@@ -21,12 +21,12 @@ from the stance foot. Measured velocities, of joints and base alike, pass one lo
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 import casadi as cs
 
 from gradiva.common import Side
-from gradiva.estimation.base_estimate import BaseSource, attitude_inputs, filtered_attitude
-from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, SymbolicFrame
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, SymbolicDynamics, SymbolicFrame, symbolic_exp
 
 CONSTANTS = (
     "velocity_time_constant",
@@ -36,6 +36,13 @@ CONSTANTS = (
     "swing_force",
 )
 """Inputs that are configured, see ``StateEstimatorConfig``; to ``swing_force`` [N] a swinging foot carries nothing."""
+
+
+class BaseSource(StrEnum):
+    """Source of pose and twist of the base."""
+
+    ODOMETRY = "odometry"
+    MEASURED = "measured"
 
 
 @dataclass
@@ -287,3 +294,24 @@ def symbolic_low_pass_gain(time_constant: cs.SX, period: cs.SX) -> cs.SX:
 def low_passed(last: cs.SX, sample: cs.SX, gain: cs.SX) -> cs.SX:
     """Return the output of a first-order low pass; with a gain of 1 the sample to the last digit."""
     return cs.if_else(gain < 1.0, last + gain * (sample - last), sample)
+
+
+def attitude_inputs() -> dict[str, cs.SX]:
+    """Return the symbols of the values of ``AttitudeFilter.inputs``."""
+    return {
+        "imu_rotation": cs.SX.sym("imu_rotation", 3, 3),
+        "imu_rate": cs.SX.sym("imu_rate", 3),
+        "imu_period": cs.SX.sym("imu_period"),
+        "last_attitude": cs.SX.sym("last_attitude", 3, 3),
+        "last_imu_rate": cs.SX.sym("last_imu_rate", 3),
+        "attitude_gain": cs.SX.sym("attitude_gain"),
+    }
+
+
+def filtered_attitude(inputs: dict[str, cs.SX]) -> cs.SX:
+    """Return the attitude that ``AttitudeFilter`` describes, (3, 3)."""
+    measured = inputs["imu_rotation"]
+    turn = 0.5 * inputs["imu_period"] * (inputs["last_imu_rate"] + inputs["imu_rate"])
+    predicted = inputs["last_attitude"] @ symbolic_exp(turn)
+    innovation = cs.inv_skew(0.5 * (measured @ predicted.T - predicted @ measured.T))
+    return symbolic_exp((inputs["attitude_gain"] - 1.0) * innovation) @ measured

@@ -18,6 +18,8 @@ Compiler = Callable[[cs.Function], cs.Function]
 
 T = TypeVar("T")
 
+_NUMBERS = (float, bool)
+
 _Place = tuple[slice, tuple[int, int] | None]
 
 
@@ -94,6 +96,10 @@ class FlatFunction:
     def _bind(self, flat_input: NDArray, flat_output: NDArray) -> None:
         self._input, self._output = flat_input, flat_output
         self.inputs = {name: _window(flat_input, *place) for name, place in self._input_places.items()}
+        self._numbers = {
+            name: part.start for name, (part, _) in self._input_places.items() if part.stop - part.start == 1
+        }
+        self._cells: Any = memoryview(flat_input.data)
         self.outputs = {name: _window(flat_output, *place) for name, place in self._places.items()}
         self._buffer: Any
         self._buffer, self._trigger = self._function.buffer()
@@ -102,10 +108,17 @@ class FlatFunction:
 
     def set(self, **values: npt.ArrayLike) -> None:
         """Write inputs by name; those not named keep their last value."""
-        inputs = self.inputs
+        self.write(values)
+
+    def write(self, values: Mapping[str, npt.ArrayLike | None]) -> None:
+        """Write inputs as `set` does; None becomes NaN."""
+        inputs, numbers, cells = self.inputs, self._numbers, self._cells
         try:
             for name, value in values.items():
-                inputs[name][...] = value
+                if type(value) in _NUMBERS and name in numbers:  # a fifth of the time of an array
+                    cells[numbers[name]] = value
+                else:
+                    inputs[name][...] = value
         except KeyError:
             raise KeyError(f"no input '{name}'{nearest_name(name, inputs)}") from None
 

@@ -126,9 +126,9 @@ class JointCheck:
             time: [s].
         """
         positions, velocities, torques, tracking = self._parts
-        positions[:] = measurement.joint_positions
-        velocities[:] = measurement.joint_velocities
-        torques[:] = measurement.joint_torques
+        positions[...] = measurement.joint_positions
+        velocities[...] = measurement.joint_velocities
+        torques[...] = measurement.joint_torques
         np.subtract(positions, commanded_positions, tracking)
         np.less(self._values, self._lower, self._is_wrong)
         np.greater(self._values, self._upper, self._is_above)

@@ -138,9 +138,10 @@ class DcmController(DcmLaw):
             ValueError: The DCM or its reference is not finite.
         """
         outputs = self._function.outputs
-        if not math.isfinite(outputs["unbounded_zmp"].sum()):
+        x, y = outputs["unbounded_zmp"].tolist()
+        if not math.isfinite(x + y):
             raise ValueError("the DCM or its reference is not finite")
-        self._function.inputs["dcm_integral"][:] = outputs["dcm_integral"]
+        self._function.inputs["dcm_integral"][...] = outputs["dcm_integral"]
 
     def _inner(self, polygon: SupportPolygon) -> SupportPolygon:
         try:

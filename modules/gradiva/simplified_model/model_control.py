@@ -105,7 +105,7 @@ class SimplifiedModelControl(BalanceLayer):
         outputs = function()
         if self._instantaneous is not None:
             self._instantaneous.keep()
-        function.inputs["commanded_com"][:] = outputs["commanded_com"]
+        function.inputs["commanded_com"][...] = outputs["commanded_com"]
         return self._reference(foot_wrenches=None, contact_targets=None)
 
 

@@ -421,7 +421,7 @@ class ComposedProblem:
         """Compute the problem's numbers and ``outputs``, and solve nothing; see `solve`."""
         if self._unset:
             self._note(name for name, value in values.items() if value is not None)
-        self._function.set(**values)
+        self._function.write(values)
         self._function()
 
     def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:

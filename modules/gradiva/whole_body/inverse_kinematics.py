@@ -31,7 +31,6 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
-    sealed,
     so3,
     unchecked,
 )
@@ -468,7 +467,7 @@ class PositionController:
             reference.right_foot_wrench,
         )
         positions = self.desired_posture.joint_positions[self._inverse_kinematics.actuated] + offset
-        return JointCommand(ControlMode.POSITION, sealed(positions))
+        return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
 
 
 class VelocityController:
