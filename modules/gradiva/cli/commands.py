@@ -14,7 +14,7 @@ from gradiva import __version__
 from gradiva.cli.applications import applications_app
 from gradiva.cli.doctor import doctor, plugins
 from gradiva.cli.experiment import bench, experiment
-from gradiva.cli.main import leaving_at_once
+from gradiva.cli.main import INTERRUPTED, leaving_at_once
 from gradiva.cli.module_scripts import joypad_command, module
 from gradiva.cli.robots import robots_app
 from gradiva.cli.walk import WalkCommand, walk
@@ -23,7 +23,6 @@ from gradiva.cli.yarp.commands import rpc, yarpserver
 
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Folder of a run.")]
 DONE, FAILED, WRONG_INPUT = 0, 1, 2  # exit status
-_INTERRUPTED = 130  # what Typer makes of Ctrl-C
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
@@ -98,26 +97,16 @@ def export(
 
 
 app.command(cls=WalkCommand)(walk)
-
-
 for command in (experiment, bench, report, view, export, doctor, plugins, yarpserver):
     app.command()(command)
 
 
 app.command(context_settings={"allow_interspersed_args": False})(rpc)  # what stands after PORT is the command
-
-
 _OF_MODULES = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 app.command(context_settings=_OF_MODULES)(module)  # the words after NAME are options of the module
 app.command("joypad", context_settings=_OF_MODULES, add_help_option=False)(joypad_command)
-
-
 app.add_typer(robots_app, name="robots")
-
-
 app.add_typer(applications_app, name="app")
-
-
 app.add_typer(yarp_app, name="yarp")
 
 
@@ -154,7 +143,7 @@ def carry_out(arguments: Sequence[str]) -> int:
         return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except typer.Abort:
         raise KeyboardInterrupt from None
-    if status == _INTERRUPTED:
+    if status == INTERRUPTED:  # what Typer makes of Ctrl-C
         raise KeyboardInterrupt
     return status if isinstance(status, int) else DONE
 

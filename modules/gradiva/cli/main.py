@@ -11,7 +11,7 @@ from types import FrameType
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy comes: its matrices are small, threads only get in the way
 
-_INTERRUPTED = 130  # exit status
+INTERRUPTED = 130  # exit status
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -27,7 +27,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return carry_out(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 @contextmanager
@@ -45,4 +45,4 @@ def leaving_at_once() -> Iterator[None]:
 
 def _leave(number: int, frame: FrameType | None) -> None:
     print("interrupted", file=sys.stderr, flush=True)
-    os._exit(128 + number)
+    os._exit(INTERRUPTED)

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
-from gradiva.cli.main import leaving_at_once
+from gradiva.cli.main import INTERRUPTED, leaving_at_once
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy comes
-_INTERRUPTED = 130  # exit status
 
 
 def module(
@@ -78,7 +77,7 @@ def _run_program(title: str) -> int:
         return carry_out(["module", title, *sys.argv[1:]])
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return INTERRUPTED
 
 
 planner = _program("planner")

@@ -182,7 +182,7 @@ def _warn(console: Console, lines: list[str]) -> None:
 
 @contextmanager
 def _progress(console: Console, request: WalkRequest, plan: WalkingPlan) -> Iterator[Observer]:
-    """A bar over the simulated time."""
+    """Show a progress bar over the simulated time; yield its observer of the walk."""
     total = request.setup.walking.walking.prepare_duration + plan.end_time - plan.start_time + _SETTLING
     last = 0.0
     with progress_bar(console, request.setup.robot.title, total) as update:
@@ -250,7 +250,7 @@ def result_table(result: Mapping[str, Any]) -> Table:
 
 
 class LiveView:
-    """Show the simulated robot about thirty times a second and keeps the simulation to real time.
+    """Shows the simulated robot about thirty times a second and keeps the simulation to real time.
 
     Use it in a ``with`` statement; called after each tick. When the walk has ended, `replay` turns the page into
     its replay.

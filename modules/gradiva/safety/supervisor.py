@@ -306,7 +306,7 @@ class SafetySupervisor:
                 new.append(SafetyEvent(time, finding, self._responses.of(finding.kind)))
         self.events += new
         for event in new:
-            if event.kind is SafetyKind.FOOT_FORCE:
+            if event.kind is SafetyKind.FOOT_FORCE and event.subject in tuple(Side):
                 self._sensors.distrust_foot(Side(event.subject))
         return _most_severe(new) if new else None
 

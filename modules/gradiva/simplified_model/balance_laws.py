@@ -135,8 +135,8 @@ def balance_layer(
 
 def model_control(law: DcmLaw, config: BalanceConfig, compiler: Compiler = interpreted) -> SimplifiedModelControl:
     """Return the simplified model control by a DCM law; where that has no solution the instantaneous one answers."""
-    if not isinstance(law, DcmController):
-        period = law.decision_period(config.law)
+    if type(law) is not DcmController:
+        period = law.decision_period
         law = FallbackLaw(law, DcmController(config.dcm_controller))
         law = DecimatedLaw(law, period) if period > 0.0 else law
     zmp_com = config.zmp_com_controller

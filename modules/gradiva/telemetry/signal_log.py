@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray, WalkingError, nearest_name
 
-_BLOCK_LENGTH = 1024  # ticks; a new block costs no copy, so that no tick of a long walk is late
 JOURNAL_NAME = "log.journal"
-_BLOCK = 1024  # rows that are read at once
+_BLOCK_LENGTH = 1024  # [rows] a new block costs no copy, so that no tick of a long walk is late
 
 
 class LogError(WalkingError):
@@ -267,7 +266,7 @@ class JournalReader:
 
     Attributes:
         metadata: What goes beside the signals.
-        columns: Where each signal stands in a row.
+        columns: The columns of each signal in a row.
         duration: From the first row to the last, [s].
     """
 
@@ -304,13 +303,13 @@ class JournalReader:
         return name in self.columns
 
     def info(self, name: str) -> SignalInfo:
-        """Return what the columns of a signal are called."""
+        """Return the names of a signal's columns."""
         return SignalInfo(self._signals[name])
 
     def blocks(self) -> Iterator[NDArray]:
         """Yield all rows: time [s], then the columns of all signals, shape (rows, width)."""
-        for begin in range(0, self._rows, _BLOCK):
-            yield self._read(begin, min(_BLOCK, self._rows - begin))
+        for begin in range(0, self._rows, _BLOCK_LENGTH):
+            yield self._read(begin, min(_BLOCK_LENGTH, self._rows - begin))
 
     def _read_header(self, header: Mapping[str, Any]) -> None:
         self._signals = {str(name): tuple(map(str, elements)) for name, elements in header["signals"].items()}

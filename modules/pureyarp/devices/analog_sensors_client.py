@@ -25,6 +25,7 @@ from pureyarp.errors import MalformedMessage, NetworkError, PeerUnreachable
 from pureyarp.network.buffered_ports import NewestMessagePort
 from pureyarp.network.channels import IncomingMessage
 from pureyarp.network.network import Network
+from pureyarp.network.ports import open_all
 from pureyarp.wire.elements import Element, PlainList, TypedList, WireFamily
 from pureyarp.wire.recurring_messages import RecurringMessages
 
@@ -341,8 +342,7 @@ class AnalogSensorsClient:
 
     def _open_ports(self) -> None:
         local = self._options.local
-        if not (self._rpc.open(f"{local}/rpc:i") and self._port.open(f"{local}/measures:i")):
-            raise NetworkError(f"the ports of {local} could not be opened")
+        open_all({f"{local}/rpc:i": self._rpc, f"{local}/measures:i": self._port})
 
     def _close_ports(self) -> None:
         for port in (self._rpc, self._port):

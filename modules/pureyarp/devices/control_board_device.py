@@ -21,14 +21,14 @@ Joints = tuple[int, ...]
 Key = tuple[Feature, PidType | None]
 
 
-# What a device may lack, by the names that the 4.x family gives them.
+# Interfaces that a device may lack, by the names of the 4.x family.
 INTERFACES = (
     *("iAmplifierControl", "iAxisInfo", "iControlCalibration", "iControlLimits", "iControlMode", "iCurrentControl"),
     *("iEncodersTimed", "iImpedanceControl", "iInteractionMode", "iJointBrake", "iJointFault", "iMotor"),
     *("iMotorEncoders", "iPWMControl", "iPidControl", "iPositionControl", "iPositionDirect", "iPreciselyTimed"),
     *("iRemoteCalibrator", "iRemoteVariables", "iTorqueControl", "iVelocityControl", "iVelocityDirect"),
 )
-_SELDOM = frozenset(
+_RARE = frozenset(
     {"iAmplifierControl", "iControlCalibration", "iImpedanceControl", "iJointBrake", "iJointFault"}
     | {"iPreciselyTimed", "iRemoteCalibrator", "iRemoteVariables", "iVelocityDirect"}
 )
@@ -47,7 +47,7 @@ class ControlBoardDevice(ABC):
     """
 
     #: The interfaces that are announced to clients of the 4.x family, some of INTERFACES.
-    interfaces: frozenset[str] = frozenset(INTERFACES) - _SELDOM
+    interfaces: frozenset[str] = frozenset(INTERFACES) - _RARE
 
     @property
     @abstractmethod

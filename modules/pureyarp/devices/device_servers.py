@@ -23,7 +23,7 @@ from pureyarp.devices.vocab_dialect import VocabAnswers
 from pureyarp.errors import MalformedMessage, NetworkError
 from pureyarp.network.buffered_ports import BufferedPortBottle
 from pureyarp.network.clock import now
-from pureyarp.network.ports import Port, PortReader
+from pureyarp.network.ports import Port, PortReader, open_all
 from pureyarp.network.settings import current_settings
 from pureyarp.rate_limited_log import RateLimitedLog
 from pureyarp.wire.elements import Element, TypedList, WireFamily, encode_vocab
@@ -63,7 +63,7 @@ class ControlBoardServer:
         self,
         name: str,
         device: ControlBoardDevice,
-        period: float | None = 0.01,
+        period: float | None = _PERIOD,
         family: WireFamily | None = None,
         clock: Callable[[], float] = now,
         ports: ServerPorts | None = None,
@@ -95,11 +95,12 @@ class ControlBoardServer:
         Raises:
             NetworkError: A port cannot be opened; none stays open.
         """
-        ports = {**{name: port for name, (port, _) in self._inputs.items()}, **self._outputs}
-        for ending, port in ports.items():
-            if not port.open(self._name + ending):
-                self.close()
-                raise NetworkError(f"control board {self._name}: the port {self._name}{ending} cannot be opened")
+        ports = {**{ending: port for ending, (port, _) in self._inputs.items()}, **self._outputs}
+        try:
+            open_all({self._name + ending: port for ending, port in ports.items()})
+        except NetworkError:
+            self.close()
+            raise
         self._publisher.start()
 
     def close(self) -> None:
@@ -238,9 +239,11 @@ class AnalogSensorsServer:
             NetworkError: A port cannot be opened; none stays open.
         """
         self._rpc.setReader(self._requests)
-        if not (self._port.open(f"{self._name}/measures:o") and self._rpc.open(f"{self._name}/rpc:o")):
+        try:
+            open_all({f"{self._name}/measures:o": self._port, f"{self._name}/rpc:o": self._rpc})
+        except NetworkError:
             self._close_ports()
-            raise NetworkError(f"the ports of {self._name} could not be opened")
+            raise
         self._publisher.start()
 
     def close(self) -> None:

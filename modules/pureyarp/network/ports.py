@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
+from collections.abc import Mapping
 from typing import Protocol
 
 from pureyarp.data import ConnectionReader, ConnectionWriter, Portable, line_of
@@ -263,6 +264,17 @@ def read_envelope(text: str, envelope: Portable, port_name: str) -> bool:
 def speak(port: Contactable, family: WireFamily) -> None:
     """Have a port that is still closed speak this family first, whatever the settings of the process say."""
     port._core.speak(family)
+
+
+def open_all(ports: Mapping[str, Contactable]) -> None:
+    """Open ports by their names, in this order.
+
+    Raises:
+        NetworkError: One could not be opened; the message names it, and those before it are open.
+    """
+    for name, port in ports.items():
+        if not port.open(name):
+            raise NetworkError(f"port {name} could not be opened: is it open already, or no name server there?")
 
 
 PEER_CHECK_PERIOD = 0.5  # [s] after which a waiting connection looks whether its peer is still there

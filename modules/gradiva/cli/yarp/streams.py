@@ -73,13 +73,10 @@ def open_reader(name: str) -> Iterator[yarp.BufferedPortBottle]:
     Raises:
         ToolFailure: It cannot be opened.
     """
-    if name != ANONYMOUS and is_alive(name):
-        raise ToolFailure(f"port {name} is already open in another process")
     port = yarp.BufferedPortBottle()
     port.setStrict(True)
     try:
-        if not port.open(name):
-            raise ToolFailure(f"port {name} cannot be opened")
+        _open(port, name)
         yield port
     finally:
         port.close()
@@ -277,16 +274,20 @@ def open_writer(name: str) -> Iterator[yarp.Port]:
     Raises:
         ToolFailure: It cannot be opened.
     """
-    if name != ANONYMOUS and is_alive(name):
-        raise ToolFailure(f"port {name} is already open in another process")
     port = yarp.Port()
     port.setInputMode(False)
     try:
-        if not port.open(name):
-            raise ToolFailure(f"port {name} cannot be opened")
+        _open(port, name)
         yield port
     finally:
         port.close()
+
+
+def _open(port: yarp.Port | yarp.BufferedPortBottle, name: str) -> None:
+    if name != ANONYMOUS and is_alive(name):
+        raise ToolFailure(f"port {name} is already open in another process")
+    if not port.open(name):
+        raise ToolFailure(f"port {name} cannot be opened")
 
 
 def _wait_for_reader(port: yarp.Port, name: str) -> None:
