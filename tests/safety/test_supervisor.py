@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, NoSolutionFound
+from gradiva.common import ConfigError, NoSolutionFound, Side
 from gradiva.safety import Finding, JointBounds, Response, SafetyKind, SafetySupervisor, failed_tick
 from gradiva.safety.supervisor import FailurePolicy, FailurePolicyConfig
 from gradiva.setup import load_setup
@@ -84,6 +84,14 @@ def test_each_finding_becomes_one_event_and_the_most_severe_is_returned():
     }
     safety.reset()
     assert safety.note([warm], 3.0) is not None
+
+
+def test_only_a_finding_that_names_a_foot_makes_its_force_sensor_untrusted():
+    safety = supervisor()
+    assert safety.note([Finding(SafetyKind.FOOT_FORCE, "both soles", "light")], 0.0).subject == "both soles"
+    assert safety.untrusted_feet == frozenset()
+    safety.note([Finding(SafetyKind.FOOT_FORCE, "left", "light")], 0.0)
+    assert safety.untrusted_feet == {Side.LEFT}
 
 
 def test_responses_are_configured():

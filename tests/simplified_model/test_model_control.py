@@ -15,6 +15,7 @@ from gradiva.simplified_model import (
     DcmController,
     DcmControllerConfig,
     DcmLaw,
+    DcmMpc,
     DecimatedLaw,
     FallbackLaw,
     GainSchedule,
@@ -251,3 +252,29 @@ def test_without_a_memory_it_begins_again():
     np.testing.assert_array_equal(
         desired(used, setup, plan, 50).com_position, desired(fresh, setup, plan, 50).com_position
     )
+
+
+def test_a_law_given_as_an_object_has_its_own_decision_period_and_a_derived_one_its_own_zmp():
+    class Ahead(DcmController):
+        def zmp(self, state, plan, period):
+            return super().zmp(state, plan, period) + np.array([0.01, 0.0])
+
+    class EverySecondTick(Ahead):
+        decision_period, asked = 0.02, 0
+
+        def zmp(self, state, plan, period):
+            self.asked += 1
+            return super().zmp(state, plan, period)
+
+    setup = load_setup("icub_v2_7")
+    config = setup.walking.balance
+    shipped, ahead = balance_layer(config, setup.robot), balance_layer(config, setup.robot, Ahead(config.law))
+    np.testing.assert_allclose(update(ahead).zmp_position - update(shipped).zmp_position, [0.01, 0.0], atol=1e-12)
+    law = EverySecondTick(config.law)
+    layer = balance_layer(config, setup.robot, law)
+    for _ in range(4):
+        update(layer)
+    assert law.asked == 2
+    predictive = DcmMpc(setup.walking.balance_laws["dcm_mpc"], setup.robot)
+    assert predictive.decision_period == setup.walking.balance_laws["dcm_mpc"].decision_period
+    assert balance_layer(config, setup.robot, predictive).failures == 0

@@ -22,6 +22,7 @@ from gradiva.common import (
     WalkingReference,
     from_table,
     load_plugin,
+    plugin_errors,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind
@@ -305,7 +306,7 @@ class SafetySupervisor:
                 new.append(SafetyEvent(time, finding, self._responses.of(finding.kind)))
         self.events += new
         for event in new:
-            if event.kind is SafetyKind.FOOT_FORCE:
+            if event.kind is SafetyKind.FOOT_FORCE and event.subject in tuple(Side):
                 self._sensors.distrust_foot(Side(event.subject))
         return _most_severe(new) if new else None
 
@@ -322,7 +323,9 @@ def own_checks(tables: Mapping[str, Mapping[str, Any]], robot: RobotDescription)
         kind: type[SafetyCheck] = load_plugin(ENTRY_POINTS, str(table.pop("class", name)))
         if table and kind.Config is None:
             raise ConfigError(f"{where}: unknown key '{next(iter(table))}', the check has no settings")
-        checks.append(kind(None if kind.Config is None else from_table(kind.Config, table, where), robot))
+        config = None if kind.Config is None else from_table(kind.Config, table, where)
+        with plugin_errors(where, kind):
+            checks.append(kind(config, robot))
     return checks
 
 

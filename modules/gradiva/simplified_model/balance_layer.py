@@ -181,9 +181,9 @@ class DcmLaw(ABC):
         """Return period [s] and count of the preview that it reads; None where it reads none."""
         return None
 
-    @classmethod
-    def decision_period(cls, config: Any) -> float:
-        """Return how often it decides where the controller ticks faster, [s]; 0: in each tick."""
+    @property
+    def decision_period(self) -> float:
+        """How often it decides where the controller ticks faster, [s]; 0: in each tick."""
         return 0.0
 
     @property

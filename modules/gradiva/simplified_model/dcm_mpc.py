@@ -107,10 +107,10 @@ class DcmMpc(DcmLaw):
         """See ``DcmLaw.horizon``."""
         return config.period, config.samples
 
-    @classmethod
-    def decision_period(cls, config: DcmMpcConfig) -> float:
+    @property
+    def decision_period(self) -> float:
         """See ``DcmLaw.decision_period``."""
-        return config.decision_period
+        return self._config.decision_period
 
     @property
     def memory(self) -> LawMemory:

@@ -36,13 +36,13 @@ class SimplifiedModelControl(BalanceLayer):
         """Build the equations.
 
         Args:
-            dcm_law: Chooses the ZMP; that of ``DcmController`` is part of the equations.
+            dcm_law: Chooses the ZMP; a ``DcmController``, no class derived from it, is part of the equations.
             gains: Of the ZMP-CoM law.
             compiler: How the equations become fast.
         """
         self._dcm_law = dcm_law
         self._gains = gains
-        self._instantaneous = dcm_law if isinstance(dcm_law, DcmController) else None
+        self._instantaneous = dcm_law if type(dcm_law) is DcmController else None
         by_dcm = self._instantaneous is not None
         self._function = built_once((balance_function, by_dcm, compiler), lambda: balance_function(by_dcm, compiler))
         if self._instantaneous is not None:

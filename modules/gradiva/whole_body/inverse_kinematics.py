@@ -31,6 +31,7 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
+    plugin_errors,
     so3,
     unchecked,
 )
@@ -183,7 +184,8 @@ class InverseKinematics:
         composer, velocity = QpComposer(cs.vertcat(joints, base), dynamics.joints), cs.vertcat(base, joints)
         walking = kinematic_tasks(config, model.description)
         for task in distinct([*walking, *tasks]):
-            jacobian, target = task.velocity(body)
+            with plugin_errors(f"[tasks.{task.name}]", task):
+                jacobian, target = task.velocity(body)
             task.demand(composer, body, jacobian @ velocity - target)
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, ComTask))]
         _bound_velocities(composer, body, self.lower_limits, self.upper_limits, model.velocity_limits())
