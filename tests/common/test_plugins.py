@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from gradiva.common import ConfigError, load_plugin, plugin_names
+from gradiva.common import ConfigError, load_plugin, plugin_errors, plugin_names
 
 GROUP = "gradiva.examples_of_this_test"
 
@@ -45,3 +45,20 @@ def test_a_plugin_that_cannot_be_loaded_is_an_error_that_says_what_exists(packag
 def test_a_group_without_plugins_says_so():
     with pytest.raises(ConfigError, match="no installed package declares one"):
         load_plugin("gradiva.group_without_plugins", "thing")
+
+
+class OfAUser:
+    """A class outside of the package."""
+
+
+def test_an_error_of_a_plugin_while_it_is_set_up_is_named_with_its_place():
+    said = r"\[tasks.head\]: ValueError: no such joint \(.*test_plugins.py:\d+\)"
+    with pytest.raises(ConfigError, match=said), plugin_errors("[tasks.head]", OfAUser()):
+        raise ValueError("no such joint")
+
+
+def test_errors_of_gradiva_and_those_that_are_named_already_pass():
+    with pytest.raises(ValueError, match="own"), plugin_errors("[tasks.pelvis]", ConfigError):
+        raise ValueError("own")
+    with pytest.raises(ConfigError, match=r"^weight=-1$"), plugin_errors("[tasks.head]", OfAUser):
+        raise ConfigError("weight=-1")

@@ -14,8 +14,8 @@ from gradiva.middleware import yarp
 from pureyarp.devices.device_servers import ControlBoardServer
 from pureyarp.network.name_server import NameServer
 from pureyarp.network.settings import current_settings
+from tests.middleware.all_servers import Echo
 from tests.middleware.fake_board import IntegratingBoard
-from tests.middleware.village import Echo
 
 STREAMS = ("tcp", "fast_tcp", "udp")  # the carriers that are tried
 _PERIOD = 0.005  # [s] of the stream

@@ -14,9 +14,9 @@ import pytest
 from pureyarp.errors import NameServerUnreachable
 from pureyarp.network.peers import NameClient
 from pureyarp.wire.carriers import encode_datagram
+from tests.middleware.all_servers import LARGEST_FRAME, AllServers, open_servers, under_attack
 from tests.middleware.replay import INDEX, entry, said
 from tests.middleware.test_recorded_conversations import recorded_names
-from tests.middleware.village import LARGEST_FRAME, Village, under_attack, village
 from tests.pureyarp.network.raw_sockets import receive
 from tests.waiting import TIMEOUT, wait_until
 
@@ -27,11 +27,11 @@ STARTS = [b"", TCP, HELLO, b"CONNACK me\r\n", b"CONNECT me\r\nd\r\n", b"NAME_SER
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory) -> Iterator[Village]:
+def everything(tmp_path_factory) -> Iterator[AllServers]:
     """One process for all attacks: what one of them breaks, the next one finds broken."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("YARP_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
-        with village() as opened:
+        with open_servers() as opened:
             yield opened
 
 
@@ -218,7 +218,7 @@ def test_two_hundred_that_are_open_and_silent(everything):
             if index % 2:
                 sock.sendall(HELLO)
         wait_until(lambda: threading.active_count() < threads + 150)
-        assert everything.complaint() == ""
+        assert everything.failure() == ""
 
 
 def test_datagrams_of_strangers(everything):
@@ -236,7 +236,7 @@ def test_datagrams_of_strangers(everything):
         wait_until(lambda: is_heard(everything))
 
 
-def is_heard(everything: Village) -> bool:
+def is_heard(everything: AllServers) -> bool:
     """Send over the connection that strangers sent to, and tell whether it arrives."""
     everything.sender.write(everything.stream.prepare())
     heard = everything.stream.read(False)
@@ -258,8 +258,8 @@ KEY = b"the key of this network"
 
 
 def test_a_key_is_asked_for_at_every_socket_and_everything_works_with_it(isolated_config_home):
-    with village(authentication_key=KEY) as opened:
-        assert opened.complaint() == ""
+    with open_servers(authentication_key=KEY) as opened:
+        assert opened.failure() == ""
         with under_attack(opened):
             for port in opened.ports.values():
                 for data in (HELLO + message(DATA), b"NAME_SERVER list\n", b"CONNACK me\r\n*\r\n", bytes(40)):

@@ -25,7 +25,7 @@ from tests.middleware.replay import (
     said,
     without_blocks,
 )
-from tests.pureyarp.network.local_ports import NOBODY, open_core
+from tests.pureyarp.network.local_ports import OFFLINE, open_core
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import TIMEOUT
 
@@ -154,7 +154,7 @@ def test_our_administrator_asks_as_the_recorded_one(stack):
         [message] = recorded_messages("yarp_3_12", "admin_tcp", connection)
         contact = Contact("/gold/out", "tcp", "127.0.0.1", server.port)
         items = decode_list(message.payload).items
-        reply = request(contact, items, administrative=True, timeout=TIMEOUT, settings=NOBODY)
+        reply = request(contact, items, administrative=True, timeout=TIMEOUT, settings=OFFLINE)
         assert reply == decode_list(message.reply or b"").items
     for connection, heard in zip(QUESTIONS, server.heard(), strict=True):
         recorded = without_blocks(said("admin_tcp", connection))
@@ -191,6 +191,6 @@ def test_the_name_server_proves_the_key_as_recorded(stack, monkeypatch):
 def test_our_client_proves_the_key_as_recorded(stack, monkeypatch):
     server = stack.enter_context(ScriptedServer("auth", 0))
     monkeypatch.setattr(secrets, "token_bytes", lambda size: recorded_nonces()[1])
-    settings = replace(NOBODY, name_server_port=server.port, authentication_key=KEY)
+    settings = replace(OFFLINE, name_server_port=server.port, authentication_key=KEY)
     assert [contact.getRegName() for contact in NameClient(settings).list_names()] == ["/root", "fallback"]
     assert server.heard() == [said("auth")]

@@ -17,7 +17,7 @@ from pureyarp.wire.text import to_text
 from tests.middleware.recorded_messages import RecordedMessage, recorded_messages
 from tests.middleware.recorded_payloads import as_printed
 from tests.middleware.replay import ScriptedServer, entry, family_of, play_client, said, without_blocks
-from tests.pureyarp.network.local_ports import NOBODY, Inbox, open_core
+from tests.pureyarp.network.local_ports import OFFLINE, Inbox, open_core
 from tests.pureyarp.network.raw_sockets import conversation
 from tests.pureyarp.wire.test_recordings import UNUSUAL
 from tests.waiting import TIMEOUT
@@ -39,7 +39,7 @@ CALLS = [("thrift_rpc", 0), *(("yarprun", connection) for connection in range(8)
 
 def settings_for(name: str) -> NetworkSettings:
     family = WireFamily.YARP_4 if family_of(name) == "yarp_4_0" else WireFamily.YARP_3
-    return replace(NOBODY, family=family)
+    return replace(OFFLINE, family=family)
 
 
 def messages(name: str, connection: int = 0) -> list[RecordedMessage]:

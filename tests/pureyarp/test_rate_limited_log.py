@@ -14,7 +14,7 @@ def test_of_many_warnings_the_first_is_said(caplog):
     assert caplog.messages == ["it happened 0 times"]
 
 
-def test_the_next_one_tells_how_many_were_left_out(caplog, monkeypatch):
+def test_the_next_one_counts_those_that_were_left_out(caplog, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("pureyarp.rate_limited_log.time.monotonic", lambda: now[0])
     seldom = RateLimitedLog(logging.getLogger("pureyarp"), period=1.0)

@@ -249,7 +249,8 @@ def _check_choice(option: str, value: str | None) -> None:
         return
     if value in _NOT_YET.get(option, ()):
         raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
-    raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}")
+    more = "; or write 'package.module:Class'" if option == "model" else ""
+    raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}{more}")
 
 
 def _ground_kind(name: str | None) -> str | None:

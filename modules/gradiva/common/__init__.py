@@ -22,7 +22,7 @@ from gradiva.common.filters import (
     minimum_acceleration,
     minimum_jerk,
 )
-from gradiva.common.plugins import load_plugin, plugin_names
+from gradiva.common.plugins import load_plugin, plugin_errors, plugin_names
 from gradiva.common.references import (
     DcmPreview,
     DcmReference,
@@ -89,6 +89,7 @@ __all__ = [
     "minimum_acceleration",
     "minimum_jerk",
     "nearest_name",
+    "plugin_errors",
     "plugin_names",
     "readonly",
     "sealed",

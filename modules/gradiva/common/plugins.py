@@ -11,10 +11,13 @@ or, without an installation, as ``package.module:Class`` on the Python path.
 from __future__ import annotations
 
 import importlib
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from gradiva.common.errors import ConfigError, nearest_name
+from gradiva.common.errors import ConfigError, WalkingError, nearest_name
 
 
 def plugin_names(group: str) -> list[str]:
@@ -44,6 +47,29 @@ def load_plugin(group: str, name: str) -> Any:
     return _load(next(iter(found.values())))
 
 
+@contextmanager
+def plugin_errors(where: str, made: object) -> Iterator[None]:
+    """Name an error of any type that the code of a plug-in raises while it is set up.
+
+    Args:
+        where: The plug-in in the configuration, such as ``[tasks.NAME]``.
+        made: Object or class of the plug-in; errors of Gradiva's own pass as they are.
+
+    Raises:
+        ConfigError: The plug-in raised; the message has its file and line.
+    """
+    try:
+        yield
+    except WalkingError:
+        raise
+    except Exception as error:  # the code of others may fail in any way
+        kind = made if isinstance(made, type) else type(made)
+        if kind.__module__.partition(".")[0] == "gradiva":
+            raise
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        raise ConfigError(f"{where}: {type(error).__name__}: {error} ({last.filename}:{last.lineno})") from error
+
+
 def _load(point: EntryPoint) -> Any:
     module, _, attribute = point.value.partition(":")
     try:
@@ -53,8 +79,7 @@ def _load(point: EntryPoint) -> Any:
         raise ConfigError(f"plug-in '{point.value}': importing '{module}' failed: {name}: {error}") from error
     for part in attribute.split("."):
         if not hasattr(found, part):
-            raise ConfigError(
-                f"plug-in '{point.value}': '{module}' has no '{attribute}'{nearest_name(part, vars(found))}"
-            )
+            public = [name for name in vars(found) if not name.startswith("_")]
+            raise ConfigError(f"plug-in '{point.value}': '{module}' has no '{attribute}'{nearest_name(part, public)}")
         found = getattr(found, part)
     return found

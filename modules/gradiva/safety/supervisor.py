@@ -22,6 +22,7 @@ from gradiva.common import (
     WalkingReference,
     from_table,
     load_plugin,
+    plugin_errors,
 )
 from gradiva.robot_model import RobotDescription
 from gradiva.safety.events import Finding, Response, SafetyCheck, SafetyEvent, SafetyKind
@@ -322,7 +323,9 @@ def own_checks(tables: Mapping[str, Mapping[str, Any]], robot: RobotDescription)
         kind: type[SafetyCheck] = load_plugin(ENTRY_POINTS, str(table.pop("class", name)))
         if table and kind.Config is None:
             raise ConfigError(f"{where}: unknown key '{next(iter(table))}', the check has no settings")
-        checks.append(kind(None if kind.Config is None else from_table(kind.Config, table, where), robot))
+        config = None if kind.Config is None else from_table(kind.Config, table, where)
+        with plugin_errors(where, kind):
+            checks.append(kind(config, robot))
     return checks
 
 

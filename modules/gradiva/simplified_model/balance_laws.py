@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, is_dataclass
 from typing import Any
 
-from gradiva.common import ConfigError, from_table, load_plugin, nearest_name, plugin_names
+from gradiva.common import ConfigError, from_table, load_plugin, nearest_name, plugin_errors, plugin_names
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simplified_model.balance_layer import BalanceLayer, DcmLaw
 from gradiva.simplified_model.dcm_controller import DcmController, DcmControllerConfig
@@ -127,7 +127,9 @@ def balance_layer(
 ) -> BalanceLayer:
     """Return layer 2: by ``law``, or as it is configured; ``compiler`` makes its equations fast."""
     if law is None:
-        law = balance_law(config.model).kind(config.law, robot)  # type: ignore[call-arg]
+        entry = balance_law(config.model)
+        with plugin_errors(f"[{entry.table}]", entry.kind):
+            law = entry.kind(config.law, robot)  # type: ignore[call-arg]
     return law if isinstance(law, BalanceLayer) else model_control(law, config, compiler)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import mujoco
 import numpy as np
 
-from gradiva.common import ConfigError, NDArray, from_table, load_plugin, nearest_name, plugin_names, so3
+from gradiva.common import ConfigError, NDArray, from_table, load_plugin, nearest_name, plugin_errors, plugin_names, so3
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simulation.soles import SoleBox
 
@@ -203,5 +203,6 @@ def choose_ground(config: SimulationConfig, height: float, seed: int, compiler: 
         own = getattr(config, kind)
     else:
         own = from_table(made.Config, config.grounds.get(kind, {}), f"[{ground_table(kind)}]")
-    ground: Ground = made(own, GroundSite(config.ground, height, seed, compiler))
+    with plugin_errors(f"[{ground_table(kind)}]", made):
+        ground: Ground = made(own, GroundSite(config.ground, height, seed, compiler))
     return ground

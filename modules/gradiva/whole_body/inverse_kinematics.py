@@ -31,6 +31,7 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
+    plugin_errors,
     so3,
     unchecked,
 )
@@ -183,7 +184,8 @@ class InverseKinematics:
         composer, velocity = QpComposer(cs.vertcat(joints, base), dynamics.joints), cs.vertcat(base, joints)
         walking = kinematic_tasks(config, model.description)
         for task in distinct([*walking, *tasks]):
-            jacobian, target = task.velocity(body)
+            with plugin_errors(f"[tasks.{task.name}]", task):
+                jacobian, target = task.velocity(body)
             task.demand(composer, body, jacobian @ velocity - target)
         errors = [task.error(body) for task in walking if isinstance(task, (FootTask, ComTask))]
         _bound_velocities(composer, body, self.lower_limits, self.upper_limits, model.velocity_limits())
@@ -304,7 +306,8 @@ class ServoFeedforward:
         description = model.description
         self._actuated = description.selection
         self._stiffness = description.per_joint("stiffness")[self._actuated]
-        self._damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
+        damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
+        self._per_velocity = config.velocity * damping_ratio
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
@@ -336,7 +339,7 @@ class ServoFeedforward:
         )[self._actuated]
         offset: NDArray = torques / self._stiffness
         if config.velocity > 0.0:
-            offset += config.velocity * self._damping_ratio * velocity[6:][self._actuated]
+            offset += self._per_velocity * velocity[6:][self._actuated]
         return offset
 
     def torques(

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Protocol
 import casadi as cs
 import numpy.typing as npt
 
-from gradiva.common import ConfigError, NDArray, Side, from_table, load_plugin
+from gradiva.common import ConfigError, NDArray, Side, from_table, load_plugin, plugin_errors
 from gradiva.robot_model import SymbolicDynamics, SymbolicFrame
 from gradiva.whole_body.composed_problem import Priority, QpComposer
 from gradiva.whole_body.whole_body_reference import (
@@ -165,7 +165,9 @@ def own_tasks(tables: Mapping[str, Mapping[str, Any]]) -> list[Task]:
     for name, table in tables.items():
         where, table = f"[tasks.{name}]", dict(table)
         kind: type[Task] = load_plugin(TASKS, str(table.pop("class", name)))
-        tasks.append(kind(name, from_table(kind.CONFIG, table, where)))
+        config = from_table(kind.CONFIG, table, where)
+        with plugin_errors(where, kind):
+            tasks.append(kind(name, config))
     return tasks
 
 

@@ -15,7 +15,7 @@ import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, sealed
+from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, plugin_errors, sealed
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, QpComposer, affine
 from gradiva.whole_body.inverse_kinematics import integrate
@@ -126,7 +126,8 @@ def compose(body: TorqueBody, tasks: Iterable[Task]) -> QpComposer:
     for name, residual in body.laws.items():
         composer.law(name, residual)
     for task in distinct(tasks):
-        task.demand(composer, body, task.acceleration(body))
+        with plugin_errors(f"[tasks.{task.name}]", task):
+            task.demand(composer, body, task.acceleration(body))
     return composer
 
 

@@ -12,14 +12,14 @@ from pureyarp.network.settings import ConnectionLimits, Contact, NetworkSettings
 from pureyarp.wire import Element
 from tests.waiting import wait_until
 
-NOBODY = NetworkSettings(name_server_port=1)  # where no name server answers
+OFFLINE = NetworkSettings(name_server_port=1)  # where no name server answers
 
 
 def settings_with(**limits: float) -> NetworkSettings:
     return NetworkSettings(name_server_port=1, limits=ConnectionLimits(**limits))
 
 
-def open_core(stack: ExitStack, name: str, handler=None, settings: NetworkSettings = NOBODY, **others) -> PortCore:
+def open_core(stack: ExitStack, name: str, handler=None, settings: NetworkSettings = OFFLINE, **others) -> PortCore:
     """Open a port at a free address of loopback, unregistered; the stack closes it."""
     core = PortCore(settings, handler, **others)
     core.open_at(Contact(name, "tcp", "127.0.0.1", 0))

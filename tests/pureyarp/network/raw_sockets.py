@@ -30,7 +30,7 @@ def receive(sock: socket.socket, size: int) -> bytes:
 
 
 def free_port() -> int:
-    """Return a TCP port that nobody has, and that no outgoing connection will get."""
+    """Return a TCP port that is free, and that no outgoing connection will get."""
     while True:
         with socket.socket() as sock:
             try:

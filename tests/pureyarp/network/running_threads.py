@@ -1,4 +1,4 @@
-"""What the threads of this process are doing."""
+"""Look at what the threads of this process wait for."""
 
 import sys
 import threading

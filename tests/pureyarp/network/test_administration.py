@@ -9,7 +9,7 @@ from pureyarp.network.peers import NameClient, request
 from pureyarp.network.port_core import PortCore
 from pureyarp.wire import Dictionary, Element, WireFamily, encode_vocab, from_text, to_text
 from tests.middleware.recorded_messages import recorded_messages, recording
-from tests.pureyarp.network.local_ports import NOBODY, address_of, open_core, quiet
+from tests.pureyarp.network.local_ports import OFFLINE, address_of, open_core, quiet
 from tests.pureyarp.network.raw_sockets import conversation
 from tests.waiting import TIMEOUT, wait_until
 
@@ -18,7 +18,7 @@ OK, FAIL = encode_vocab("ok"), encode_vocab("fail")
 
 def ask(core: PortCore, text: str, carrier: str = "tcp") -> list[Element]:
     return request(
-        core.contact, from_text(text), administrative=True, carrier=carrier, timeout=TIMEOUT, settings=NOBODY
+        core.contact, from_text(text), administrative=True, carrier=carrier, timeout=TIMEOUT, settings=OFFLINE
     )
 
 
@@ -199,7 +199,7 @@ def test_administration_in_the_other_family_is_understood_and_answered_in_it(por
         items,
         administrative=True,
         timeout=TIMEOUT,
-        settings=replace(NOBODY, family=WireFamily.YARP_4),
+        settings=replace(OFFLINE, family=WireFamily.YARP_4),
     )
     assert other == [OK]
     assert ports[0].properties["gain"] == [0.5]

@@ -16,7 +16,7 @@ from pureyarp.network.port_core import PortCore
 from pureyarp.wire import ACKNOWLEDGEMENT, Element, from_text
 from pureyarp.wire.carriers import encode_datagram
 from tests.pureyarp.network.local_ports import (
-    NOBODY,
+    OFFLINE,
     Inbox,
     address_of,
     nothing_is_left,
@@ -49,7 +49,7 @@ def port():
 
 
 def echoed(core: PortCore, items: list[Element]) -> list[Element] | None:
-    return request(core.contact, items, timeout=TIMEOUT, settings=NOBODY)
+    return request(core.contact, items, timeout=TIMEOUT, settings=OFFLINE)
 
 
 def message(payload: bytes, announced: int | None = None) -> bytes:
@@ -331,7 +331,7 @@ def mortal_peer(stack: ExitStack, sender: PortCore) -> socket.socket:
 
 def listed(port: PortCore) -> list[Element]:
     """Ask an administrator's question: to whom does a port send?"""
-    reply = request(port.contact, from_text("[list] [out]"), administrative=True, timeout=TIMEOUT, settings=NOBODY)
+    reply = request(port.contact, from_text("[list] [out]"), administrative=True, timeout=TIMEOUT, settings=OFFLINE)
     assert reply is not None
     return reply
 

@@ -26,7 +26,7 @@ from tests.waiting import wait_until
 
 @pytest.fixture
 def echo(name_server) -> Iterator[PortCore]:
-    """Return a port that answers what it is told."""
+    """Return a port that repeats each request."""
     port = PortCore(handler=lambda message: ["echo", *message.items()] if message.wants_reply else None)
     port.open("/echo")
     yield port

@@ -15,7 +15,7 @@ from pureyarp.network.outputs import PortOutputs
 from pureyarp.network.peers import request
 from pureyarp.network.ports import Port, PortReader, RpcClient, RpcServer, SynchronousQueue, read_reply
 from pureyarp.wire import CARRIERS, WireFamily, encode_vocab
-from tests.pureyarp.network.local_ports import NOBODY, Inbox, address_of, nothing_is_left, open_core, quiet
+from tests.pureyarp.network.local_ports import OFFLINE, Inbox, address_of, nothing_is_left, open_core, quiet
 from tests.pureyarp.network.number_ports import Doubler
 from tests.pureyarp.network.running_threads import in_background, joined
 from tests.waiting import TIMEOUT, wait_until
@@ -44,7 +44,7 @@ def test_what_is_no_name_is_refused(name_server, name, caplog):
 
 
 def test_nothing_opens_without_a_name_server(name_server, caplog):
-    use_settings(NOBODY)
+    use_settings(OFFLINE)
     assert not Port().open("/a")
     assert "no name server" in caplog.text
 
@@ -501,13 +501,13 @@ ITEMS = [encode_vocab("set"), 1, 0.1, "x", [1.5, 2.5]]
 @pytest.mark.parametrize("carrier", ["tcp", "fast_tcp", "text_ack"])
 def test_a_server_answers_in_the_family_of_its_client(server_family, client_family, carrier):
     with ExitStack() as stack:
-        server = open_core(stack, "/server", Inbox(lambda items: items), replace(NOBODY, family=server_family))
-        settings = replace(NOBODY, family=client_family)
+        server = open_core(stack, "/server", Inbox(lambda items: items), replace(OFFLINE, family=server_family))
+        settings = replace(OFFLINE, family=client_family)
         assert request(server.contact, ITEMS, carrier=carrier, timeout=TIMEOUT, settings=settings) == ITEMS
 
 
 def test_a_connection_learns_the_family_of_the_replies():
-    four = replace(NOBODY, family=WireFamily.YARP_4)
+    four = replace(OFFLINE, family=WireFamily.YARP_4)
     with ExitStack() as stack:
         server = open_core(stack, "/server", settings=four)
         server.handler = lambda message: Bottle("1 0.1 x").to_wire(WireFamily.YARP_4)

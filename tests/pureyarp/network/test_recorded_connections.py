@@ -31,7 +31,7 @@ def said_by(direction: str, name: str, connection: int = 0) -> bytes:
 
 
 def without_port_number(name: str, data: bytes) -> bytes:
-    """Leave out the 8 bytes in which a port tells its own number."""
+    """Leave out the 8 bytes with the number of a port."""
     return data if "text" in name else data[8:]
 
 
@@ -197,14 +197,14 @@ def test_our_datagrams_are_the_recorded_ones():
         udp.settimeout(TIMEOUT)
         number = udp.getsockname()[1].to_bytes(4, "little")
         shaken: list[bytes] = []
-        told: list[bytes] = []
+        message_sent: list[bytes] = []
 
         def serve() -> None:
             with listener.accept()[0] as sock:
                 shaken.append(heard(sock, 22))
                 sock.sendall(b"YA" + number + b"RP")
             with listener.accept()[0] as sock:
-                told.append(heard(sock, len(said_by("c>s", "bottles_udp", 1))))
+                message_sent.append(heard(sock, len(said_by("c>s", "bottles_udp", 1))))
 
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
@@ -216,7 +216,7 @@ def test_our_datagrams_are_the_recorded_ones():
         sender.disconnect("/gold/in")
         thread.join(TIMEOUT)
         assert shaken == [said_by("c>s", "bottles_udp")]
-        assert told == [said_by("c>s", "bottles_udp", 1)]
+        assert message_sent == [said_by("c>s", "bottles_udp", 1)]
 
 
 def test_the_real_ping_reads_our_description():

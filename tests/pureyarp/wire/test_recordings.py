@@ -1,4 +1,4 @@
-"""What real programs sent is understood, and would be sent in the same bytes."""
+"""Messages that real programs sent are understood, and would be sent in the same bytes."""
 
 import pytest
 

@@ -53,13 +53,13 @@ def test_vectors_are_as_their_elements(family):
 
 @pytest.mark.parametrize("family", list(WireFamily))
 def test_sensors_are_as_their_elements(family):
-    told = {
+    measured = {
         SensorClass.FORCE_TORQUE: [SensorMeasurement((1.0, 2.0, 3.0, 4.0, 5.0, 6.0), 0.5)] * 2,
         SensorClass.TEMPERATURE: [SensorMeasurement((30.0,), 0.25)],
         SensorClass.SKIN_PATCH: [SensorMeasurement((), 0.125)],
     }
-    message = measurements_messages(sizes_of(told)).message(numbers_of(told))
-    assert message.to_wire(family) == encode_list(measurements_to_items(told), family)
+    message = measurements_messages(sizes_of(measured)).message(numbers_of(measured))
+    assert message.to_wire(family) == encode_list(measurements_to_items(measured), family)
 
 
 @pytest.mark.parametrize("family", list(WireFamily))

@@ -1,4 +1,4 @@
-"""One of each thing that listens, in this process, and a neighbour who uses them all the while."""
+"""Open one server of each kind in this process, and a client that uses them while others attack."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_GROWTH = 16_000_000  # [bytes] of one attack; allocators do not give everyt
 LIMITS = ConnectionLimits(largest_frame=LARGEST_FRAME, handshake_timeout=0.4, stall_timeout=0.4, most_connections=512)
 SETTINGS = NetworkSettings(name_server_port=0, may_serve_names=False, limits=LIMITS)
 _BOARD, _SENSORS = "/board", "/sensors"
-_PAUSE = 0.01  # [s] between two visits of the neighbour
+_PAUSE = 0.01  # [s] between two rounds of the client
 
 
 class Echo(yarp.PortReader):
@@ -42,7 +42,7 @@ class Echo(yarp.PortReader):
         return writer is None or request.write(writer)
 
 
-class Village:
+class AllServers:
     """A name server, a port, an RPC server, a buffered port that is sent to by udp, a control board, sensors.
 
     Attributes:
@@ -80,7 +80,7 @@ class Village:
         self._stack.close()
         use_settings(None)
 
-    def complaint(self) -> str:
+    def failure(self) -> str:
         """Return what does not work at the moment, empty if all does."""
         try:
             if not self.names.query("/port").isValid():
@@ -127,17 +127,17 @@ def _warm() -> dict[SensorClass, list[SensorMeasurement]]:
     return {SensorClass.TEMPERATURE: [SensorMeasurement((20.0,), 0.0)]}
 
 
-class Neighbour:
+class RegularClient:
     """Uses everything again and again from another thread; keeps what did not work."""
 
-    def __init__(self, village: Village) -> None:
-        self.complaints: list[str] = []
-        self.visits = 0
-        self._village = village
+    def __init__(self, all_servers: AllServers) -> None:
+        self.failures: list[str] = []
+        self.rounds = 0
+        self._servers = all_servers
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self) -> Neighbour:
+    def __enter__(self) -> RegularClient:
         self._thread.start()
         return self
 
@@ -147,25 +147,25 @@ class Neighbour:
 
     def _run(self) -> None:
         while not self._ended.wait(_PAUSE):
-            complaint = self._village.complaint()
-            if complaint:
-                self.complaints.append(complaint)
-            self.visits += 1
+            failure = self._servers.failure()
+            if failure:
+                self.failures.append(failure)
+            self.rounds += 1
 
 
 @contextmanager
-def under_attack(village: Village) -> Iterator[None]:
-    """Check that the neighbour is served during and after, and that threads, files and memory are given back."""
-    assert village.complaint() == ""
+def under_attack(all_servers: AllServers) -> Iterator[None]:
+    """Check that the client is served during and after, and that threads, files and memory are given back."""
+    assert all_servers.failure() == ""
     gc.collect()
     before = resident_memory()
     with nothing_is_left():
-        with Neighbour(village) as neighbour:
+        with RegularClient(all_servers) as client:
             yield
-            visits = neighbour.visits
-            wait_until(lambda: neighbour.visits > visits)
-        assert neighbour.complaints == []
-        assert village.complaint() == ""
+            rounds = client.rounds
+            wait_until(lambda: client.rounds > rounds)
+        assert client.failures == []
+        assert all_servers.failure() == ""
     gc.collect()
     growth = resident_memory() - before
     assert growth < MOST_GROWTH, f"{growth / 1e6:.1f} MB more"
@@ -178,10 +178,10 @@ def resident_memory() -> int:
 
 
 @contextmanager
-def village(**settings: object) -> Iterator[Village]:
-    """Open a village and close it; nothing of it stays behind, not even a line in the log."""
+def open_servers(**settings: object) -> Iterator[AllServers]:
+    """Open one server of each kind and close them; nothing of them stays behind, not even a line in the log."""
     with quiet(), nothing_is_left():
-        opened = Village(replace(SETTINGS, **settings))  # type: ignore[arg-type]
+        opened = AllServers(replace(SETTINGS, **settings))  # type: ignore[arg-type]
         try:
             yield opened
         finally:
