@@ -187,6 +187,19 @@ def test_a_task_without_rows_for_the_kind_of_control_is_refused_by_its_name():
         torque_controller(OnlyVelocity("knee", Soft()))
 
 
+def test_a_task_that_is_off_needs_neither_rows_nor_a_reference():
+    class Stateless(KneeTask):
+        acceleration = Task.acceleration
+
+    class Off(Soft):
+        priority = Priority.OFF
+
+    values = torque_controller().command(state(), reference(), PERIOD).values
+    for kind in (KneeTask, Stateless):
+        off = torque_controller(kind("knee", Off()))
+        np.testing.assert_array_equal(off.command(state(), reference(), PERIOD).values, values)
+
+
 def test_two_tasks_of_one_name_are_refused():
     with pytest.raises(ConfigError, match="two tasks of the whole body are called 'torso'"):
         torque_controller(KneeTask("torso", Soft()))

@@ -29,7 +29,7 @@ from gradiva.safety.events import Finding, SafetyKind
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
-_FLOAT = np.dtype(np.float64)
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -478,7 +478,7 @@ class SensorCheck:
 
 
 def _is_reading(value: object, shape: tuple[int, ...]) -> bool:
-    return type(value) is np.ndarray and value.dtype == _FLOAT and value.shape == shape
+    return type(value) is _ARRAY and (value.dtype is _FLOAT or value.dtype == _FLOAT) and value.shape == shape
 
 
 def _mismatch(value: object, shape: tuple[int, ...]) -> str:

@@ -306,7 +306,8 @@ class ServoFeedforward:
         description = model.description
         self._actuated = description.selection
         self._stiffness = description.per_joint("stiffness")[self._actuated]
-        self._damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
+        damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
+        self._per_velocity = config.velocity * damping_ratio
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
@@ -338,7 +339,7 @@ class ServoFeedforward:
         )[self._actuated]
         offset: NDArray = torques / self._stiffness
         if config.velocity > 0.0:
-            offset += config.velocity * self._damping_ratio * velocity[6:][self._actuated]
+            offset += self._per_velocity * velocity[6:][self._actuated]
         return offset
 
     def torques(

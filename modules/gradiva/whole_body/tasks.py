@@ -115,8 +115,6 @@ class Task:
 
     def demand(self, composer: QpComposer, body: Body, residual: cs.SX) -> None:
         """Add the task to a problem, by its residual."""
-        if self.priority is Priority.OFF:
-            return
         weights = self.weights(body) if self.priority is Priority.SOFT else cs.SX(1.0)
         composer.task(self.name, residual, self.priority, weights, self.weight, self.activity(body))
         if type(self).reference is not Task.reference:
@@ -144,7 +142,7 @@ class Task:
 
 
 def distinct(tasks: Iterable[Task]) -> list[Task]:
-    """Return the tasks of a problem.
+    """Return the tasks of a problem; those that are off are no part of it.
 
     Raises:
         ConfigError: Two have one name.
@@ -154,7 +152,7 @@ def distinct(tasks: Iterable[Task]) -> list[Task]:
         if task.name in by_name:
             raise ConfigError(f"two tasks of the whole body are called '{task.name}': give one another name")
         by_name[task.name] = task
-    return list(by_name.values())
+    return [task for task in by_name.values() if task.priority is not Priority.OFF]
 
 
 def own_tasks(tables: Mapping[str, Mapping[str, Any]]) -> list[Task]:

@@ -259,7 +259,7 @@ def test_a_message_with_a_wrong_byte_is_read_or_refused_by_name(items, place, by
 
 
 @pytest.mark.parametrize("tag", ["00010000", "0a010000", "04010000", "20010000", "0c010000", "09010000"])
-@pytest.mark.parametrize("count", [2**31 - 1, 10**6, 7, -1])
+@pytest.mark.parametrize("count", [2**31 - 1, 10**6, 9, -1])
 @pytest.mark.parametrize("left", [4, 8])  # 8 is a whole number of float64, the commonest of lists
 def test_a_count_for_which_there_are_no_bytes_is_refused_at_once(tag, count, left):
     data = bytes.fromhex(tag) + count.to_bytes(4, "little", signed=True) + bytes([1]) + bytes(left - 1)
