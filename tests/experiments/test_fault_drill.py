@@ -22,6 +22,8 @@ def test_whatever_fails_in_the_middle_of_a_step_the_robot_stands_says_why_and_wa
     assert {name: row["reason"] for name, row in rows.items() if row["outcome"] != "met"} == {}
     assert all(row["stands"] and row["recovered"] is not False for row in rows.values())
     assert rows[last]["recovered"] is True
+    for name, drill in DRILLS.items():
+        assert rows[name]["event"] in {drill.event, drill.may_stop, "clock_jump" if drill.may_jump else drill.event}
 
 
 def test_a_drill_complains_of_state_event_and_reason():
