@@ -214,14 +214,14 @@ def test_a_reader_of_replies_that_does_not_read_is_left(port):
     with socket.create_connection(("127.0.0.1", port.port_number), TIMEOUT) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.sendall(HELLO)
-        sock.settimeout(0.05)
+        sock.settimeout(TIMEOUT)
         fill(sock, message(big))
         wait_until(lambda: not threads_named("yarp input of /port"))
     assert echoed(port, [1]) == [1]
 
 
 def fill(sock: socket.socket, data: bytes) -> None:
-    """Send again and again until no more is taken."""
+    """Send again and again until the other side has closed."""
     with suppress(OSError):
         while True:
             sock.sendall(data)
