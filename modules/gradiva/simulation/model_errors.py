@@ -1,4 +1,4 @@
-"""Errors of the controller's model: links, soles and floor of the simulated robot differ from it, drawn from the seed."""
+"""Errors of the controller's model: simulated links, soles and floor differ from it, drawn from the seed."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def _radius_of_gyration(inertial: Inertial) -> float:
 def _with_errors(body: RigidBody, factor: float, shift: NDArray, stretch: NDArray) -> RigidBody:
     r"""Return a body of another mass, its points moved as those of a body that is shifted and stretched.
 
-    A stretch A along the principal axes, about the centre of mass c, keeps any inertia physical: with the second moments
-    :math:`\Sigma = \tfrac 1 2 \mathrm{tr}(I) 1 - I` of each link
+    A stretch A along the principal axes, about the centre of mass c, keeps any inertia physical: with the moments
+    of second order :math:`\Sigma = \tfrac 1 2 \mathrm{tr}(I) 1 - I` of each link
 
     .. math:: c_i' = c + d + A (c_i - c), \qquad \Sigma_i' = A \Sigma_i A
 
