@@ -28,20 +28,20 @@ class PlantConfig:
         mass_scale: Factor on all masses and inertias, [-].
         joint_damping: [N·m·s/rad].
         dry_friction: Coulomb friction of each joint, [N·m].
-        armature: Inertia of motor and gear, seen at the joint, [kg·m²].
+        rotor_inertia: Factor on the reflected inertias of rotors and gears of the robot's description, [-].
         joint_limits: Whether the joints have end stops.
     """
 
     mass_scale: float
     joint_damping: float
     dry_friction: float
-    armature: float
+    rotor_inertia: float
     joint_limits: bool
 
     def __post_init__(self) -> None:
         if self.mass_scale <= 0.0:
             raise ConfigError(f"mass_scale={self.mass_scale}: must be positive")
-        for name in ("joint_damping", "dry_friction", "armature"):
+        for name in ("joint_damping", "dry_friction", "rotor_inertia"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
 
@@ -112,6 +112,7 @@ def build_plant(
     add_bodies(spec, tree, config.mass_scale)
     for joint in description.joints:
         _set_joint(spec.joint(joint), config)
+    _add_rotors(spec, description, config.rotor_inertia)
     ground.add_to(spec, sole_boxes(description, tree) if soles is None else soles, timestep)
     for frame in {description.imu_frame, *(description.foot_frame(side) for side in Side)}:
         body = tree.body_of(frame)
@@ -142,9 +143,19 @@ def _set_options(spec: mujoco.MjSpec, gravity: NDArray, timestep: float) -> None
 def _set_joint(joint: mujoco.MjsJoint, config: PlantConfig) -> None:
     joint.damping = [config.joint_damping, 0.0, 0.0]  # linear, no higher orders
     joint.frictionloss = config.dry_friction
-    joint.armature = config.armature
     if not config.joint_limits:
         joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
+
+
+def _add_rotors(spec: mujoco.MjSpec, description: RobotDescription, factor: float) -> None:
+    """Add the rotors' reflected inertia: at the joints, and at a fixed tendon for one that turns with several joints."""
+    for joint, inertia in zip(description.joints, description.per_joint("rotor_inertia"), strict=True):
+        spec.joint(joint).armature = factor * inertia
+    for coupling in description.rotor_couplings:
+        tendon = spec.add_tendon()
+        tendon.armature = factor * coupling.inertia
+        for joint, coefficient in zip(coupling.joints, coupling.coefficients, strict=True):
+            tendon.wrap_joint(joint, coefficient)
 
 
 def _add_actuator(spec: mujoco.MjSpec, joint: str, limit: float) -> None:
