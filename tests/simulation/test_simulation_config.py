@@ -25,7 +25,7 @@ def test_the_shipped_configuration_is_an_exact_robot() -> None:
 
 
 def test_the_noise_overlay_has_the_figures_of_its_comments() -> None:
-    config = configured(**read_toml(data_folder("config") / "noise.toml")["simulation"])
+    config = configured(**read_toml(data_folder("config") / "plant_noisy.toml")["simulation"])
     assert config.sensors.encoder_noise == pytest.approx(np.radians(0.02), rel=1e-4)
     assert config.sensors.tilt_noise == pytest.approx(np.radians(0.2), rel=1e-4)
     assert config.sensors.tilt_correlation_time == pytest.approx(0.5 / np.pi, rel=0.01)
