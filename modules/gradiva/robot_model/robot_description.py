@@ -252,7 +252,7 @@ class JointGroup:
         torque_limit: Peak, intersected with the URDF's, [N·m].
         integral_gain: :math:`k_i`, [N·m/(rad·s)].
         integral_limit: Of the integral's torque, [N·m].
-        velocity_feedforward: Fraction of the velocity of the reference that the servo feeds forward, :math:`\beta`, [-].
+        velocity_feedforward: Fraction of the velocity of the reference that is fed forward, :math:`\beta`, [-].
         rotor_inertia: Of rotor and gear, reflected: N² J with the ratio N, [kg·m²].
         coulomb_friction: [N·m].
         viscous_friction: [N·m·s/rad].

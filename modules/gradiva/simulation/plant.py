@@ -148,7 +148,7 @@ def _set_joint(joint: mujoco.MjsJoint, config: PlantConfig) -> None:
 
 
 def _add_rotors(spec: mujoco.MjSpec, description: RobotDescription, factor: float) -> None:
-    """Add the rotors' reflected inertia: at the joints, and at a fixed tendon for one that turns with several joints."""
+    """Add the rotors' reflected inertia: to joints, and to a fixed tendon for one that turns with several joints."""
     for joint, inertia in zip(description.joints, description.per_joint("rotor_inertia"), strict=True):
         spec.joint(joint).armature = factor * inertia
     for coupling in description.rotor_couplings:

@@ -47,7 +47,7 @@ _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lower
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
-_ROTOR = 0.02  # [-] of the largest inertia that a joint of a group moves: what rotors and gears add, which URDFs leave out
+_ROTOR = 0.02  # [-] of the largest inertia that a joint of a group moves: rotors and gears, which URDFs leave out
 _COMMENT = 28  # [characters] before the comments of a file
 _Table = Mapping[str, tuple[object, str]]
 """Key to value and comment; no comment where it is empty."""
