@@ -62,8 +62,8 @@ def test_yarp_finds_the_applications_and_the_files_of_the_context(prefix, search
     assert [places.get(index).asString() for index in range(places.size())] == [
         str(prefix / "share" / "gradiva" / "applications")
     ]
-    installed = found_file(Path("noise.toml"), "gradiva")
-    assert installed == prefix / "share" / "gradiva" / "contexts" / "gradiva" / "noise.toml"
+    installed = found_file(Path("plant_noisy.toml"), "gradiva")
+    assert installed == prefix / "share" / "gradiva" / "contexts" / "gradiva" / "plant_noisy.toml"
 
 
 def test_applications_of_other_packages_are_found_by_file_and_by_name(prefix, search_path, monkeypatch):

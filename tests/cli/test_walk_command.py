@@ -19,6 +19,7 @@ CONTRACT = {
     "robot": str,
     "control": str,
     "model": str,
+    "plant": str,
     "ground": str,
     "slope_rad": type(None),
     "slope_heading_rad": type(None),
@@ -64,9 +65,9 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
     for key, kind in CONTRACT.items():
         assert isinstance(result[key], kind), key
     assert result["outcome"] == "walked"
-    assert (result["robot"], result["control"], result["model"]) == ("icub_v2_7", "position", "dcm")
+    assert [result[key] for key in ("robot", "control", "model", "plant")] == ["icub_v2_7", "position", "dcm", "ideal"]
     assert result["seed"] == 3
-    assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --control position --model dcm --seed 3"
+    assert result["command"] == "--robot icub_v2_7 --goal 0.4,0.1 --control position --model dcm --plant ideal --seed 3"
     assert result["goal_error_m"] < 0.05
     assert result["mean_speed_mps"] < result["walking_speed_mps"] < result["peak_speed_mps"]
     assert result["peak_speed_mps"] < 1.1 * result["commanded_speed_mps"]
@@ -79,7 +80,9 @@ def test_a_walk_to_a_goal_writes_the_result_alone_to_standard_output(gradiva, tm
 
 @pytest.mark.walk
 def test_a_run_can_be_reported_replayed_and_repeated_to_the_last_digit(gradiva, tmp_path):
-    status, out, _ = gradiva("walk", "--duration", 2, "--json", "result.json", "--noise", "--seed", 5, "--set", IDLE)
+    status, out, _ = gradiva(
+        "walk", "--duration", 2, "--json", "result.json", "--plant", "robot", "--seed", 5, "--set", IDLE
+    )
     assert status == 0
     assert "warning: --set rigid_torque_control.… has no effect in this walk" in out
     assert "walked" in out
@@ -126,7 +129,7 @@ def test_a_push_that_fells_the_robot_ends_with_status_one_and_its_reason(gradiva
     page = (tmp_path / result["report"]).read_text(encoding="utf-8")
     for part in (
         "<h1>iCub v2.7</h1>",
-        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm",
+        "gradiva walk --robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --plant ideal",
         " --push chest,0,90,0,6,0.1",
         "push of 90 N on chest",
         result["diagnosis"]["advice"].replace("&", "&amp;"),

@@ -38,6 +38,7 @@ WORDS = {
     "damping": ["--control", "torque", "--ground", "soft", "--damping", "1234.5"],
     "slope": ["--slope", "2.5,-90"],
     "push": ["--push", "chest,0,30,0,4,0.1", "--push", "chest,0,-30,0,6,0.1"],
+    "plant": ["--plant", "robot"],
     "noise": ["--noise"],
     "seed": ["--seed", "7"],
 }
@@ -124,16 +125,16 @@ def test_settings_win_over_files_and_files_over_the_shipped_configuration(tmp_pa
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "--robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm"),
+        ({}, "--robot icub_v2_7 --speed 0.19 --duration 10 --control position --model dcm --plant ideal"),
         (
             {"speed": 0.0, "duration": 2.0, "seed": 3},
-            "--robot icub_v2_7 --speed 0 --duration 2 --control position --model dcm --seed 3",
+            "--robot icub_v2_7 --speed 0 --duration 2 --control position --model dcm --plant ideal --seed 3",
         ),
         (
             {"lateral": -0.05, "turn": 18.0},
-            "--robot icub_v2_7 --lateral -0.05 --turn 18 --duration 10 --control position --model dcm",
+            "--robot icub_v2_7 --lateral -0.05 --turn 18 --duration 10 --control position --model dcm --plant ideal",
         ),
-        ({"goal": "1,-0.5,90"}, "--robot icub_v2_7 --goal 1,-0.5,90 --control position --model dcm"),
+        ({"goal": "1,-0.5,90"}, "--robot icub_v2_7 --goal 1,-0.5,90 --control position --model dcm --plant ideal"),
     ],
 )
 def test_the_words_that_repeat_a_walk_are_kept(options, words):
@@ -141,18 +142,30 @@ def test_the_words_that_repeat_a_walk_are_kept(options, words):
 
 
 def test_the_configuration_of_a_run_names_the_robot(tmp_path):
-    first = WalkOptions(robot="talos", pushes=("torso_2_link,0,30,0,4,0.1",), model="dcm_mpc", noise=True).request()
+    first = WalkOptions(robot="talos", pushes=("torso_2_link,0,30,0,4,0.1",), model="dcm_mpc", plant="robot").request()
     path = create_run(first, tmp_path).config_path
     again = WalkOptions(files=(str(path),)).request()
     assert (again.setup.robot.name, again.setup.walking) == ("talos", first.setup.walking)
-    assert again.setup.simulation == first.setup.simulation
+    assert (again.setup.simulation, again.setup.plant) == (first.setup.simulation, "robot")
+    assert create_run(again, tmp_path).read_config()["plant"] == "robot"
+    with pytest.raises(ConfigError, match=r"plant 'noisy' was asked for, but .*config.toml is for the plant 'robot'"):
+        WalkOptions(files=(str(path),), noise=True).request()
     with pytest.raises(ConfigError, match="is the configuration of robot 'talos', not of 'icub_v2_7'"):
         request(files=(str(path),))
 
 
-def test_noise_is_laid_over_the_simulation():
+def test_noise_is_short_for_the_noisy_plant():
     assert request().setup.simulation.sensors.encoder_noise == 0.0
     assert request(noise=True).setup.simulation.sensors.encoder_noise > 0.0
+    assert (
+        request(noise=True).arguments
+        == request(plant="noisy").arguments
+        == request(plant="noisy", noise=True).arguments
+    )
+    with pytest.raises(ConfigError, match="--noise is short for --plant noisy, which contradicts --plant robot"):
+        request(noise=True, plant="robot")
+    with pytest.raises(ConfigError, match="unknown --plant 'nosy'; did you mean 'noisy'"):
+        request(plant="nosy")
 
 
 def test_soft_ground_brings_what_torque_control_needs_on_it():
@@ -265,7 +278,8 @@ def test_the_command_of_a_walk_repeats_it(options_of, option):
 @pytest.mark.parametrize("option", WORDS)
 def test_typed_options_are_in_the_command(options_of, option):
     arguments = options_of(WORDS[option]).request().arguments
-    assert set(WORDS[option]) <= {word.replace("1250000", "1.25e6") for word in arguments}
+    words = ["--plant", "noisy"] if option == "noise" else WORDS[option]
+    assert set(words) <= {word.replace("1250000", "1.25e6") for word in arguments}
 
 
 def test_control_and_model_are_written_out_wherever_they_were_chosen(options_of):

@@ -23,7 +23,8 @@ from gradiva.telemetry.report import tiles
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
         ({"goal": "1,0.5,-0.1"}, "walks to (1, 0.5) m, heading 0°:"),
         ({"model": "dcm_mpc", "control": "velocity"}, "dcm_mpc with velocity control"),
-        ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground"),
+        ({"control": "torque", "ground": "soft"}, "dcm with torque control on soft ground, ideal plant"),
+        ({"plant": "robot"}, "dcm with position control, robot plant"),
     ],
 )
 def test_the_command_is_described_in_words(options, words):

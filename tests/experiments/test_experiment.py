@@ -11,7 +11,7 @@ from gradiva.experiments import ExperimentOptions, SpeedSearch, TrialResult, as_
 from gradiva.experiments.experiment import COM_LIMIT, Asked, is_fulfilled, judged, markdown_table
 from gradiva.experiments.speed_search import bars_figure, walking_time
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_setup
+from gradiva.setup import Plant, load_setup
 
 ROW = {"speed": 0.2, "paper": None, "value": 0.123456, "outcome": "walked", "reason": "a|b"}
 
@@ -122,7 +122,7 @@ def test_table_10_1_walks_five_metres_with_noise_and_three_seeds(tmp_path):
     walked = [trial for trial in pool.trials if trial.command.forward == 0.1]
     assert len(walked) == 4 * 3
     assert {trial.seed for trial in walked} == {0, 1, 2}
-    assert all(trial.noise for trial in walked)
+    assert all(trial.plant is Plant.NOISY for trial in walked)
     planner = load_setup("icub_v2_7").walking.planner
     ramps = planner.ramp_steps * planner.preferred_duration(0.1)
     assert walking_time(planner, 0.1, 5.0) == pytest.approx(50.0 + ramps)

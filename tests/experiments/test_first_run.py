@@ -4,7 +4,7 @@ import pytest
 
 from gradiva.experiments import WalkRequest, run_walk
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_setup
+from gradiva.setup import Plant, load_setup
 from tests.conftest import ROBOTS
 
 
@@ -25,7 +25,7 @@ def test_every_ceiling_of_a_first_run_is_lower_than_the_usual_one(robot):
 @pytest.mark.walk
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_a_first_run_walks_with_noisy_sensors_and_without_a_safety_event(robot):
-    setup = load_setup(robot, noise=True, first_run=True)
+    setup = load_setup(robot, plant=Plant.NOISY, first_run=True)
     speed = setup.walking.planner.max_speed
     result = run_walk(WalkRequest(setup, VelocityCommand(speed, duration=2.0))).result
     assert (result["outcome"], result["safety_events"]) == ("walked", [])

@@ -20,7 +20,7 @@ from gradiva.experiments import (
 )
 from gradiva.experiments.benchmark import QUICK
 from gradiva.planner import GoalCommand, VelocityCommand
-from gradiva.setup import load_setup
+from gradiva.setup import Plant, load_setup
 
 YARP_ROWS = ("round_trip", "strict_message", "age_at_500_hz")
 
@@ -78,7 +78,7 @@ def test_a_robot_interrupted_before_it_balances_has_a_result_without_figures():
 @pytest.mark.walk
 def test_a_trial_walks_in_another_process_and_ends_where_it_should():
     with TrialPool(1) as pool:
-        result = pool.run(Trial("icub_v2_7", GoalCommand(0.4, -0.1), noise=True, seed=1))
+        result = pool.run(Trial("icub_v2_7", GoalCommand(0.4, -0.1), plant=Plant.NOISY, seed=1))
     assert result.walked
     assert result.planned_pose == pytest.approx((0.4, -0.1, result.planned_pose[2]), abs=0.02)
     assert result.figures["goal_error_m"] < 0.05
@@ -91,8 +91,8 @@ def test_quick_figure_10_9_has_its_rows_and_pictures(tmp_path):
     run = experiment.start(ExperimentOptions(quick=True), tmp_path, None, lambda done, total, text: None)
     experiment.run(run)
     saved = json.loads(run.folder.result_path.read_text())
-    assert [(row["quantity"], row["noise"]) for row in saved["rows"]] == [
-        (f"{quantity}_error_m", noise) for noise in (False, True) for quantity in ("dcm", "com", "zmp")
+    assert [(row["quantity"], row["plant"]) for row in saved["rows"]] == [
+        (f"{quantity}_error_m", plant) for plant in ("ideal", "noisy") for quantity in ("dcm", "com", "zmp")
     ]
     assert {row["outcome"] for row in saved["rows"]} == {"walked"}
     for row in saved["rows"]:

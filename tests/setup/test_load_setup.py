@@ -1,7 +1,9 @@
+import shutil
+
 import pytest
 
 from gradiva.common import GRAVITY, ConfigError
-from gradiva.setup import load_setup, robot_of
+from gradiva.setup import Plant, data_folder, load_setup, read_toml, robot_folder, robot_of
 from tests.conftest import ROBOTS
 
 
@@ -25,9 +27,9 @@ def test_the_sole_of_plant_and_controller_can_be_changed():
 def test_the_later_layer_wins_key_by_key(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("[simulation.plant]\nmass_scale = 1.05\n[planner]\nswing_height = 0.025\n")
-    shipped, noisy = load_setup("talos"), load_setup("talos", noise=True)
-    with_file = load_setup("talos", files=[file], noise=True)
-    with_override = load_setup("talos", ["planner.swing_height=0.035"], [file], noise=True)
+    shipped, noisy = load_setup("talos"), load_setup("talos", plant=Plant.NOISY)
+    with_file = load_setup("talos", files=[file], plant=Plant.NOISY)
+    with_override = load_setup("talos", ["planner.swing_height=0.035"], [file], plant=Plant.NOISY)
     assert [setup.simulation.plant.mass_scale for setup in (shipped, noisy, with_file)] == [1.0, 1.02, 1.05]
     assert with_file.simulation.servo.delay == noisy.simulation.servo.delay == 0.002
     heights = [setup.walking.planner.swing_height for setup in (shipped, with_file, with_override)]
@@ -35,9 +37,54 @@ def test_the_later_layer_wins_key_by_key(tmp_path):
 
 
 def test_the_tables_of_a_run_lead_to_the_same_setup():
-    setup = load_setup("icub_v3", ["dcm_controller.proportional_gain=1.5"], noise=True)
+    setup = load_setup("icub_v3", ["dcm_controller.proportional_gain=1.5"], plant=Plant.NOISY)
     tables = {name: table for name, table in setup.tables.items() if name != "robot"}
     assert load_setup("icub_v3", tables) == setup
+
+
+def test_each_plant_is_its_preset_and_that_of_the_robot_over_it(tmp_path, monkeypatch):
+    folder = tmp_path / "mine"
+    shutil.copytree(robot_folder("icub_v3"), folder)
+    (folder / "plant_robot.toml").write_text("[simulation.sensors]\nforce_bias = 7.5\n")
+    setups = {plant: load_setup(str(folder), plant=plant) for plant in Plant}
+    assert [setup.plant for setup in setups.values()] == list(Plant)
+    assert [setup.tables["plant"] for setup in setups.values()] == ["ideal", "noisy", "robot"]
+    assert [setup.simulation.sensors.force_bias for setup in setups.values()] == [0.0, 5.0, 7.5]
+    assert len({setup.simulation.sensors.gyro_noise for setup in setups.values()}) == 3
+    assert (
+        load_setup(str(folder), ["simulation.sensors.force_bias=1.0"], plant="robot").simulation.sensors.force_bias == 1
+    )
+    assert len({id(setup.walking) for setup in setups.values()}) == 3
+    assert all(setup.walking == setups[Plant.IDEAL].walking for setup in setups.values())  # one set of gains
+
+
+@pytest.mark.parametrize("plant", [plant for plant in Plant if plant.preset])
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_the_preset_of_a_plant_changes_nothing_but_the_simulation(robot, plant):
+    files = [folder / plant.preset for folder in (data_folder("config"), robot_folder(robot))]
+    assert {name for file in files if file.is_file() for name in read_toml(file)} == {"simulation"}
+
+
+def test_the_configuration_of_a_run_chooses_the_plant_unless_another_one_is_asked_for(tmp_path):
+    file = tmp_path / "config.toml"
+    file.write_text('robot = "talos"\nplant = "noisy"\n[planner]\nswing_height = 0.025\n')
+    assert load_setup("talos", files=[file]) == load_setup("talos", files=[file], plant="noisy")
+    assert load_setup("talos", ["plant=noisy"]).plant is Plant.NOISY
+    with pytest.raises(ConfigError, match=r"plant 'ideal' was asked for, but .*config.toml is for the plant 'noisy'"):
+        load_setup("talos", files=[file], plant=Plant.IDEAL)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        ({"plant": "robto"}, "unknown plant 'robto'; did you mean 'robot'"),
+        ({"overrides": ["plant=robto"]}, "unknown plant 'robto'"),
+        ({"overrides": ["plant.mass_scale=1.0"]}, "'plant' is a name; effects of a plant are keys below"),
+    ],
+)
+def test_a_plant_that_does_not_exist_is_refused(wanted, message):
+    with pytest.raises(ConfigError, match=message):
+        load_setup("icub_v2_7", **wanted)
 
 
 def test_the_configuration_of_a_run_is_laid_over_its_robot_alone(tmp_path):

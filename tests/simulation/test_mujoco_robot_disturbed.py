@@ -59,7 +59,7 @@ def test_a_torque_turns_the_robot(make_icub: MakeRobot) -> None:
 
 
 def test_every_robot_stands_with_noise_and_delay(description: RobotDescription) -> None:
-    noise = read_toml(data_folder("config") / "noise.toml")["simulation"]
+    noise = read_toml(data_folder("config") / "plant_noisy.toml")["simulation"]
     robot = MujocoRobot(description, configured(**noise), standing_posture(description), seed=1)
     target = positions(robot.truth().joint_positions)
     for _ in range(100):

@@ -26,7 +26,7 @@ def test_the_shipped_configuration_is_an_exact_robot() -> None:
 
 
 def test_the_noise_overlay_has_the_figures_of_its_comments() -> None:
-    config = configured(**read_toml(data_folder("config") / "noise.toml")["simulation"])
+    config = configured(**read_toml(data_folder("config") / "plant_noisy.toml")["simulation"])
     assert config.sensors.encoder_noise == pytest.approx(np.radians(0.02), rel=1e-4)
     assert config.sensors.tilt_noise == pytest.approx(np.radians(0.2), rel=1e-4)
     assert config.sensors.tilt_correlation_time == pytest.approx(0.5 / np.pi, rel=0.01)
@@ -44,7 +44,7 @@ def test_pushes_are_read_from_tables() -> None:
     [
         ({"timestep": 0.01}, "timestep=0.01"),
         ({"plant": {"mass_scale": 0.0}}, "mass_scale=0.0"),
-        ({"plant": {"armature": -1.0}}, "armature=-1.0"),
+        ({"plant": {"rotor_inertia": -1.0}}, "rotor_inertia=-1.0"),
         ({"servo": {"stiffness_scale": 0.0}}, "stiffness_scale=0.0"),
         ({"servo": {"delay": 0.0005}}, r"servo.delay=0.0005: must be a multiple"),
         ({"sensors": {"imu": {"period": 0.0015}}}, r"sensors.imu.period=0.0015: must be a multiple"),

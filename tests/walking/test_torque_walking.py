@@ -6,6 +6,7 @@ import pytest
 from gradiva.common import ControlMode, Side
 from gradiva.experiments import score
 from gradiva.planner import VelocityCommand
+from gradiva.setup import Plant
 from gradiva.walking import SafetyKind, WalkingState
 
 pytestmark = pytest.mark.walk
@@ -36,7 +37,7 @@ def test_all_robots_walk_in_torque_control(ready, robot, speed):
 
 
 def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready):
-    walk = ready("icub_v2_7", TORQUE, "walking.model=dcm_mpc", noise=True)
+    walk = ready("icub_v2_7", TORQUE, "walking.model=dcm_mpc", plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(0.25, duration=2.5), settle=0.5)
     assert_walked(walk, com=0.015)
 

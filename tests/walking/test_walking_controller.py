@@ -8,6 +8,7 @@ import pytest
 from gradiva.common import PlanningError, StateError, so3
 from gradiva.experiments import SimulatedWalk
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
+from gradiva.setup import Plant
 from gradiva.walking import WalkingState
 from gradiva.whole_body import InverseKinematics, solve_start_posture, upright_torso
 from tests.conftest import model_of
@@ -56,7 +57,7 @@ def test_encoders_and_force_sensors_are_enough(ready, robot):
 
 @pytest.mark.parametrize("robot", ["icub_v3", "talos"])
 def test_noisy_sensors_are_walked_with(ready, robot):
-    walk = ready(robot, seed=1, noise=True)
+    walk = ready(robot, seed=1, plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(0.34, duration=4.0))
     assert_walked(walk, com=0.03, dcm=0.05)
 
@@ -68,7 +69,7 @@ def test_faster_control_needs_no_other_gains(ready):
 
 
 def test_sensor_noise_mass_error_and_delay_together_do_not_matter(ready):
-    walk = ready("icub_v2_7", seed=3, noise=True)
+    walk = ready("icub_v2_7", seed=3, plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(0.34, duration=6.0))
     assert_walked(walk, com=0.03, dcm=0.06)
 
@@ -142,7 +143,7 @@ def middle_of_feet(truth):
 
 @pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.5), ("talos", 0.7)])
 def test_fast_walks_with_noisy_sensors(ready, robot, speed):
-    walk = ready(robot, seed=1, noise=True)
+    walk = ready(robot, seed=1, plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(speed, duration=6.0))
     assert_walked(walk, com=0.06, dcm=0.12, tilt_deg=15.0, slip=0.03)
 
@@ -223,7 +224,7 @@ def test_the_robot_is_prepared_from_another_posture(compiler):
 def test_equal_seeds_give_equal_walks(ready):
     logs = []
     for _ in range(2):
-        walk = ready("icub_v2_7", seed=7, noise=True)
+        walk = ready("icub_v2_7", seed=7, plant=Plant.NOISY)
         assert walk.follow(VelocityCommand(0.3, duration=2.0))
         logs.append(walk.recorder.log["simulation::com::position"])
     np.testing.assert_array_equal(*logs)

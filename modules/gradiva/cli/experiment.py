@@ -17,13 +17,23 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Row
+    from gradiva.setup import Plant
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
 Robot = Annotated[str, typer.Option(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")]
+PlantName = Annotated[
+    str | None,
+    typer.Option(
+        "--plant",
+        metavar="PLANT",
+        help="ideal, noisy, robot or all: on which simulated robot it walks; by default those that --list shows.",
+    ),
+]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the result; - is standard output.")]
+_ALL = "all"  # plants
 _RESULTS = ("paper", "value", "outcome")
 
 
@@ -32,6 +42,7 @@ def experiment(
     list_all: ListAll = False,
     quick: Quick = False,
     robot: Robot = DEFAULT_ROBOT,
+    plant: PlantName = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
@@ -56,12 +67,25 @@ def experiment(
         raise ConfigError("which experiment? see gradiva experiment --list")
     chosen = find_experiment(name)
     load_setup(robot)
-    run, is_complete = _carry_out(console, chosen, ExperimentOptions(robot, quick), Path(out))
+    options = ExperimentOptions(robot, quick, _plants(plant))
+    run, is_complete = _carry_out(console, chosen, options, Path(out))
     target.write(run.result())
     _print(console, run, is_complete)
     if not is_complete:
         raise KeyboardInterrupt
     return 0 if run.is_fulfilled else 1
+
+
+def _plants(name: str | None) -> tuple[Plant, ...]:
+    """Return the plants that are asked for; none leaves it to the experiment."""
+    from gradiva.common import ConfigError, nearest_name
+    from gradiva.setup import Plant
+
+    if name is None:
+        return ()
+    if name not in (*Plant, _ALL):
+        raise ConfigError(f"unknown --plant '{name}'{nearest_name(name, [*Plant, _ALL])}")
+    return tuple(Plant) if name == _ALL else (Plant(name),)
 
 
 def _list(console: Console) -> int:
@@ -70,10 +94,10 @@ def _list(console: Console) -> int:
     from gradiva.experiments import all_experiments
 
     table = Table(box=None, padding=(0, 2, 0, 0))
-    for heading in ("name", "source", "what"):
+    for heading in ("name", "source", "plants", "what"):
         table.add_column(heading, no_wrap=heading == "name")
     for each in all_experiments().values():
-        table.add_row(each.name, each.source, each.description)
+        table.add_row(each.name, each.source, ", ".join(each.plants), each.description)
     console.print(table)
     return 0
 

@@ -83,7 +83,15 @@ Pushes = Annotated[
         metavar="LINK,FX,FY,FZ,START,DURATION",
     ),
 ]
-Noise = Annotated[bool, _what("--noise", text="Sensor noise, delay and mass error of config/noise.toml.")]
+Plant = Annotated[
+    str | None,
+    _what(
+        text="How much of a real robot is simulated: ideal (default), noisy (sensor noise, delay, mass error) or robot"
+        " (drives, sensors, transport, contact and model errors, drawn by --seed).",
+        metavar="PLANT",
+    ),
+]
+Noise = Annotated[bool, _what("--noise", text="Short for --plant noisy.")]
 Seed = Annotated[int, _what(text="Of all random numbers.", min=0)]
 
 View = Annotated[
@@ -141,6 +149,7 @@ def walk(
     damping: Damping = None,
     slope: Slope = None,
     push: Pushes = None,
+    plant: Plant = None,
     noise: Noise = False,
     seed: Seed = 0,
     view: View = False,
@@ -176,6 +185,7 @@ def walk(
         files=tuple(from_files or ()),
         settings=tuple(settings or ()),
         pushes=tuple(push or ()),
+        plant=plant,
         noise=noise,
         seed=seed,
     )

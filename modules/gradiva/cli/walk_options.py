@@ -16,7 +16,7 @@ from gradiva.cli.walk import DEFAULT_DURATION, DEFAULT_ROBOT, DEFAULT_SPEED
 from gradiva.common import ConfigError, ControlMode, NDArray, merge, nearest_name
 from gradiva.experiments import WalkRequest
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
-from gradiva.setup import Setup, load_setup, robot_of
+from gradiva.setup import Plant, Setup, load_setup, robot_of
 from gradiva.simplified_model import BalanceLaw, balance_law_names, shipped_laws
 from gradiva.simulation import GroundKind, Push, ground_names, ground_table, slope_components
 
@@ -24,6 +24,7 @@ _SLOPE = "DEG or DEG,HEADING"
 _PUSH = "LINK,FX,FY,FZ,START,DURATION"
 _CHOICES = {
     "control": tuple(map(str, ControlMode)),
+    "plant": tuple(map(str, Plant)),
 }
 _NOT_YET = {"model": ("centroidal_mpc",)}
 
@@ -55,6 +56,7 @@ class WalkOptions:
     files: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     pushes: tuple[str, ...] = ()
+    plant: str | None = None
     noise: bool = False
     seed: int = 0
 
@@ -72,10 +74,11 @@ class WalkOptions:
         """Return the words that repeat the walk, defaults written out; those of its result are left out."""
         options: dict[str, Any] = {"robot": setup.robot_argument, **self._destination(setup)}
         options |= {"control": str(setup.walking.walking.control), "model": str(setup.walking.walking.model)}
+        options["plant"] = str(setup.plant)
         options |= {name: getattr(self, name) for name in ("ground", "stiffness", "damping", "slope")}
         options |= {"from": self.files, "set": self.settings, "push": self.pushes, "seed": self.seed or None}
         repeated = [(name, value) for name, given in options.items() for value in _each(given)]
-        return (*(word for name, value in repeated for word in (f"--{name}", _as_typed(value))), *self._flags())
+        return tuple(word for name, value in repeated for word in (f"--{name}", _as_typed(value)))
 
     def _destination(self, setup: Setup) -> dict[str, Any]:
         """Return speeds, goal or path and duration by option."""
@@ -87,11 +90,14 @@ class WalkOptions:
                 values["duration"] = DEFAULT_DURATION
         return values
 
-    def _flags(self) -> tuple[str, ...]:
-        return ("--noise",) if self.noise else ()
+    def _plant(self) -> str | None:
+        """Return the plant that is asked for; None leaves it to the configuration."""
+        if self.noise and self.plant not in (None, Plant.NOISY):
+            raise ConfigError(f"--noise is short for --plant noisy, which contradicts --plant {self.plant}")
+        return str(Plant.NOISY) if self.noise else self.plant
 
     def _setup(self) -> Setup:
-        for option in ("control", "model"):
+        for option in ("control", "model", "plant"):
             _check_choice(option, getattr(self, option))
         chosen = [("walking.control", self.control), ("walking.model", self.model)]
         chosen.append(("simulation.ground.kind", _ground_kind(self.ground)))
@@ -102,7 +108,7 @@ class WalkOptions:
             settings.append(f"planner.max_duration={_duration(self.duration)!r}")
         files = [Path(name) for name in self.files]
         robot = (robot_of(files) or DEFAULT_ROBOT) if self.robot is None else self.robot
-        setup = load_setup(robot, [*settings, *self.settings], files, self.noise)
+        setup = load_setup(robot, [*settings, *self.settings], files, self._plant())
         kind = setup.simulation.ground.kind
         if self._soil and kind != GroundKind.VISCOELASTIC:
             raise ConfigError(f"--{next(iter(self._soil))} is of a soft ground, this one is {kind}: add --ground soft")

@@ -227,7 +227,8 @@ def describe_command(request: WalkRequest, plan: WalkingPlan) -> str:
     ground = "" if kind == GroundKind.RIGID else f" on {ground_name(kind)} ground"
     return (
         f"{request.setup.robot.title} walks {request.command}: {steps} step{'s' * (steps != 1)} in"
-        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground}"
+        f" {plan.end_time - plan.start_time:.1f} s, {tick.model} with {tick.control} control{ground},"
+        f" {request.setup.plant} plant"
     )
 
 

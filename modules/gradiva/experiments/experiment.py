@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from pkgutil import iter_modules
@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from gradiva.common import ConfigError, load_plugin, nearest_name, plugin_names
 from gradiva.experiments import campaigns
 from gradiva.experiments.trial import TrialPool
+from gradiva.setup import Plant
 from gradiva.telemetry import RunFolder, plain
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
@@ -81,10 +82,12 @@ class ExperimentOptions:
     Attributes:
         robot: Name of the robot.
         quick: Fewer and shorter trials, to see that all works.
+        plants: On which the robot walks; empty leaves it to the experiment.
     """
 
     robot: str = "icub_v2_7"
     quick: bool = False
+    plants: tuple[Plant, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -183,6 +186,7 @@ class Experiment:
         description: One line.
         run: Fills an ``ExperimentRun``.
         value_title: What ``value`` is in its rows, with its unit.
+        plants: On which it walks by default; empty where its plant is part of it and cannot be chosen.
     """
 
     name: str
@@ -190,13 +194,17 @@ class Experiment:
     description: str
     run: Callable[[ExperimentRun], None]
     value_title: str = "value"
+    plants: tuple[Plant, ...] = ()
 
     def start(self, options: ExperimentOptions, parent: Path, pool: TrialPool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.
 
         Raises:
-            ConfigError: The folder cannot be written.
+            ConfigError: The folder cannot be written, or a plant is chosen that the experiment does not leave open.
         """
+        if options.plants and not self.plants:
+            raise ConfigError(f"--plant: the experiment {self.name} has a plant of its own")
+        options = replace(options, plants=options.plants or self.plants)
         folder = RunFolder.create(parent, self.name, {"experiment": {"name": self.name}, "options": options})
         return ExperimentRun(self.name, self.source, options, folder, pool, report, value_title=self.value_title)
 

@@ -17,7 +17,7 @@ from gradiva.common import ConfigError
 from gradiva.experiments.experiment import ExperimentRun, Row
 from gradiva.experiments.trial import Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
-from gradiva.setup import load_setup
+from gradiva.setup import Plant, load_setup
 from gradiva.telemetry import DCM, MUTED, STYLE
 
 _WIDTH, _ROW_HEIGHT, _MARGIN = 7.0, 0.5, 0.8  # [inch]
@@ -249,7 +249,7 @@ class Architecture:
             "planner.max_feet_distance": max(planner.max_feet_distance, longest_step),
             "planner.max_duration": max(planner.max_duration, duration),
         }
-        return Trial(robot, VelocityCommand(speed, duration=duration), overrides, noise=True, seed=seed)
+        return Trial(robot, VelocityCommand(speed, duration=duration), overrides, Plant.NOISY, seed)
 
     def _tell(self, speed: float, outcome: str) -> None:
         self.run.report(len(self.run.rows), len(self.paper), f"{self.model}, {self.control}: {speed:.2f} m/s {outcome}")

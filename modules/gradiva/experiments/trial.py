@@ -17,7 +17,7 @@ from gradiva.common import NDArray, PlanningError, Side
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_result import Pose, WalkOutcome, WalkRequest, final_pose, plan_from_start, run_walk
 from gradiva.planner import Command
-from gradiva.setup import Setup, load_setup
+from gradiva.setup import Plant, Setup, load_setup
 
 _TRACK_PERIOD = 0.1  # [s]
 
@@ -30,14 +30,14 @@ class Trial:
         robot: Name of the robot.
         command: Where to.
         overrides: ``table.key`` to value, over the robot's configuration.
-        noise: Whether the noise preset is laid over the simulation.
-        seed: Of the noise.
+        plant: Whose preset is laid over the simulation.
+        seed: Of all that is drawn.
     """
 
     robot: str
     command: Command
     overrides: Mapping[str, Any] = field(default_factory=dict)
-    noise: bool = False
+    plant: Plant = Plant.IDEAL
     seed: int = 0
 
     def setup(self) -> Setup:
@@ -46,7 +46,7 @@ class Trial:
         Raises:
             WalkingError: It is wrong, or the robot's model is missing.
         """
-        return load_setup(self.robot, dict(self.overrides), noise=self.noise)
+        return load_setup(self.robot, dict(self.overrides), plant=self.plant)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -195,6 +195,7 @@ def _what_was_asked(request: WalkRequest) -> dict[str, Any]:
     return {
         "robot": setup.robot.name,
         "control": str(setup.walking.walking.control),
+        "plant": str(setup.plant),
         "ground": ground_name(setup.simulation.ground.kind),
         **_slope(setup),
         "seed": request.seed,

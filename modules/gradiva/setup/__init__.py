@@ -1,7 +1,7 @@
 """Find robots, merge their configuration with options, compile and keep functions."""
 
 from gradiva.setup.compiler import GccCompiler
-from gradiva.setup.load_setup import Setup, default_tables, load_setup, robot_of, typed_setup
+from gradiva.setup.load_setup import Plant, Setup, default_tables, load_setup, robot_of, typed_setup
 from gradiva.setup.robots import (
     ROBOT_FILE,
     SEARCH_PATH,
@@ -23,6 +23,7 @@ __all__ = [
     "ROBOT_FILE",
     "SEARCH_PATH",
     "GccCompiler",
+    "Plant",
     "Setup",
     "cache_folder",
     "data_folder",

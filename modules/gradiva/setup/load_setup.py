@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from enum import StrEnum
 from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
@@ -29,7 +30,7 @@ from gradiva.walking import WalkingConfig
 Tables = dict[str, Any]
 Layer = tuple[str, Mapping[str, Any]]
 """The place of tables, for messages, and the tables."""
-PRESETS = ("noise.toml", "first_run.toml")  # laid over the others only when asked for
+
 _ABSENT = object()
 T = TypeVar("T")
 # Of the modules on a robot, which read them by Setup.part.
@@ -37,6 +38,38 @@ _MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
 _COMMAND_LINE = "on the command line"
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
+_PLANT = "plant"  # key of the configuration of a run, beside its robot
+
+
+class Plant(StrEnum):
+    """Names how much of a real robot is simulated; each but the ideal one is a preset over ``[simulation]``."""
+
+    IDEAL = "ideal"
+    """Rigid bodies and rotors, the robot's servo law without limits or delay, exact sensors."""
+    NOISY = "noisy"
+    """Sensor noise, a bus delay and an error of mass."""
+    ROBOT = "robot"
+    """All that is known of drives, sensors, transport, contact and model errors, drawn per seed."""
+
+    @classmethod
+    def named(cls, name: str) -> Plant:
+        """Return the plant of this name.
+
+        Raises:
+            ConfigError: There is none.
+        """
+        if name not in [*cls]:
+            raise ConfigError(f"unknown plant '{name}'{nearest_name(name, cls)}")
+        return cls(name)
+
+    @property
+    def preset(self) -> str | None:
+        """Name of its file in ``config/`` and in the folders of robots; None of the ideal plant."""
+        return None if self is Plant.IDEAL else f"plant_{self}.toml"
+
+
+FIRST_RUN = "first_run.toml"
+PRESETS = (*(str(plant.preset) for plant in Plant if plant.preset), FIRST_RUN)  # merged only when asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +80,8 @@ class Setup:
         robot: Description of the robot.
         walking: Configuration of its controller.
         simulation: Configuration of the simulated plant.
-        tables: The merged tables, as they are written into the run's folder, and the key ``robot``.
+        tables: The merged tables, as they are written into the run's folder, and the keys ``robot`` and ``plant``.
+        plant: The preset that the simulated plant began from.
         layers: The tables before they were merged, each with the place where it stands.
     """
 
@@ -55,6 +89,7 @@ class Setup:
     walking: WalkingConfig
     simulation: SimulationConfig
     tables: dict[str, Any]
+    plant: Plant = Plant.IDEAL
     layers: tuple[Layer, ...] = field(default=(), compare=False, repr=False)
 
     @property
@@ -81,7 +116,7 @@ def load_setup(
     robot: str,
     overrides: Mapping[str, Any] | Iterable[str] = (),
     files: Iterable[Path] = (),
-    noise: bool = False,
+    plant: Plant | str | None = None,
     first_run: bool = False,
 ) -> Setup:
     """Return the configuration of a robot: ``config/`` ← ``robots/<name>/`` ← presets ← ``files`` ← ``overrides``.
@@ -92,22 +127,26 @@ def load_setup(
         robot: Name of a robot, or path of a folder with a robot.toml.
         overrides: ``{"table.key": value}``, or strings ``table.key=value`` with the value in TOML.
         files: TOML files, later ones win; the ``config.toml`` of a run of this robot is one.
-        noise: Lay the noise preset over the simulation.
+        plant: Whose preset is laid over the simulation; by default that of the run's configuration among ``files``,
+            or else the ideal one.
         first_run: Lay the low speeds of first walks on a robot over the configuration.
 
     Raises:
-        ConfigError: An unknown robot, file, table or key, or a value that is refused.
+        ConfigError: An unknown robot, plant, file, table or key, a value that is refused, or the configuration of a run
+            with another robot or plant.
         ModelError: The robot's model package is not installed.
     """
     description = load_robot(robot)
-    presets = [name for name, is_wanted in zip(PRESETS, (noise, first_run), strict=True) if is_wanted]
     folder, argument = robot_folder(robot), robot_argument(robot)
     wanted: list[Layer] = [(str(path), _read_overlay(Path(path), argument)) for path in files]
     wanted += [(_COMMAND_LINE, tables) for tables in _override_tables(overrides)]
-    layers = (_facts_of(description, folder), *configuration_layers([folder], presets, wanted))
+    chosen = _chosen_plant(plant, wanted)
+    presets = [name for name in (chosen.preset, FIRST_RUN if first_run else None) if name is not None]
+    layers = (_facts_of(description, folder), *configuration_layers([folder], presets, map(_without_plant, wanted)))
     with _naming_places(layers):
         setup = typed_setup(description, together(layers[1:]))
-    return replace(setup, tables={**setup.tables, "robot": argument}, layers=layers)
+    tables = {"robot": argument, _PLANT: str(chosen), **{k: v for k, v in setup.tables.items() if k != "robot"}}
+    return replace(setup, tables=tables, plant=chosen, layers=layers)
 
 
 def robot_of(files: Iterable[Path]) -> str | None:
@@ -120,8 +159,28 @@ def robot_of(files: Iterable[Path]) -> str | None:
     return names[-1] if names else None
 
 
+def _chosen_plant(plant: Plant | str | None, layers: Iterable[Layer]) -> Plant:
+    """Return the plant that is asked for, by the argument or by the key of layers of the user: they have to agree."""
+    chosen = None if plant is None else Plant.named(plant)
+    for place, tables in layers:
+        named = tables.get(_PLANT)
+        if named is None:
+            continue
+        if not isinstance(named, str):
+            raise ConfigError(f"{place}: 'plant' is a name; effects of a plant are keys below [simulation]")
+        if chosen is not None and Plant.named(named) is not chosen:
+            raise ConfigError(f"plant '{chosen}' was asked for, but {place} is for the plant '{named}'")
+        chosen = Plant.named(named)
+    return chosen or Plant.IDEAL
+
+
+def _without_plant(layer: Layer) -> Layer:
+    place, tables = layer
+    return place, {name: table for name, table in tables.items() if name != _PLANT}
+
+
 def _read_overlay(path: Path, robot: str) -> dict[str, Any]:
-    """Return the tables of a file without the keys of a run: its robot and its command."""
+    """Return the tables of a file without the robot and the command of a run."""
     tables = read_toml(path)
     named = tables.pop("robot", robot)
     tables.pop("run", None)
@@ -271,7 +330,7 @@ def configuration_layers(robot_folders: Iterable[Path], presets: Iterable[str], 
 
     Args:
         robot_folders: The robot's, if it has one.
-        presets: Files among ``PRESETS``.
+        presets: Files among ``PRESETS``; ``config/`` has each of them, a robot may have one of its own over it.
         wanted: Layers of the user, later ones win; choices may be among them.
 
     Raises:
@@ -281,10 +340,16 @@ def configuration_layers(robot_folders: Iterable[Path], presets: Iterable[str], 
     defaults = [
         _layer(path) for folder in folders for path in sorted(folder.glob("*.toml")) if path.name not in _NOT_MERGED
     ]
-    above = [*(_layer(folders[0] / preset) for preset in presets), *wanted]
+    above = [*(layer for preset in presets for layer in _preset_layers(preset, folders)), *wanted]
     without_choices = together([*defaults, *above])
     files = [folder / choice.file for choice in CHOICES if choice.is_chosen(without_choices) for folder in folders]
     return [*defaults, *(_layer(path) for path in files if path.is_file()), *above]
+
+
+def _preset_layers(preset: str, folders: Sequence[Path]) -> Iterator[Layer]:
+    """Yield the preset of ``config/``, the first of the folders, and over it those that robots have."""
+    yield _layer(folders[0] / preset)
+    yield from (_layer(folder / preset) for folder in folders[1:] if (folder / preset).is_file())
 
 
 def together(layers: Iterable[Layer]) -> Tables:

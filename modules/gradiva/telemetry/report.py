@@ -20,7 +20,7 @@ SOFT_GROUND = "soft"
 ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM"), ("foot_error_m", "foot"))
 """Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
 _GOOD, _BAD = ("walked",), ("fell", "failed")
-_SETTINGS = ("control", "model", "ground", "seed")
+_SETTINGS = ("control", "model", "plant", "ground", "seed")
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
 
 

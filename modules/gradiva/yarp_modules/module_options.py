@@ -158,7 +158,7 @@ def setup_of(options: ModuleOptions) -> Setup:
         WalkingError: As `load_setup`, or a file is not found.
     """
     files = [found_file(path, options.context) for path in options.files]
-    return load_setup(options.robot, options.overrides, files, first_run=options.first_run)
+    return load_setup(options.robot, options.overrides, files, options.extras.get("plant"), options.first_run)
 
 
 def robot_ports(robot: RobotDescription) -> RobotPorts:

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from gradiva.cli.applications.running import as_requested, plant_additions
 from gradiva.cli.commands import carry_out
+from gradiva.common import ConfigError
 from gradiva.middleware import use_settings
-from gradiva.yarp_modules.application import RunClaim, RunRecord, records_folder
+from gradiva.yarp_modules.application import RunClaim, RunRecord, load_application, records_folder
 from tests.pureyarp.network.raw_sockets import free_port
 from tests.waiting import wait_until
 
@@ -147,6 +149,26 @@ def test_wrong_input_is_one_line_and_status_2(application, capsys, arguments, me
     err = capsys.readouterr().err
     assert message in err
     assert len(err.splitlines()) == 1
+
+
+def test_the_plant_goes_to_the_simulators_of_an_application():
+    application = load_application("talos-simulation-three")
+    assert plant_additions(application, None) == []
+    (addition,) = plant_additions(application, "robot")
+    simulator = as_requested(application, [], [addition]).titles()["gradiva-simulator"]
+    assert simulator.arguments[-2:] == ["--plant", "robot"]
+
+
+@pytest.mark.parametrize(
+    ("name", "plant", "message"),
+    [
+        ("talos-hardware", "robot", "--plant robot: the application talos-hardware has no gradiva-simulator"),
+        ("talos-simulation", "robto", "unknown plant 'robto'; did you mean 'robot'"),
+    ],
+)
+def test_a_plant_that_nothing_simulates_is_refused(name, plant, message):
+    with pytest.raises(ConfigError, match=message):
+        plant_additions(load_application(name), plant)
 
 
 def test_the_installed_applications_are_listed(application, capsys):

@@ -51,6 +51,12 @@ def run(
         list[str] | None,
         typer.Option(metavar="MODULE=PARAMETERS", help="More parameters for a module: gradiva-walking='--dry-run'."),
     ] = None,
+    plant: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLANT", help="Of the application's simulator: ideal, noisy or robot, as of gradiva walk."
+        ),
+    ] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Start modules again that end by themselves.")] = False,
     duration: Annotated[
         float | None, typer.Option(min=0.0, metavar="S", help="Stop after so many seconds; else at Ctrl-C.")
@@ -71,7 +77,7 @@ def run(
         from gradiva.cli.applications.running import RunRequest, run_application
 
     return run_application(
-        RunRequest(name, tuple(without or ()), tuple(add or ()), restart, duration, output, out, json, robot)
+        RunRequest(name, tuple(without or ()), tuple(add or ()), restart, duration, output, out, json, robot, plant)
     )
 
 

@@ -27,6 +27,7 @@ from gradiva.cli.output import JsonTarget, console_beside
 from gradiva.cli.yarp.failures import ToolFailure, say
 from gradiva.common import ConfigError, nearest_name
 from gradiva.middleware import current_settings
+from gradiva.setup import Plant
 from gradiva.yarp_modules.application import (
     AlreadyRunsError,
     Application,
@@ -47,6 +48,8 @@ from gradiva.yarp_modules.application import (
 )
 from gradiva.yarp_modules.application.shipped_applications import robot_application
 
+SIMULATOR = "gradiva-simulator"
+"""Program of the modules that simulate a robot."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _DONE, _FAILED = 0, 1  # exit status
 
@@ -65,6 +68,7 @@ class RunRequest:
         out: Where the folder of the run is made.
         json: Where the result goes.
         robot: Name or folder of a robot; ``name`` is the form of its application then.
+        plant: Of the simulator; None leaves the parameters of the application as they are.
     """
 
     name: str
@@ -76,6 +80,7 @@ class RunRequest:
     out: Path = Path("runs")
     json: str | None = None
     robot: str | None = None
+    plant: str | None = None
 
 
 def run_application(request: RunRequest) -> int:
@@ -86,7 +91,8 @@ def run_application(request: RunRequest) -> int:
     """
     target = JsonTarget(request.json)
     with _application(request) as found:
-        application = as_requested(found, request.without, request.additions)
+        additions = (*request.additions, *plant_additions(found, request.plant))
+        application = as_requested(found, request.without, additions)
         for note in application.notes:
             say(note)
         with stop_signals() as signals:
@@ -108,6 +114,22 @@ def _application(request: RunRequest) -> Iterator[Application]:
         file = Path(folder, f"{written.name}.xml")
         file.write_text(written.text(), encoding="utf-8")
         yield load_application(str(file))
+
+
+def plant_additions(application: Application, plant: str | None) -> list[str]:
+    """Return ``MODULE=PARAMETERS`` for the simulators of an application.
+
+    Raises:
+        ConfigError: There is no such plant, or the application has no simulator.
+    """
+    if plant is None:
+        return []
+    simulators = [title for title, module in application.titles().items() if Path(module.program).name == SIMULATOR]
+    if not simulators:
+        raise ConfigError(
+            f"--plant {plant}: the application {application.name} has no {SIMULATOR}, its plant is elsewhere"
+        )
+    return [f"{title}=--plant {Plant.named(plant)}" for title in simulators]
 
 
 def as_requested(application: Application, without: Sequence[str], additions: Sequence[str]) -> Application:

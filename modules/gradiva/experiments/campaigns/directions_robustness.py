@@ -17,6 +17,7 @@ from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.experiments.walk_result import Pose
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
+from gradiva.setup import Plant
 from gradiva.telemetry import COM, REFERENCE, STYLE
 
 # -- directions --------------------------------------------------------------------------------------------------------
@@ -141,20 +142,20 @@ class Disturbance:
         name: In the table.
         speed: [m/s].
         seeds: How many walks; one where nothing is random.
-        noise: Whether the noise preset is laid over the simulation.
+        plant: Whose preset is laid over the simulation.
         overrides: ``table.key`` to value.
     """
 
     name: str
     speed: float
     seeds: int = 1
-    noise: bool = False
+    plant: Plant = Plant.IDEAL
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
 
 DISTURBANCES = (
-    Disturbance("noise preset", _SLOW, seeds=10, noise=True),
-    Disturbance("noise preset", _FAST, seeds=10, noise=True),
+    Disturbance("noise preset", _SLOW, seeds=10, plant=Plant.NOISY),
+    Disturbance("noise preset", _FAST, seeds=10, plant=Plant.NOISY),
     Disturbance("10 ms from command to torque", _SLOW, overrides={"simulation.servo.delay": 0.010}),
     Disturbance(
         "encoders offset by up to ±1°",
@@ -179,7 +180,7 @@ def run_robustness(run: ExperimentRun) -> None:
         for seed in range(min(disturbance.seeds, _QUICK_SEEDS) if quick else disturbance.seeds)
     ]
     trials = [
-        Trial(run.options.robot, VelocityCommand(case.speed, duration=command_time), case.overrides, case.noise, seed)
+        Trial(run.options.robot, VelocityCommand(case.speed, duration=command_time), case.overrides, case.plant, seed)
         for case, seed in cases
     ]
     for index, result in run.pool.results(trials):

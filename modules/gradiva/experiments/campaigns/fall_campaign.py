@@ -15,7 +15,7 @@ from gradiva.experiments.fall_causes import CauseKind
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import load_setup
+from gradiva.setup import Plant, load_setup
 from gradiva.simulation import FaultKind, GroundKind, slope_components
 
 SEED = 2
@@ -87,11 +87,11 @@ def draw(cause: CauseKind, seed: list[int]) -> tuple[Trial, str]:
     random = np.random.default_rng([*seed, list(CauseKind).index(cause)])
     name = str(random.choice(_ROBOTS))
     control = str(random.choice(("position", "velocity", "position", "velocity", "torque")))
-    speed, noise = float(random.uniform(0.1, 0.3)), bool(random.integers(2))
+    speed, plant = float(random.uniform(0.1, 0.3)), (Plant.IDEAL, Plant.NOISY)[random.integers(2)]
     disturbance = _DISTURBANCES[cause](load_setup(name).robot, random)
     overrides = {"walking.control": disturbance.control or control, **disturbance.overrides}
     command = VelocityCommand(disturbance.speed or speed, duration=_DURATION)
-    return Trial(name, command, overrides, noise, int(random.integers(1000))), disturbance.text
+    return Trial(name, command, overrides, plant, int(random.integers(1000))), disturbance.text
 
 
 def _row(cause: CauseKind, trial: Trial, text: str, result: TrialResult) -> Row:

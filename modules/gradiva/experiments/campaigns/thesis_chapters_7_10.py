@@ -14,6 +14,7 @@ from gradiva.experiments.speed_search import bars_figure, run_speed_table
 from gradiva.experiments.trial import Trial, TrialResult, walk_trial
 from gradiva.experiments.walk_result import WalkOutcome
 from gradiva.planner import VelocityCommand
+from gradiva.setup import Plant
 from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, ZMP, SignalLog
 
 # -- tables 7.1 and 7.2 ------------------------------------------------------------------------------------------------
@@ -93,15 +94,15 @@ def run_tracking(run: ExperimentRun, model: str) -> None:
         model: Layer 2.
     """
     duration = _CHAPTER_10_QUICK_DURATION if run.options.quick else _CHAPTER_10_DURATION
-    for count, noise in enumerate((False, True)):
-        run.report(count, 2, "with the noise preset" if noise else "with exact sensors")
+    for count, plant in enumerate((Plant.IDEAL, Plant.NOISY)):
+        run.report(count, 2, f"{plant} plant")
         overrides = {"walking.model": model, "walking.control": "position"}
         outcome = walk_trial(
-            Trial(run.options.robot, VelocityCommand(CHAPTER_10_SPEED, duration=duration), overrides, noise)
+            Trial(run.options.robot, VelocityCommand(CHAPTER_10_SPEED, duration=duration), overrides, plant)
         )
-        _add_rows(run, outcome, noise)
+        _add_rows(run, outcome, plant)
     title = (
-        f"{outcome.walk.setup.robot.title}, {_TITLES[model]}, position control, {CHAPTER_10_SPEED} m/s, noise preset"
+        f"{outcome.walk.setup.robot.title}, {_TITLES[model]}, position control, {CHAPTER_10_SPEED} m/s, {plant} plant"
     )
     run.add_figure(tracking_figure(outcome.walk.recorder.log, title), run.name)
     run.report(2, 2, "drawn")
@@ -111,7 +112,7 @@ run_figure_10_9 = partial(run_tracking, model="dcm")
 run_figure_10_10 = partial(run_tracking, model="dcm_mpc")
 
 
-def _add_rows(run: ExperimentRun, outcome: WalkOutcome, noise: bool) -> None:
+def _add_rows(run: ExperimentRun, outcome: WalkOutcome, plant: Plant) -> None:
     result = outcome.result
     for quantity, paper in _PAPER.items():
         error: dict[str, Any] = result[f"{quantity}_error_m"]
@@ -121,7 +122,7 @@ def _add_rows(run: ExperimentRun, outcome: WalkOutcome, noise: bool) -> None:
                 "model": result["model"],
                 "control": result["control"],
                 "speed_mps": CHAPTER_10_SPEED,
-                "noise": noise,
+                "plant": str(plant),
                 "quantity": f"{quantity}_error_m",
                 "rms": error["rms"],
                 "paper": paper,

@@ -53,6 +53,7 @@ class Simulator(GradivaModule):
         ModuleOption("speed", "simulated seconds a real one, 1 by default; 0: as fast as possible", "FACTOR"),
         ModuleOption("paused", "begin with time standing still, until resume or advance"),
         ModuleOption("pose", "where the robot stands, 'x y yaw' in m, m, degrees", "POSE"),
+        ModuleOption("plant", "ideal (default), noisy or robot: how much of a real robot is simulated", "PLANT"),
         ModuleOption("seed", "of the sensors' noise, 0 by default", "NUMBER"),
         ModuleOption("timeout", "for a silent controller in lockstep, 1 s by default", "SECONDS"),
     )
