@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, ModelError, Side, so3
-from gradiva.robot_model import IdynTreeModel, balanced, links_from_base
+from gradiva.robot_model import IdynTreeModel, RotorCoupling, balanced, links_from_base
 from gradiva.setup import find_model_file
 from gradiva.setup.new_robot import draft_robot
 from gradiva.simulation import load_tree
@@ -107,3 +107,35 @@ def test_servos_that_cannot_hold_a_joint_are_refused(name):
 def test_a_robot_without_size_is_refused(name):
     with pytest.raises(ConfigError, match=f"{name}=0.0, must be positive"):
         replace(description_of("icub_v2_7"), **{name: 0.0})
+
+
+def test_drives_are_given_for_a_group_or_for_each_joint():
+    robot = description_of("icub_v2_7")
+    legs = replace(robot.joint_groups["left_leg"], rotor_inertia=(0.1, 0.2, 0.3, 0.4, 0.5, 0.6), gear_play=0.01)
+    changed = replace(robot, joint_groups={**robot.joint_groups, "left_leg": legs}, rotor_couplings=())
+    np.testing.assert_allclose(changed.per_joint("rotor_inertia")[11:17], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
+    np.testing.assert_allclose(changed.per_joint("gear_play")[10:18], [0.0, *[0.01] * 6, 0.0])
+    np.testing.assert_allclose(changed.rotor_inertia_matrix, np.diag(changed.per_joint("rotor_inertia")))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"rotor_inertia": (0.1, 0.2)}, r"rotor_inertia=\[0.1, 0.2\] has 2 values for 6 joints"),
+        ({"coulomb_friction": (1.0, 1.0, 1.0, 1.0, 1.0, -2.0)}, "coulomb_friction=.* must not be negative"),
+        ({"full_torque_speed": 5.0, "no_load_speed": 4.0}, "full_torque_speed=5.0, must be below no_load_speed=4.0"),
+        ({"velocity_feedforward": 1.1}, "velocity_feedforward=1.1, must not exceed 1"),
+        ({"integral_gain": 10.0}, "integral_limit=0.0, must be positive where there is an integral_gain"),
+    ],
+)
+def test_drives_that_cannot_be_are_refused(numbers, message):
+    with pytest.raises(ConfigError, match=message):
+        replace(description_of("icub_v2_7").joint_groups["left_leg"], **numbers)
+
+
+def test_a_rotor_that_turns_with_an_unknown_joint_is_refused():
+    robot = description_of("icub_v2_7")
+    with pytest.raises(ConfigError, match="rotor_couplings: no joint 'torso_pitsh'; did you mean 'torso_pitch'"):
+        replace(robot, rotor_couplings=(RotorCoupling(("torso_pitsh",), (1.0,), 0.1),))
+    with pytest.raises(ConfigError, match="1 coefficients for 2 joints"):
+        RotorCoupling(("torso_pitch", "torso_roll"), (1.0,), 0.1)

@@ -60,13 +60,7 @@ def test_a_robot_with_bad_inertias_walks_and_the_correction_is_noted(tmp_path, m
     )
     check_name("romeo", tmp_path / "robots" / "romeo", [])
     files = write_robot(draft, tmp_path / "robots" / "romeo")
-    assert [file.name for file in files] == [
-        "robot.toml",
-        "planner.toml",
-        "simulation.toml",
-        "torque.toml",
-        "soft_ground.toml",
-    ]
+    assert [file.name for file in files] == ["robot.toml", "planner.toml", "soft_ground.toml"]
     assert [finding.verdict for finding in check_robot_folder("romeo")] == ["ok"] * 6
     walk = SimulatedWalk(load_setup("romeo"), compiler=interpreted)
     assert walk.get_ready()

@@ -48,7 +48,6 @@ def test_shipped_robots_hold_what_they_promise(robot):
         ('base_link = "base_link"', 'base_link = "torso_1_link"', "not the root of the URDF, which is 'base_link'"),
         ("arm_left_5_joint", "arm_left_5", r"robots/mine/robot.toml.*no control board has joint 'arm_left_5'"),
         ('head = ["head_1_joint"', 'head = ["head_0_joint", "head_1_joint"', "ports: no joint 'head_0_joint'"),
-        (', "leg_left_6_joint"]\nposture = [0.0, ', "]\nposture = [", "names: leg_left_6_joint of the legs are in no"),
         ("[joint_groups.head]", "[joint_groups.skull]", "posture_weights: unknown joint group 'head'"),
         ("talos_reduced.urdf\"", "talos.urdf\"", "has no file 'talos_data/robots/talos.urdf'"),
         ('model = "talos_data', 'model = 3 # "talos_data', "missing key 'model'"),
@@ -60,6 +59,14 @@ def test_what_does_not_hold_is_named(copy_of_talos, old, new, message):
     findings = [finding for finding in check_robot_folder("mine") if finding.verdict != "ok"]
     assert findings
     assert any(re.search(message, finding.text) for finding in findings)
+
+
+def test_a_joint_of_a_leg_that_is_in_no_group_is_named(copy_of_talos):
+    text = (data_folder("robots") / "talos" / "robot.toml").read_text()
+    group = text[text.index("[joint_groups.left_leg]") : text.index("[joint_groups.right_leg]")]
+    copy_of_talos((group, re.sub(r", [^,\]]+\](?= |$)", "]", group, flags=re.MULTILINE)))
+    texts = [finding.text for finding in check_robot_folder("mine") if finding.verdict != "ok"]
+    assert any("names: leg_left_6_joint of the legs are in no" in text for text in texts)
 
 
 def test_a_base_that_is_no_root_is_refused_before_anything_is_compiled(copy_of_talos):

@@ -43,7 +43,7 @@ def test_pushes_are_read_from_tables() -> None:
     [
         ({"timestep": 0.01}, "timestep=0.01"),
         ({"plant": {"mass_scale": 0.0}}, "mass_scale=0.0"),
-        ({"plant": {"armature": -1.0}}, "armature=-1.0"),
+        ({"plant": {"rotor_inertia": -1.0}}, "rotor_inertia=-1.0"),
         ({"servo": {"stiffness_scale": 0.0}}, "stiffness_scale=0.0"),
         ({"servo": {"delay": 0.0005}}, r"servo.delay=0.0005: must be a multiple"),
         ({"sensors": {"delay": 0.0015}}, r"sensors.delay=0.0015: must be a multiple"),

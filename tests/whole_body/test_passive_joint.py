@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
-from gradiva.robot_model import IdynTreeModel, JointGroup, as_array
+from gradiva.robot_model import QUANTITIES, IdynTreeModel, JointGroup, as_array
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import (
     CompliantTorqueController,
@@ -48,8 +48,9 @@ def sprung(stiffness=STIFFNESS):
             groups[name] = group
             continue
         assert group.joints[-1] == "l_elbow"
-        groups[name] = replace(group, joints=group.joints[:-1], posture=group.posture[:-1])
-        numbers = {"velocity_limit": group.velocity_limit, "torque_limit": group.torque_limit}
+        lists = {key: group.per_joint(key)[:-1] for key in QUANTITIES}
+        groups[name] = replace(group, joints=group.joints[:-1], posture=group.posture[:-1], **lists)
+        numbers = {key: group.per_joint(key)[-1] for key in ("velocity_limit", "torque_limit")}
         groups[GROUP] = JointGroup(
             ("l_elbow",), group.posture[-1:], stiffness, DAMPING, actuated=False, measured=False, **numbers
         )

@@ -73,7 +73,7 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
         members = typing.get_args(hint)
         if value is None and type(None) in members:
             return None
-        hint = next(member for member in members if member is not type(None))
+        hint = _member(tuple(member for member in members if member is not type(None)), value)
     if dataclasses.is_dataclass(hint) and isinstance(hint, type):
         return value if isinstance(value, hint) else from_table(hint, value, where)
     origin = typing.get_origin(hint)
@@ -82,6 +82,12 @@ def _convert(hint: Any, value: Any, where: str) -> Any:
     if origin in (dict, Mapping) or hint is dict:
         return _convert_mapping(hint, value, where)
     return _convert_scalar(hint, value, where)
+
+
+def _member(members: tuple[Any, ...], value: Any) -> Any:
+    """Return the member of a union that a value is meant for: the sequence for a list, else the first."""
+    is_list = isinstance(value, (list, tuple))
+    return next((member for member in members if (typing.get_origin(member) in (tuple, list)) is is_list), members[0])
 
 
 def _convert_sequence(hint: Any, value: Any, where: str) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from gradiva.robot_model.idyntree_model import (
     unphysical_links,
 )
 from gradiva.robot_model.robot_description import (
+    QUANTITIES,
     AngleUnit,
     Environment,
     ForceTorquePort,
@@ -24,6 +25,7 @@ from gradiva.robot_model.robot_description import (
     MeasuredWrench,
     RobotDescription,
     RobotPorts,
+    RotorCoupling,
 )
 from gradiva.robot_model.symbolic_dynamics import (
     SymbolicDynamics,
@@ -34,6 +36,7 @@ from gradiva.robot_model.symbolic_dynamics import (
 )
 
 __all__ = [
+    "QUANTITIES",
     "AngleUnit",
     "Compiler",
     "Environment",
@@ -49,6 +52,7 @@ __all__ = [
     "MeasuredWrench",
     "RobotDescription",
     "RobotPorts",
+    "RotorCoupling",
     "SymbolicDynamics",
     "SymbolicFrame",
     "as_array",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
 
@@ -227,39 +227,117 @@ class ForceTorqueSensor:
     frame: str
 
 
+PerJoint = float | tuple[float, ...]
+"""One number for all joints of a group, or one a joint."""
+
+
 @dataclass(frozen=True, slots=True)
 class JointGroup:
-    """Joints that share a posture weight, servo gains and limits.
+    r"""Joints that share a posture weight, and their drives: servo, rotor, gear and motor, all seen at the joint.
 
     A joint is a degree of freedom of the model. Where it has no motor it is passive: it turns by its spring and damper.
+    The position servo's torque, which the boards of the robot compute, is
+
+    .. math:: \tau = k_p (s^* - s) + k_d (\beta \dot s^* - \dot s) + k_i \int (s^* - s) dt
+
+    Each number is one for the group, or a list with one a joint.
 
     Attributes:
         joints: Names, in the robot's order.
         posture: Start posture that the inverse kinematics begins from, [deg], one a joint.
-        stiffness: Of the position servos, [N·m/rad]; of passive joints that of their springs about ``posture``, or 0.
-        damping: Of the position servos, [N·m·s/rad]; of passive joints their own.
-        velocity_limit: Intersected with the URDF's, [rad/s].
-        torque_limit: Intersected with the URDF's, [N·m].
+        stiffness: Of the position servos, :math:`k_p`, [N·m/rad]; of passive joints that of their springs about
+            ``posture``, or 0.
+        damping: Of the position servos, :math:`k_d`, [N·m·s/rad]; of passive joints their own.
+        velocity_limit: Of references, intersected with the URDF's, [rad/s].
+        torque_limit: Peak, intersected with the URDF's, [N·m].
+        integral_gain: :math:`k_i`, [N·m/(rad·s)].
+        integral_limit: Of the integral's torque, [N·m].
+        velocity_feedforward: Fraction of the velocity of the reference that is fed forward, :math:`\beta`, [-].
+        rotor_inertia: Of rotor and gear, reflected: N² J with the ratio N, [kg·m²].
+        coulomb_friction: [N·m].
+        viscous_friction: [N·m·s/rad].
+        gear_play: Between the ends of the play, [rad].
+        full_torque_speed: Up to which the motor has its peak torque, [rad/s].
+        no_load_speed: At which it has none left, [rad/s]; 0: the torque does not depend on the speed.
         actuated: Whether the joints have motors; else nothing commands them.
         measured: Whether the joints have encoders.
     """
 
     joints: tuple[str, ...]
     posture: tuple[float, ...]
-    stiffness: float
-    damping: float
-    velocity_limit: float
-    torque_limit: float
+    stiffness: PerJoint
+    damping: PerJoint
+    velocity_limit: PerJoint
+    torque_limit: PerJoint
+    integral_gain: PerJoint = 0.0
+    integral_limit: PerJoint = 0.0
+    velocity_feedforward: PerJoint = 0.0
+    rotor_inertia: PerJoint = 0.0
+    coulomb_friction: PerJoint = 0.0
+    viscous_friction: PerJoint = 0.0
+    gear_play: PerJoint = 0.0
+    full_torque_speed: PerJoint = 0.0
+    no_load_speed: PerJoint = 0.0
     actuated: bool = True
     measured: bool = True
 
     def __post_init__(self) -> None:
         if len(self.posture) != len(self.joints):
             raise ConfigError(f"posture has {len(self.posture)} values for {len(self.joints)} joints")
-        _check_positive(self, *(("stiffness",) if self.actuated else ()), "velocity_limit", "torque_limit")
-        for name in ("stiffness", "damping"):
-            if getattr(self, name) < 0.0:
-                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+        for name in QUANTITIES:
+            values = getattr(self, name)
+            if isinstance(values, tuple) and len(values) != len(self.joints):
+                raise ConfigError(f"{name}={list(values)} has {len(values)} values for {len(self.joints)} joints")
+            if any(value < 0.0 for value in _values(values)):
+                raise ConfigError(f"{name}={values}, must not be negative")
+        for name in (*(("stiffness",) if self.actuated else ()), "velocity_limit", "torque_limit"):
+            if not all(value > 0.0 for value in _values(getattr(self, name))):
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        self._check_drives()
+
+    def per_joint(self, quantity: str) -> tuple[float, ...]:
+        """Return one number a joint."""
+        values = getattr(self, quantity)
+        return values if isinstance(values, tuple) else (float(values),) * len(self.joints)
+
+    def _check_drives(self) -> None:
+        for full, none in zip(self.per_joint("full_torque_speed"), self.per_joint("no_load_speed"), strict=True):
+            if full > 0.0 and full >= none:
+                raise ConfigError(f"full_torque_speed={full}, must be below no_load_speed={none}")
+        if any(value > 1.0 for value in _values(self.velocity_feedforward)):
+            raise ConfigError(f"velocity_feedforward={self.velocity_feedforward}, must not exceed 1")
+        for gain, limit in zip(self.per_joint("integral_gain"), self.per_joint("integral_limit"), strict=True):
+            if gain > 0.0 and limit == 0.0:
+                raise ConfigError(f"integral_limit={limit}, must be positive where there is an integral_gain")
+
+
+QUANTITIES = tuple(field.name for field in fields(JointGroup) if field.type == "PerJoint")
+"""Fields of a `JointGroup` that are numbers, one for the group or one a joint."""
+
+
+def _values(numbers: PerJoint) -> tuple[float, ...]:
+    return numbers if isinstance(numbers, tuple) else (numbers,)
+
+
+@dataclass(frozen=True, slots=True)
+class RotorCoupling:
+    r"""A rotor that turns with several joints, as in a differential: at the speed :math:`c^\top \dot s`.
+
+    Attributes:
+        joints: Names.
+        coefficients: c, of each of ``joints``, [-].
+        inertia: Of rotor and gear, at the speed :math:`c^\top \dot s`, [kg·m²].
+    """
+
+    joints: tuple[str, ...]
+    coefficients: tuple[float, ...]
+    inertia: float
+
+    def __post_init__(self) -> None:
+        if len(self.coefficients) != len(self.joints):
+            raise ConfigError(f"{len(self.coefficients)} coefficients for {len(self.joints)} joints")
+        if self.inertia <= 0.0:
+            raise ConfigError(f"inertia={self.inertia}, must be positive")
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,6 +369,7 @@ class RobotDescription:
             else such a model is refused, see `is_physical`.
         max_slope_deg: Steepest ground that position control has been seen to walk by a plan for level ground, ahead or
             back and to the sides, [°]; None: nothing is known.
+        rotor_couplings: Rotors that turn with several joints, beside those of ``JointGroup.rotor_inertia``.
     """
 
     name: str
@@ -314,6 +393,7 @@ class RobotDescription:
     position_limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     balance_inertia: bool = False
     max_slope_deg: tuple[float, float] | None = None
+    rotor_couplings: tuple[RotorCoupling, ...] = ()
 
     def __post_init__(self) -> None:
         _check_positive(self, "mass", "com_height", "step_width", "max_speed")
@@ -324,6 +404,9 @@ class RobotDescription:
                 raise ConfigError(f"position_limits: no joint '{joint}'{nearest_name(joint, self.joints)}")
             if lower > upper:
                 raise ConfigError(f"position_limits: {joint} may move from {lower} to {upper} rad, which is nowhere")
+        for joint in (joint for coupling in self.rotor_couplings for joint in coupling.joints):
+            if joint not in self.joints:
+                raise ConfigError(f"rotor_couplings: no joint '{joint}'{nearest_name(joint, self.joints)}")
         if self.ports is not None:
             wired = {*self.actuated_joints, *self.measured_joints}
             self.ports.check(
@@ -381,13 +464,26 @@ class RobotDescription:
         return np.radians([angle for group in self.joint_groups.values() for angle in group.posture])
 
     def per_joint(self, quantity: str) -> NDArray:
-        """Return a group's number spread over its joints, shape (n,).
+        """Return a quantity of the joint groups, one number a joint, shape (n,).
 
         Args:
-            quantity: ``stiffness``, ``damping``, ``velocity_limit`` or ``torque_limit``.
+            quantity: Field of `JointGroup`: one of ``QUANTITIES``.
         """
-        groups = self.joint_groups.values()
-        return np.array([float(getattr(group, quantity)) for group in groups for _ in group.joints])
+        return np.array([value for group in self.joint_groups.values() for value in group.per_joint(quantity)])
+
+    @property
+    def rotor_inertia_matrix(self) -> NDArray:
+        r"""Inertia of the rotors, which adds to the joint block of the mass matrix, [kg·m²], shape (n, n).
+
+        .. math:: \mathrm{diag}(N^2 J) + \sum_k J_k c_k c_k^\top
+
+        What a rotor's spin does to the link that carries it is of order 1 / N of this and is neglected.
+        """
+        matrix = np.diag(self.per_joint("rotor_inertia"))
+        for coupling in self.rotor_couplings:
+            rows = [self.joints.index(joint) for joint in coupling.joints]
+            matrix[np.ix_(rows, rows)] += coupling.inertia * np.outer(coupling.coefficients, coupling.coefficients)
+        return matrix
 
     def spread(self, numbers: dict[str, float], where: str) -> NDArray:
         """Return numbers given by group name as one number a joint, shape (n,).
@@ -426,7 +522,7 @@ class RobotDescription:
         return Path(self.model_file)
 
 
-def _check_positive(described: JointGroup | RobotDescription, *names: str) -> None:
+def _check_positive(described: RobotDescription, *names: str) -> None:
     for name in names:
         if getattr(described, name) <= 0.0:
             raise ConfigError(f"{name}={getattr(described, name)}, must be positive")

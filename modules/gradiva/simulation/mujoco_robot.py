@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 import mujoco
@@ -25,12 +26,14 @@ from gradiva.simulation.body_probes import BodyProbes
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground
+from gradiva.simulation.model_errors import ModelErrors
 from gradiva.simulation.plant import build_plant, load_tree, sink_to_weight, standing_torques, weight_of
 from gradiva.simulation.pushes import Push, Pusher
 from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.sensors import Sensors
 from gradiva.simulation.servos import MixedCommand, ServoBank
 from gradiva.simulation.simulation_config import SimulationConfig
+from gradiva.simulation.soles import sole_boxes
 from gradiva.simulation.state_reader import SimulatedState, Snapshot, StateReader
 
 T = TypeVar("T")
@@ -59,7 +62,7 @@ class MujocoRobot:
             description: Of the robot.
             config: Of the simulation.
             posture: Where it starts.
-            seed: Of the noise.
+            seed: Of the noise and of all that is drawn.
             compiler: How the equations of soft ground become fast.
 
         Raises:
@@ -67,13 +70,16 @@ class MujocoRobot:
             ModelError: The robot's model lacks what the description names, or has another mass.
         """
         silence_engine()
-        self._config = config
+        errors = ModelErrors(config.model_errors, seed)
+        self._config = config = replace(config, ground=errors.of_floor(config.ground, config.timestep))
         self._joints = len(description.joints)
         self._description = description
-        self._tree = tree = load_tree(description)
+        self._tree = tree = errors.of_links(load_tree(description), description.torso_frame)
+        soles = errors.of_soles(sole_boxes(description, tree))
+        self._sole_reach = config.model_errors.sole_reach(soles)
         self._ground = choose_ground(config, description.sole.z, seed, compiler)
         self._model = build_plant(
-            description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep
+            description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep, soles
         )
         self._data = mujoco.MjData(self._model)
         self._reader = StateReader(description, self._model, config.ground.world_rotation)
@@ -218,7 +224,7 @@ class MujocoRobot:
         torques = standing_torques(model, data, feet, 0.0, self._reader.joint_velocities)
         self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
-        sink_to_weight(model, data, self._ground, feet)
+        sink_to_weight(model, data, self._ground, feet, self._sole_reach)
         self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
         self._wrench_sum = np.zeros_like(self._wrenches)
         self._arrived = self._last_read = self._snapshot()

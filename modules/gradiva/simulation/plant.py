@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -11,7 +12,7 @@ from gradiva.common import ConfigError, ModelError, NDArray, Side
 from gradiva.robot_model import RobotDescription, balanced, check_inertias, is_physical
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.rigid_tree import RigidTree, add_bodies, quaternion, weld
-from gradiva.simulation.soles import sole_boxes
+from gradiva.simulation.soles import SoleBox, sole_boxes
 from gradiva.simulation.urdf import Inertial, Urdf, read_urdf
 
 _TOUCHING = 0.005  # [m] soles nearer to the floor than this carry
@@ -27,20 +28,20 @@ class PlantConfig:
         mass_scale: Factor on all masses and inertias, [-].
         joint_damping: [N·m·s/rad].
         dry_friction: Coulomb friction of each joint, [N·m].
-        armature: Inertia of motor and gear, seen at the joint, [kg·m²].
+        rotor_inertia: Factor on the reflected inertias of rotors and gears of the robot's description, [-].
         joint_limits: Whether the joints have end stops.
     """
 
     mass_scale: float
     joint_damping: float
     dry_friction: float
-    armature: float
+    rotor_inertia: float
     joint_limits: bool
 
     def __post_init__(self) -> None:
         if self.mass_scale <= 0.0:
             raise ConfigError(f"mass_scale={self.mass_scale}: must be positive")
-        for name in ("joint_damping", "dry_friction", "armature"):
+        for name in ("joint_damping", "dry_friction", "rotor_inertia"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
 
@@ -90,6 +91,7 @@ def build_plant(
     ground: Ground,
     gravity: NDArray,
     timestep: float,
+    soles: Sequence[SoleBox] | None = None,
 ) -> mujoco.MjModel:
     """Return the engine's model; actuators and, after a free base, joints are named as the robot's joints.
 
@@ -100,6 +102,7 @@ def build_plant(
         ground: Adds floor and soles.
         gravity: World, [m/s²], shape (3,).
         timestep: Of the physics, [s].
+        soles: Boxes below the feet; None for those of the description.
 
     Raises:
         ModelError: The model lacks a frame that the description names, or the engine refuses it.
@@ -109,7 +112,8 @@ def build_plant(
     add_bodies(spec, tree, config.mass_scale)
     for joint in description.joints:
         _set_joint(spec.joint(joint), config)
-    ground.add_to(spec, sole_boxes(description, tree), timestep)
+    _add_rotors(spec, description, config.rotor_inertia)
+    ground.add_to(spec, sole_boxes(description, tree) if soles is None else soles, timestep)
     for frame in {description.imu_frame, *(description.foot_frame(side) for side in Side)}:
         body = tree.body_of(frame)
         pose = body.frames[frame]
@@ -139,9 +143,19 @@ def _set_options(spec: mujoco.MjSpec, gravity: NDArray, timestep: float) -> None
 def _set_joint(joint: mujoco.MjsJoint, config: PlantConfig) -> None:
     joint.damping = [config.joint_damping, 0.0, 0.0]  # linear, no higher orders
     joint.frictionloss = config.dry_friction
-    joint.armature = config.armature
     if not config.joint_limits:
         joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
+
+
+def _add_rotors(spec: mujoco.MjSpec, description: RobotDescription, factor: float) -> None:
+    """Add the rotors' reflected inertia: to joints, and to a fixed tendon for one that turns with several joints."""
+    for joint, inertia in zip(description.joints, description.per_joint("rotor_inertia"), strict=True):
+        spec.joint(joint).armature = factor * inertia
+    for coupling in description.rotor_couplings:
+        tendon = spec.add_tendon()
+        tendon.armature = factor * coupling.inertia
+        for joint, coefficient in zip(coupling.joints, coupling.coefficients, strict=True):
+            tendon.wrap_joint(joint, coefficient)
 
 
 def _add_actuator(spec: mujoco.MjSpec, joint: str, limit: float) -> None:
@@ -190,7 +204,9 @@ def weight_of(model: mujoco.MjModel) -> float:
     return float(model.body_mass.sum() * np.linalg.norm(model.opt.gravity))
 
 
-def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, feet: tuple[str, str]) -> None:
+def sink_to_weight(
+    model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, feet: tuple[str, str], reach: float = 0.0
+) -> None:
     """Lower a robot whose soles are level on the floor until the floor carries it, else leave it.
 
     Bisection on the height of the base: the vertical momentum rests at the right depth.
@@ -199,7 +215,8 @@ def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, f
         model: Of the engine.
         data: At the start posture, with the control that holds it; its height is changed.
         ground: That carries.
-        feet: Sites at the soles, at height zero where the soles touch.
+        feet: Sites at the soles, at height zero where exact soles touch.
+        reach: By which the soles may be higher or lower than exact ones, [m].
     """
     top, momentum_rate = float(data.qpos[2]), np.empty(model.nv)
 
@@ -210,7 +227,7 @@ def sink_to_weight(model: mujoco.MjModel, data: mujoco.MjData, ground: Ground, f
         mujoco.mj_mulM(model, data, momentum_rate, data.qacc)
         return float(momentum_rate[2])
 
-    low, high = top - ground.deepest_rest(weight_of(model)), top
+    low, high = top - reach - ground.deepest_rest(weight_of(model)), top + reach
     stands = min(data.site(foot).xpos[2] for foot in feet) < _LYING_ON
     if stands and lift(high) < 0.0 < lift(low):
         for _ in range(_HALVINGS):

@@ -14,7 +14,8 @@ from gradiva.simulation.rigid_tree import quaternion
 from gradiva.simulation.soles import SoleBox, add_sole_body
 
 _SOLE, _FLOOR = 1, 1  # collision bits: soles meet the floor, and nothing else
-_DEEPEST = 0.001  # [m] more than any robot here sinks in
+_DEEPEST = 0.001  # [m] more than any robot here sinks in where the contact takes 2 ms
+_STIFFEST = 2.0  # [steps] the shortest contact time; the depth grows with its square
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class RigidGround:
 
     def deepest_rest(self, weight: float) -> float:
         """Return a depth [m] that soles which stand still surely do not reach, whatever the weight."""
-        return _DEEPEST
+        return _DEEPEST * (self._floor.contact_time / _STIFFEST) ** 2
 
     def forward(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Compute accelerations and contact wrenches of the present state."""

@@ -11,6 +11,7 @@ from gradiva.contacts import PenaltyConfig
 from gradiva.simulation.falls import FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault
 from gradiva.simulation.ground import GroundConfig
+from gradiva.simulation.model_errors import ModelErrorConfig
 from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.pushes import Push
 from gradiva.simulation.sensors import SensorConfig
@@ -27,6 +28,7 @@ class SimulationConfig:
     Attributes:
         timestep: Of the physics, [s].
         plant: How the robot differs from its model.
+        model_errors: Ranges from which links, soles and floor are drawn.
         servo: Servos of the joints.
         ground: The floor.
         viscoelastic: The floor where it is of this kind.
@@ -41,6 +43,7 @@ class SimulationConfig:
 
     timestep: float
     plant: PlantConfig
+    model_errors: ModelErrorConfig
     servo: ServoConfig
     ground: GroundConfig
     viscoelastic: ViscoElasticGroundConfig

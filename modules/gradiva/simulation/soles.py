@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import mujoco
@@ -26,7 +26,7 @@ class SoleBox:
         body: Rigid body that carries it.
         pose: Of the sensor's frame in this body, homogeneous, shape (4, 4).
         centre: [m], shape (3,).
-        rotation: Of the sole frame, shape (3, 3).
+        rotation: Of the box, and of an exact sole frame, shape (3, 3).
         half_size: [m], shape (3,).
     """
 
@@ -47,6 +47,17 @@ class SoleBox:
         """Front right, front left, rear left, rear right, in the frame of the sensor, [m], shape (4, 3)."""
         signs = np.array([[1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0]])
         return self.face + (signs * self.half_size[:2]) @ self.rotation[:, :2].T
+
+    def moved(self, rotation: NDArray, shift: NDArray) -> SoleBox:
+        """Return the box turned about the middle of its face, then shifted; the sensor stays.
+
+        Args:
+            rotation: In the axes of the sole frame, shape (3, 3).
+            shift: Likewise, [m], shape (3,).
+        """
+        turned = self.rotation @ rotation
+        face = self.face + self.rotation @ shift
+        return replace(self, rotation=turned, centre=face + turned[:, 2] * self.half_size[2])
 
 
 def sole_boxes(description: RobotDescription, tree: RigidTree) -> tuple[SoleBox, ...]:
@@ -113,7 +124,7 @@ def add_sole_body(spec: mujoco.MjSpec, sole: SoleBox) -> mujoco.MjsBody:
     """Add a body ``sole:<sensor>`` at the frame of its sensor, with sites at that frame and on the sole's face.
 
     A body without mass passes on to its foot exactly what the ground does to it. The site ``face:<sensor>`` lies in
-    the middle of the face that touches, its axes those of the sole frame.
+    the middle of the face that touches, its axes those of the box.
     """
     body = spec.body(sole.body).add_body(
         name=f"sole:{sole.sensor}", pos=sole.pose[:3, 3], quat=quaternion(sole.pose[:3, :3])

@@ -47,7 +47,7 @@ _SLOW = 1.0  # [rad/s] of the slowest leg joint: below it the top speed is lower
 _FROUDE = 0.12  # [-] of the top speed: that of iCub v2.7 at 0.27 m/s, which all shipped robots walk with a wide margin
 _ROOM = 0.03  # [m] between two soles that pass each other
 _STRIDE = 0.75  # [-] of the length of the legs: the longest step
-_ARMATURE = 0.02  # [-] of the largest inertia that a leg joint moves
+_ROTOR = 0.02  # [-] of the largest inertia that a joint of a group moves: rotors and gears, which URDFs leave out
 _COMMENT = 28  # [characters] before the comments of a file
 _Table = Mapping[str, tuple[object, str]]
 """Key to value and comment; no comment where it is empty."""
@@ -60,13 +60,11 @@ class Draft:
     Attributes:
         description: Of the robot.
         posture: Its first posture.
-        armature: Inertia of motors and gears at the joints, [kg·m²].
         notes: Names that were found and values that were guessed, a line each.
     """
 
     description: RobotDescription
     posture: FirstPosture
-    armature: float
     notes: tuple[str, ...]
 
     @property
@@ -131,8 +129,7 @@ def draft_robot(
         step_width=round(width, 3),
         max_speed=round(fraction * _FROUDE * math.sqrt(GRAVITY * posture.leg_length), 2),
     )
-    armature = _two_digits(_ARMATURE * float(inertia[legs].max()))
-    return Draft(described, posture, armature, tuple(_notes(urdf, limbs, described)))
+    return Draft(described, posture, tuple(_notes(urdf, limbs, described)))
 
 
 def _limbs_in(urdf: Urdf, model_file: Path, choices: Choices) -> Limbs:
@@ -225,6 +222,7 @@ def _joint_groups(
             torque_limit=_limit(
                 torques[rows], _USELESS * toppling, (_ARM_TORQUE if is_arm else _LEG_TORQUE) * toppling
             ),
+            rotor_inertia=_two_digits(_ROTOR * moved),
         )
     return groups
 
@@ -475,13 +473,9 @@ def _texts(draft: Draft) -> dict[str, str]:
     """Return the contents of the files by name, except those that need the loaded model."""
     robot = draft.description
     heading = f"What differs on {robot.title}"
-    rotors = draft.armature, "[kg·m²] rotors seen through their gears: a guess, URDFs leave them out"
-    none = 0.0, "[kg·m²] the controller knows no rotors, and 0.5 ms of time step need none"
     return {
         "robot.toml": robot_text(robot),
         "planner.toml": _file(f"{heading} from config/planner.toml.", {"planner": draft.planner}),
-        "simulation.toml": _file(f"{heading} from config/simulation.toml.", {"simulation.plant": {"armature": rotors}}),
-        "torque.toml": _file(f"{heading} in torque control.", {"simulation.plant": {"armature": none}}),
     }
 
 
@@ -528,6 +522,7 @@ def _group_table(group: JointGroup) -> _Table:
         "damping": (group.damping, "[N·m·s/rad]"),
         "velocity_limit": (group.velocity_limit, "[rad/s] or that of the URDF, where it is lower"),
         "torque_limit": (group.torque_limit, "[N·m] likewise"),
+        "rotor_inertia": (group.rotor_inertia, "[kg·m²] seen through the gears: a guess, URDFs leave them out"),
     }
 
 
