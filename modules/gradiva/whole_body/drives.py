@@ -50,9 +50,9 @@ class FrictionFeedforward:
     :math:`F_v`       ``viscous_friction`` of the description     N·m·s/rad
     ================  ==========================================  =========
 
-    The velocity is the desired one: compensated at the measured velocity, Coulomb friction would turn over with its noise,
-    and more of it than there is would drive the joint. Torque control has no desired velocities but those to which its
-    accelerations lead,
+    The velocity is the desired one: compensated at the measured velocity, Coulomb friction would turn over with its
+    noise, and more of it than there is would drive the joint. Torque control has no desired velocities but those to
+    which its accelerations lead,
 
     .. math:: \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*), \qquad T: \text{velocity\_time\_constant}
 

@@ -295,8 +295,9 @@ class ServoFeedforward:
 
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
-    so the command is :math:`s_{cmd} = s + (\tau + \tau_f + k_d \dot s) / k_p`, with the friction of the drives. The foot wrenches :math:`f_k` carry the
-    linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
+    so the command is :math:`s_{cmd} = s + (\tau + \tau_f + k_d \dot s) / k_p`, with the friction of the
+    drives, :math:`\tau_f`. The foot wrenches :math:`f_k` carry the linear inverted pendulum's force
+    :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
