@@ -45,6 +45,7 @@ from gradiva.robot_model import (
     interpreted,
 )
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
+from gradiva.whole_body.drives import FrictionFeedforward
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
     Body,
@@ -294,15 +295,23 @@ class ServoFeedforward:
 
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
-    so the command is :math:`s_{cmd} = s + (\tau + k_d \dot s) / k_p`. The foot wrenches :math:`f_k` carry the
-    linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
+    so the command is :math:`s_{cmd} = s + (\tau + \tau_f + k_d \dot s) / k_p`, with the friction of the
+    drives, :math:`\tau_f`. The foot wrenches :math:`f_k` carry the linear inverted pendulum's force
+    :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
     """
 
-    def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        config: ServoFeedforwardConfig,
+        compiler: Compiler = interpreted,
+        friction: FrictionFeedforward | None = None,
+    ) -> None:
         self._config = config
+        self._friction = None if friction is None or friction.is_off else friction
         description = model.description
         self._actuated = description.selection
         self._stiffness = description.per_joint("stiffness")[self._actuated]
@@ -340,6 +349,8 @@ class ServoFeedforward:
         offset: NDArray = torques / self._stiffness
         if config.velocity > 0.0:
             offset += self._per_velocity * velocity[6:][self._actuated]
+        if self._friction is not None:
+            offset += self._friction.torques(velocity[6:][self._actuated]) / self._stiffness
         return offset
 
     def torques(
