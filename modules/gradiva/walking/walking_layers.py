@@ -37,6 +37,7 @@ from gradiva.whole_body import (
     RigidTorqueController,
     ServoFeedforward,
     ServoFeedforwardConfig,
+    ServoInverse,
     Task,
     VelocityController,
     WholeBodyController,
@@ -157,7 +158,8 @@ class WalkingLayers:
         lever = self.config.planner.zmp_offset[0]
         wrench = np.array([0.0, 0.0, half_load, 0.0, -lever * half_load, 0.0])
         rest = np.zeros(6 + len(self.robot.joints))
-        return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
+        torques = feedforward.servo_torques(self.start_posture, rest, rest, wrench, wrench)
+        return ServoInverse(self.robot).offset(torques, self.config.walking.period)
 
     def _kinematic_tasks(self, config: WalkingConfig) -> list[Task]:
         """Return the tasks of the inverse kinematics, which in torque control solves the start posture alone."""
@@ -171,7 +173,7 @@ class WalkingLayers:
             return self._torque_controller(compiler)
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
-        return PositionController(inverse_kinematics, feedforward, self.start_posture)
+        return PositionController(inverse_kinematics, feedforward, self.start_posture, self.robot)
 
     def _contact_estimator(self, compiler: Compiler) -> ContactEstimator | None:
         """Return the contact estimator, which only the controller for soft ground needs."""

@@ -286,16 +286,62 @@ class ServoFeedforwardConfig:
             raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
 
 
-class ServoFeedforward:
-    r"""Turns desired joint positions into the positions to send to the servos.
+class ServoInverse:
+    r"""Inverts the position servos: returns the offset of the set-points with which they exert given torques.
 
-    A proportional servo :math:`\tau = k_p (s_{cmd} - s) - k_d \dot s` holds a torque only with a position error. The
-    torques that the motion needs are known,
+    While the joints follow their desired positions, a servo (`JointGroup`) with the offset :math:`\delta` exerts
+
+    .. math:: \tau = k_p \delta + k_d \beta \dot\delta + k_i \int \delta\, dt
+
+    beside its damping. Each tick of duration T this is solved for :math:`\delta_k`; the integral, which the board keeps
+    within its limit, is summed up here as well. An integral that has settled carries the load alone.
+    """
+
+    def __init__(self, description: RobotDescription) -> None:
+        """Take the law of the actuated joints of a robot."""
+        law, actuated = ServoLaw.of(description), description.selection
+        self._stiffness = law.stiffness[actuated]
+        self._per_rate = (law.velocity_feedforward * law.damping)[actuated]
+        self._integral_gain, self._limit = law.integral_gain[actuated], law.integral_limit[actuated]
+        self._integrates = bool(np.any(self._integral_gain))
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again, with integrals that have settled."""
+        self._offset: NDArray | None = None
+        self._integral = np.zeros_like(self._stiffness)
+
+    def offset(self, torques: NDArray, period: float) -> NDArray:
+        """Return the offsets for the coming ``period`` [s]: [rad], (a,).
+
+        Args:
+            torques: Of the actuated joints, beyond the servos' damping, [N·m], (a,).
+            period: [s].
+        """
+        if not self._integrates:
+            return torques / self._stiffness
+        if self._offset is None:
+            self._integral = np.where(self._integral_gain > 0.0, np.clip(torques, -self._limit, self._limit), 0.0)
+            self._offset = (torques - self._integral) / self._stiffness
+        per_rate = self._per_rate / period
+        remaining = torques - self._integral + per_rate * self._offset
+        self._offset = remaining / (self._stiffness + per_rate)
+        grown = self._integral + period * self._integral_gain * self._offset
+        self._integral = np.minimum(np.maximum(grown, -self._limit), self._limit)
+        return self._offset.copy()
+
+
+class ServoFeedforward:
+    r"""Computes the torques that position servos are to exert for a desired motion.
+
+    A servo :math:`\tau = k_p (s_{cmd} - s) + k_d (\beta \dot s_{cmd} - \dot s)` holds a torque only with a position
+    error. The torques that the motion needs are known,
 
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
-    so the command is :math:`s_{cmd} = s + (\tau + k_d \dot s) / k_p`. The foot wrenches :math:`f_k` carry the
-    linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
+    so the command is :math:`s_{cmd} = s + (\tau + (1 - \beta) k_d \dot s) / k_p`, or what `ServoInverse` makes of these
+    torques for a servo with an integral. The foot wrenches :math:`f_k` carry the linear inverted pendulum's force
+    :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
@@ -305,14 +351,13 @@ class ServoFeedforward:
         self._config = config
         description = model.description
         self._actuated = description.selection
-        self._stiffness = description.per_joint("stiffness")[self._actuated]
-        damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
-        self._per_velocity = config.velocity * damping_ratio
+        law = ServoLaw.of(description)
+        self._per_velocity = (config.velocity * (1.0 - law.velocity_feedforward) * law.damping)[self._actuated]
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
 
-    def offset(
+    def servo_torques(
         self,
         state: RobotPosture,
         velocity: NDArray,
@@ -320,7 +365,7 @@ class ServoFeedforward:
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
     ) -> NDArray:
-        """Return what to add to the desired joint positions, [rad], shape (n,).
+        """Return the torques of the actuated joints, with those against the servos' damping, [N·m], shape (a,).
 
         Args:
             state: Desired.
@@ -337,10 +382,7 @@ class ServoFeedforward:
             right_foot_wrench,
             config.gravity_and_contact,
         )[self._actuated]
-        offset: NDArray = torques / self._stiffness
-        if config.velocity > 0.0:
-            offset += self._per_velocity * velocity[6:][self._actuated]
-        return offset
+        return torques + self._per_velocity * velocity[6:][self._actuated]
 
     def torques(
         self,
@@ -436,10 +478,15 @@ class PositionController:
     """Sends joint positions: the inverse kinematics runs on its own integrated state, the servos follow it."""
 
     def __init__(
-        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, posture: RobotPosture
+        self,
+        inverse_kinematics: InverseKinematics,
+        feedforward: ServoFeedforward,
+        posture: RobotPosture,
+        description: RobotDescription,
     ) -> None:
         self._inverse_kinematics = inverse_kinematics
         self._feedforward = feedforward
+        self._servos = ServoInverse(description)
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:
@@ -448,6 +495,7 @@ class PositionController:
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
+        self._servos.reset()
 
     @property
     def desired_joint_positions(self) -> NDArray:
@@ -462,13 +510,14 @@ class PositionController:
         acceleration = self._acceleration.update((velocity - self.desired_velocity) / period, period)
         self.desired_posture = integrate(self.desired_posture, velocity, period)
         self.desired_velocity = velocity
-        offset = self._feedforward.offset(
+        torques = self._feedforward.servo_torques(
             self.desired_posture,
             velocity,
             acceleration,
             reference.left_foot_wrench,
             reference.right_foot_wrench,
         )
+        offset = self._servos.offset(torques, period)
         positions = self.desired_posture.joint_positions[self._inverse_kinematics.actuated] + offset
         return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
 
