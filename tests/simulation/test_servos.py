@@ -7,7 +7,6 @@ import pytest
 
 from gradiva.common import ControlMode, JointCommand, RobotInterfaceError
 from gradiva.simulation import MixedCommand
-from gradiva.simulation.mujoco_robot import DelayLine
 from gradiva.simulation.servos import PositionServo, Servo, TorqueServo, VelocityServo
 
 STIFFNESS = np.array([100.0, 1000.0])
@@ -151,25 +150,3 @@ def test_a_value_that_is_not_finite_is_refused_with_its_mode(make_icub):
     modes[6] = ControlMode.TORQUE
     with pytest.raises(RobotInterfaceError, match="torque command of joint 'l_elbow' is nan"):
         robot.write(MixedCommand(tuple(modes), values))
-
-
-def test_items_arrive_after_the_delay_and_once() -> None:
-    line: DelayLine[str] = DelayLine(2)
-    line.put(0, "a")
-    assert line.take(1) is None
-    assert line.take(2) == "a"
-    assert line.take(3) is None
-
-
-def test_the_newest_arrived_item_wins() -> None:
-    line: DelayLine[str] = DelayLine(2)
-    for step, item in enumerate("abcd"):
-        line.put(step, item)
-    assert line.take(4) == "c"
-    assert line.take(5) == "d"
-
-
-def test_without_delay_items_arrive_at_once() -> None:
-    line: DelayLine[str] = DelayLine(0)
-    line.put(7, "a")
-    assert line.take(7) == "a"

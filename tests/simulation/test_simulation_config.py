@@ -19,7 +19,8 @@ def test_the_shipped_configuration_is_an_exact_robot() -> None:
     config = configured()
     assert config.timestep == 0.001
     assert config.plant.mass_scale == 1.0
-    assert config.sensors.encoder_noise == config.sensors.delay == config.servo.delay == 0.0
+    assert config.sensors.encoder_noise == config.transport.delay == config.servo.delay == 0.0
+    assert all(stream.is_sampled_at_reading for stream in config.sensors.streams.values())
     assert config.sensors.velocity_source is VelocitySource.MEASURED
     assert config.pushes == ()
 
@@ -46,7 +47,7 @@ def test_pushes_are_read_from_tables() -> None:
         ({"plant": {"rotor_inertia": -1.0}}, "rotor_inertia=-1.0"),
         ({"servo": {"stiffness_scale": 0.0}}, "stiffness_scale=0.0"),
         ({"servo": {"delay": 0.0005}}, r"servo.delay=0.0005: must be a multiple"),
-        ({"sensors": {"delay": 0.0015}}, r"sensors.delay=0.0015: must be a multiple"),
+        ({"sensors": {"imu": {"period": 0.0015}}}, r"sensors.imu.period=0.0015: must be a multiple"),
         ({"ground": {"friction": 0.0}}, "friction=0.0"),
         ({"ground": {"gravity": -9.81}}, "gravity=-9.81: must not be negative"),
         ({"ground": {"contact_time": 1.0}}, "contact_time=1.0"),

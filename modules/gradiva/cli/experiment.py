@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,19 +16,43 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Row
+    from gradiva.common import ControlMode
+    from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Pool, Report, Row
     from gradiva.setup import Plant
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="As in --list.")]
 ListAll = Annotated[bool, typer.Option("--list", help="List the experiments.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Fewer and shorter walks.")]
-Robot = Annotated[str, typer.Option(metavar="ROBOT", help="A name, as in: gradiva robots, or a folder.")]
+Robots = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--robot",
+        metavar="ROBOT",
+        help=f"A name, as in: gradiva robots, or a folder; {DEFAULT_ROBOT} by default. Some experiments take several.",
+    ),
+]
 PlantName = Annotated[
     str | None,
     typer.Option(
         "--plant",
         metavar="PLANT",
         help="ideal, noisy, robot or all: on which simulated robot it walks; by default those that --list shows.",
+    ),
+]
+Controls = Annotated[
+    list[str] | None, typer.Option("--control", metavar="MODE", help="position, velocity or torque; may be repeated.")
+]
+Speeds = Annotated[list[float] | None, typer.Option("--speed", metavar="M/S", help="Forward; may be repeated.")]
+Seeds = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of walks of each kind.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="TABLE.KEY=VALUE", help="One value of the configuration of all walks."),
+]
+Resume = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Go on with an interrupted run in its folder. What it has walked with the same configuration is kept.",
     ),
 ]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
@@ -41,12 +65,19 @@ def experiment(
     name: Name = None,
     list_all: ListAll = False,
     quick: Quick = False,
-    robot: Robot = DEFAULT_ROBOT,
+    robot: Robots = None,
     plant: PlantName = None,
+    control: Controls = None,
+    speed: Speeds = None,
+    seeds: Seeds = None,
+    settings: Set = None,
+    resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
+
+    Which of the options from --plant to --set an experiment has, its line in --list says.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
@@ -63,12 +94,27 @@ def experiment(
         if name is not None:
             raise ConfigError(f"--list takes no name, got '{name}'")
         return _list(console)
-    if name is None:
-        raise ConfigError("which experiment? see gradiva experiment --list")
-    chosen = find_experiment(name)
-    load_setup(robot)
-    options = ExperimentOptions(robot, quick, _plants(plant))
-    run, is_complete = _carry_out(console, chosen, options, Path(out))
+    if resume is not None:
+        if name is not None:
+            raise ConfigError(f"--resume takes no name, got '{name}': its folder says which experiment it is")
+        run, is_complete = _carry_out(console, *resumed(Path(resume)))
+    else:
+        if name is None:
+            raise ConfigError("which experiment? see gradiva experiment --list")
+        chosen, robots = find_experiment(name), tuple(robot or ())
+        options = ExperimentOptions(
+            robots[0] if robots else DEFAULT_ROBOT,
+            quick,
+            _plants(plant),
+            robots,
+            tuple(_controls(control or ())),
+            tuple(speed or ()),
+            seeds,
+            tuple(settings or ()),
+        )
+        for each in robots:
+            load_setup(each, options.settings)
+        run, is_complete = _carry_out(console, *begun(chosen, options, Path(out)))
     target.write(run.result())
     _print(console, run, is_complete)
     if not is_complete:
@@ -88,6 +134,15 @@ def _plants(name: str | None) -> tuple[Plant, ...]:
     return tuple(Plant) if name == _ALL else (Plant(name),)
 
 
+def _controls(names: Sequence[str]) -> list[ControlMode]:
+    from gradiva.common import ConfigError, ControlMode, nearest_name
+
+    for name in names:
+        if name not in [*ControlMode]:
+            raise ConfigError(f"unknown --control '{name}'{nearest_name(name, ControlMode)}")
+    return [ControlMode(name) for name in names]
+
+
 def _list(console: Console) -> int:
     from rich.table import Table
 
@@ -102,12 +157,33 @@ def _list(console: Console) -> int:
     return 0
 
 
-def _carry_out(
-    console: Console, chosen: Experiment, options: ExperimentOptions, out: Path
-) -> tuple[ExperimentRun, bool]:
+Starter = Callable[["Pool", "Report"], "ExperimentRun"]
+"""Returns the run of an experiment, with pool and progress."""
+
+
+def begun(chosen: Experiment, options: ExperimentOptions, out: Path) -> tuple[Experiment, Starter]:
+    """Return the experiment and how a new run begins."""
+    return chosen, lambda pool, report: chosen.start(options, out, pool, report)
+
+
+def resumed(path: Path) -> tuple[Experiment, Starter]:
+    """Return the experiment of an interrupted run and how it goes on.
+
+    Raises:
+        ConfigError: The folder is not that of an experiment.
+    """
+    from gradiva.experiments import interrupted_experiment
+    from gradiva.telemetry import RunFolder
+
+    folder = RunFolder(path)
+    chosen, options = interrupted_experiment(folder)
+    return chosen, lambda pool, report: chosen.within(folder, options, pool, report)
+
+
+def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[ExperimentRun, bool]:
     """Run an experiment; return it and whether it came to its end."""
     from gradiva.cli.output import progress_bar
-    from gradiva.experiments import TrialPool
+    from gradiva.experiments import RecordedTrials, TrialPool
 
     with TrialPool() as pool, progress_bar(console, chosen.name, None) as update:
 
@@ -116,7 +192,8 @@ def _carry_out(
             if not console.is_terminal:
                 console.print(text, markup=False)
 
-        run = chosen.start(options, out, pool, report)
+        run = start(pool, report)
+        run.pool = RecordedTrials(pool, run.folder.path / "trials.jsonl")
         console.print(f"{chosen.description} ({chosen.source})", markup=False)
         try:
             chosen.run(run)

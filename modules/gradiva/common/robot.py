@@ -21,10 +21,12 @@ class ImuMeasurement:
         rotation: Of the IMU frame in world, shape (3, 3); its tilt is against gravity, its heading counts from an
             arbitrary direction that does not drift.
         angular_velocity: Of the IMU, in the axes of the IMU frame, [rad/s], shape (3,).
+        time: When it was taken, [s]; None: with the joints of its measurement.
     """
 
     rotation: NDArray
     angular_velocity: NDArray
+    time: float | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(self, rotation=(3, 3), angular_velocity=(3,))
@@ -53,7 +55,7 @@ class Measurement:
     """One sample of all sensors; joints in the order of the robot's description.
 
     Attributes:
-        time: When it was taken, [s].
+        time: When the joints were sampled, [s].
         joint_positions: Encoders, [rad], shape (n,).
         joint_velocities: Encoders, [rad/s], shape (n,).
         joint_torques: Exerted by the motors, [N·m], shape (n,), NaN where nothing measures them.
@@ -63,6 +65,7 @@ class Measurement:
         imu: The inertial unit, or None where the robot has none.
         base: The base link, or None where nothing measures it.
         motor_temperatures: [°C], shape (n,), NaN for a motor without sensor; None where the robot gives none.
+        contact_wrenches_time: When the wrenches were sampled, [s]; None: with the joints.
     """
 
     time: float
@@ -73,6 +76,7 @@ class Measurement:
     imu: ImuMeasurement | None = None
     base: BaseMeasurement | None = None
     motor_temperatures: NDArray | None = None
+    contact_wrenches_time: float | None = None
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -84,6 +88,26 @@ class Measurement:
         )
         if self.motor_temperatures is not None:
             freeze_arrays(self, motor_temperatures=(None,))
+
+    @property
+    def wrenches_time(self) -> float:
+        """When the contact wrenches were sampled, [s]."""
+        return self.time if self.contact_wrenches_time is None else self.contact_wrenches_time
+
+    @property
+    def imu_time(self) -> float:
+        """When the inertial unit was sampled, [s]; the joints' time where there is none."""
+        return self.time if self.imu is None or self.imu.time is None else self.imu.time
+
+    def shifted(self, shift: float) -> Measurement:
+        """Return the same measurement on a clock that is ahead by ``shift`` [s]."""
+        wrenches, imu = self.contact_wrenches_time, self.imu
+        return altered(
+            self,
+            time=self.time + shift,
+            contact_wrenches_time=None if wrenches is None else wrenches + shift,
+            imu=imu if imu is None or imu.time is None else altered(imu, time=imu.time + shift),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,16 +5,18 @@ from gradiva.experiments.experiment import (
     Experiment,
     ExperimentOptions,
     ExperimentRun,
+    Report,
     Row,
     all_experiments,
     as_text,
     find_experiment,
+    interrupted_experiment,
 )
 from gradiva.experiments.fall_diagnosis import diagnose
 from gradiva.experiments.footing import check_footing, check_slope, footing_note, slope_note
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
-from gradiva.experiments.trial import Trial, TrialPool, TrialResult, run_trial
+from gradiva.experiments.trial import Pool, RecordedTrials, Trial, TrialPool, TrialResult, run_trial
 from gradiva.experiments.walk_result import (
     WalkOutcome,
     WalkRequest,
@@ -32,6 +34,9 @@ __all__ = [
     "ExperimentOptions",
     "ExperimentRun",
     "Observer",
+    "Pool",
+    "RecordedTrials",
+    "Report",
     "Row",
     "SimulatedWalk",
     "SpeedLimit",
@@ -52,6 +57,7 @@ __all__ = [
     "finish_walk",
     "footing_note",
     "highest_speed",
+    "interrupted_experiment",
     "plan_from_start",
     "run_benchmark",
     "run_trial",

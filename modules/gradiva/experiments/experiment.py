@@ -16,10 +16,10 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from gradiva.common import ConfigError, load_plugin, nearest_name, plugin_names
+from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, nearest_name, plugin_names
 from gradiva.experiments import campaigns
-from gradiva.experiments.trial import TrialPool
-from gradiva.setup import Plant
+from gradiva.experiments.trial import Pool
+from gradiva.setup import Plant, parse_setting
 from gradiva.telemetry import RunFolder, plain
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
@@ -82,12 +82,34 @@ class ExperimentOptions:
     Attributes:
         robot: Name of the robot.
         quick: Fewer and shorter trials, to see that all works.
-        plants: On which the robot walks; empty leaves it to the experiment.
+        plants: On which the robot walks; empty leaves it to the experiment, as below.
+        robots: Several of them.
+        controls: Control modes.
+        speeds: Commanded, [m/s].
+        seeds: Number of walks of each kind.
+        settings: ``table.key=value``, over the configuration of all walks.
     """
 
     robot: str = "icub_v2_7"
     quick: bool = False
     plants: tuple[Plant, ...] = ()
+    robots: tuple[str, ...] = ()
+    controls: tuple[ControlMode, ...] = ()
+    speeds: tuple[float, ...] = ()
+    seeds: int | None = None
+    settings: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> dict[str, str]:
+        """Options that not every experiment has, where they are chosen: the option by the name of its attribute."""
+        options = {"plants": "plant", "controls": "control", "speeds": "speed", "seeds": "seeds", "settings": "set"}
+        several = {"robots": "robot"} if len(self.robots) > 1 else {}
+        return several | {name: option for name, option in options.items() if getattr(self, name)}
+
+    @property
+    def overrides(self) -> dict[str, Any]:
+        """The settings: ``table.key`` to value."""
+        return dict(map(parse_setting, self.settings))
 
 
 @dataclass(slots=True, eq=False)
@@ -109,7 +131,7 @@ class ExperimentRun:
     source: str
     options: ExperimentOptions
     folder: RunFolder
-    pool: TrialPool
+    pool: Pool
     report: Report = lambda done, total, text: None
     figures: list[str] = field(default_factory=list)
     value_title: str = "value"
@@ -187,6 +209,7 @@ class Experiment:
         run: Fills an ``ExperimentRun``.
         value_title: What ``value`` is in its rows, with its unit.
         plants: On which it walks by default; empty where its plant is part of it and cannot be chosen.
+        takes: Attributes of `ExperimentOptions` that it reads beside robot, quick and plants.
     """
 
     name: str
@@ -195,17 +218,23 @@ class Experiment:
     run: Callable[[ExperimentRun], None]
     value_title: str = "value"
     plants: tuple[Plant, ...] = ()
+    takes: tuple[str, ...] = ()
 
-    def start(self, options: ExperimentOptions, parent: Path, pool: TrialPool, report: Report) -> ExperimentRun:
+    def start(self, options: ExperimentOptions, parent: Path, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.
 
         Raises:
-            ConfigError: The folder cannot be written, or a plant is chosen that the experiment does not leave open.
+            ConfigError: The folder cannot be written, or an option is chosen that the experiment does not have.
         """
-        if options.plants and not self.plants:
-            raise ConfigError(f"--plant: the experiment {self.name} has a plant of its own")
+        for name, option in options.chosen.items():
+            if name not in self.takes and not (name == "plants" and self.plants):
+                raise ConfigError(f"--{option} is no choice of the experiment {self.name}, which has its own")
         options = replace(options, plants=options.plants or self.plants)
         folder = RunFolder.create(parent, self.name, {"experiment": {"name": self.name}, "options": options})
+        return self.within(folder, options, pool, report)
+
+    def within(self, folder: RunFolder, options: ExperimentOptions, pool: Pool, report: Report) -> ExperimentRun:
+        """Return a run of this experiment in a folder, which may be that of an interrupted one."""
         return ExperimentRun(self.name, self.source, options, folder, pool, report, value_title=self.value_title)
 
 
@@ -226,6 +255,19 @@ def as_text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(as_text(item) for item in value)
     return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.4g}") if isinstance(value, float) else str(value)
+
+
+def interrupted_experiment(folder: RunFolder) -> tuple[Experiment, ExperimentOptions]:
+    """Return what runs in the folder of an experiment.
+
+    Raises:
+        ConfigError: It is not that of an experiment.
+    """
+    tables = folder.read_config()
+    name = tables.get("experiment", {}).get("name")
+    if not isinstance(name, str):
+        raise ConfigError(f"{folder.path} is not the run of an experiment: its config.toml has no [experiment]")
+    return find_experiment(name), from_table(ExperimentOptions, tables["options"], f"{folder.config_path} [options]")
 
 
 # -- which experiments there are ---------------------------------------------------------------------------------------

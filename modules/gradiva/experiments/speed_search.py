@@ -241,18 +241,25 @@ class Architecture:
         robot = self.run.options.robot
         layers = {"walking.model": self.model, "walking.control": self.control}
         planner = load_setup(robot, layers).walking.planner
-        longest_step = math.hypot(_FASTEST * planner.min_step_duration, planner.step_width)
         duration = walking_time(planner, speed, distance)
         overrides = {
             **layers,
-            "planner.max_speed": _FASTEST,
-            "planner.max_feet_distance": max(planner.max_feet_distance, longest_step),
+            **faster_planner(planner, _FASTEST),
             "planner.max_duration": max(planner.max_duration, duration),
         }
         return Trial(robot, VelocityCommand(speed, duration=duration), overrides, Plant.NOISY, seed)
 
     def _tell(self, speed: float, outcome: str) -> None:
         self.run.report(len(self.run.rows), len(self.paper), f"{self.model}, {self.control}: {speed:.2f} m/s {outcome}")
+
+
+def faster_planner(planner: PlannerConfig, speed: float) -> dict[str, Any]:
+    """Return the overrides with which the planner's limits allow ``speed`` [m/s]."""
+    longest_step = math.hypot(speed * planner.min_step_duration, planner.step_width)
+    return {
+        "planner.max_speed": speed,
+        "planner.max_feet_distance": max(planner.max_feet_distance, longest_step),
+    }
 
 
 def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import lru_cache
 from multiprocessing.synchronize import Event
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,6 +23,7 @@ from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.walk_result import Pose, WalkOutcome, WalkRequest, final_pose, plan_from_start, run_walk
 from gradiva.planner import Command
 from gradiva.setup import Plant, Setup, load_setup
+from gradiva.telemetry import plain
 
 _TRACK_PERIOD = 0.1  # [s]
 
@@ -107,6 +113,19 @@ def _track(outcome: WalkOutcome) -> NDArray:
     return 0.5 * (left + right)[np.minimum(rows, len(log) - 1), :2]
 
 
+class Pool(Protocol):
+    """Runs trials, one after the other or side by side."""
+
+    def run(self, trial: Trial) -> TrialResult:
+        """Run one trial and wait for it."""
+
+    def results(self, trials: Sequence[Trial]) -> Iterator[tuple[int, TrialResult]]:
+        """Run all trials; yield their index and result as they finish."""
+
+    def close(self) -> None:
+        """End what runs."""
+
+
 _LARGEST = 8  # [processes] beyond it, memory and not the processor is what runs short
 
 
@@ -178,3 +197,83 @@ def _run(trial: Trial) -> TrialResult:
 def _stop_when_asked(walk: SimulatedWalk) -> None:
     if _stop is not None and _stop.is_set():
         raise KeyboardInterrupt
+
+
+# -- trials that an interrupted campaign has done ----------------------------------------------------------------------
+
+
+class RecordedTrials:
+    """A pool that keeps each result in a file, and takes from it what has been walked already."""
+
+    def __init__(self, pool: Pool, path: Path) -> None:
+        """Read the file, if there is one.
+
+        Args:
+            pool: Runs the trials that are not in the file.
+            path: JSON, a line a trial.
+        """
+        self._pool, self._path = pool, path
+        self._lock = threading.Lock()
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]  # the last line of a run that was killed may be torn
+        if whole != text:
+            path.write_text(whole, encoding="utf-8")
+        self._results = dict(map(_recorded, whole.splitlines()))
+
+    def run(self, trial: Trial) -> TrialResult:
+        """Run one trial, unless it is in the file.
+
+        Raises:
+            WalkingError: As ``run_trial``.
+        """
+        key = trial_key(trial)
+        if key not in self._results:
+            self._keep(key, self._pool.run(trial))
+        return self._results[key]
+
+    def results(self, trials: Sequence[Trial]) -> Iterator[tuple[int, TrialResult]]:
+        """Yield what is in the file, then run the others; index and result of each.
+
+        Raises:
+            WalkingError: As ``run_trial``.
+        """
+        keys = [trial_key(trial) for trial in trials]
+        others = [index for index, key in enumerate(keys) if key not in self._results]
+        yield from ((index, self._results[key]) for index, key in enumerate(keys) if key in self._results)
+        for place, result in self._pool.results([trials[index] for index in others]):
+            self._keep(keys[others[place]], result)
+            yield others[place], result
+
+    def close(self) -> None:
+        """End what runs."""
+        self._pool.close()
+
+    def _keep(self, key: str, result: TrialResult) -> None:
+        line = {"trial": key, "figures": result.figures, "planned_pose": result.planned_pose, "track": result.track}
+        with self._lock:
+            self._results[key] = result
+            with self._path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(plain(line)) + "\n")
+
+
+def trial_key(trial: Trial) -> str:
+    """Return a digest of all that a trial is made of: robot, merged configuration, command and seed."""
+    configuration = _configuration_digest(trial.robot, json.dumps(plain(trial.overrides)), trial.plant)
+    return _digest([configuration, type(trial.command).__name__, trial.command, trial.seed])
+
+
+@lru_cache(maxsize=1024)
+def _configuration_digest(robot: str, overrides: str, plant: Plant) -> str:
+    setup = load_setup(robot, json.loads(overrides), plant=plant)
+    return _digest([setup.robot, setup.tables])
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(plain(value), sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _recorded(line: str) -> tuple[str, TrialResult]:
+    kept = json.loads(line)
+    pose = kept["planned_pose"]
+    track = np.array(kept["track"], dtype=float).reshape(-1, 2)
+    return kept["trial"], TrialResult(kept["figures"], None if pose is None else tuple(pose), track)

@@ -29,6 +29,7 @@ from gradiva.safety.events import Finding, SafetyKind
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 _MOST = 3.1 + 40.0**2  # [-], [rad²/s²] a rotation's nine numbers, squared, are 3; gyroscopes end at 35 rad/s
 _LARGEST_LANDING = 10.0  # [-] of the robot's weight: no landing loads a foot's sensor more
+_OF_JOINTS = ("time", "joint_positions", "joint_velocities", "joint_torques", "motor_temperatures", "base")
 _ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 BoolArray = npt.NDArray[np.bool_]
@@ -48,7 +49,7 @@ class FrozenSensorCheck:
         self._since = math.inf
 
     def is_frozen(self, values: list[float], time: float) -> bool:
-        """Return whether this reading at ``time`` [s] has been the same for too long."""
+        """Return whether this reading, taken at ``time`` [s], has been the same for too long."""
         if values != self._values or not any(values):
             self._values, self._since = values, time
             return False
@@ -197,9 +198,15 @@ class WrenchCheck:
         self._distrusted.add(side)
         self.untrusted = frozenset(self._distrusted)
 
-    def update(self, wrenches: NDArray, time: float) -> tuple[NDArray, list[Finding]]:
-        """Return finite wrenches, shape (sensors, 6), and new violations at ``time`` [s]."""
-        found = self._frozen_ones(wrenches, time)
+    def update(self, wrenches: NDArray, time: float, taken: float | None = None) -> tuple[NDArray, list[Finding]]:
+        """Return finite wrenches, shape (sensors, 6), and new violations at ``time`` [s].
+
+        Args:
+            wrenches: As read.
+            time: Of the control clock, [s].
+            taken: When they were sampled, [s]; None: now.
+        """
+        found = self._frozen_ones(wrenches, time if taken is None else taken)
         if np.vdot(wrenches, wrenches) <= self._largest * self._largest:  # which NaN is not
             self._debounce.clear()
             self._last = wrenches
@@ -207,10 +214,10 @@ class WrenchCheck:
             return wrenches, found
         return self._bridged(wrenches, time, found), found
 
-    def _frozen_ones(self, wrenches: NDArray, time: float) -> list[Finding]:
+    def _frozen_ones(self, wrenches: NDArray, taken: float) -> list[Finding]:
         found = []
         for sensor, reading, values in zip(self._sensors, self._frozen, wrenches.tolist(), strict=True):
-            if reading.is_frozen(values, time):
+            if reading.is_frozen(values, taken):
                 self._distrusted.add(sensor.foot)
                 text = f"the force-torque sensor {sensor.name} repeats the same reading, {values[2]:.1f} N along z"
                 found.append(Finding(SafetyKind.SENSOR_FROZEN, sensor.name, text))
@@ -251,8 +258,10 @@ class ImuCheck:
         self._is_distrusted = False
         self._was_seen = False
 
-    def update(self, imu: ImuMeasurement | None, time: float) -> tuple[ImuMeasurement | None, list[Finding]]:
-        """Return the reading, or None where it is not used, and new violations at ``time`` [s]."""
+    def update(
+        self, imu: ImuMeasurement | None, time: float, taken: float | None = None
+    ) -> tuple[ImuMeasurement | None, list[Finding]]:
+        """Return the reading of ``taken`` [s], or None where it is not used, and new violations at ``time`` [s]."""
         if imu is None and not self._was_seen:
             return None, []  # a robot without one
         self._was_seen = True
@@ -264,7 +273,7 @@ class ImuCheck:
             self._is_distrusted = True
         if imu is None or not is_usable:
             return None, found
-        if self._frozen.is_frozen(values, time) and not self._is_distrusted:
+        if self._frozen.is_frozen(values, time if taken is None else taken) and not self._is_distrusted:
             found.append(Finding(SafetyKind.SENSOR_FROZEN, "IMU", "the IMU repeats the same reading"))
             self._is_distrusted = True
         return None if self._is_distrusted else imu, found
@@ -362,7 +371,10 @@ class SensorCheck:
         self._is_blind = is_stale and self._last is not None
         if self._last is not None and (is_stale or taken <= self._last_reading):
             self._unread_motion = self._unread_motion + motion
-            return (self._blind(self._last, commanded_velocities, time) if is_stale else self._last), found
+            if is_stale:
+                return self._blind(self._last, commanded_velocities, time), found
+            measurement, new = self._same_joints(measurement, self._last, time)
+            return measurement, [*found, *new]
         interval, self._last_reading, self._lag = taken - self._last_reading, taken, age
         if self._unread_motion is not self._no_motion:
             motion, self._unread_motion = motion + self._unread_motion, self._no_motion
@@ -450,14 +462,34 @@ class SensorCheck:
         positions, velocities, found = self._encoders.update(
             read.joint_positions, read.joint_velocities, motion, commanded_velocities, interval, time
         )
-        wrenches, new = self._wrenches.update(read.contact_wrenches, time)
-        imu, newer = self._imu.update(read.imu, time)
         is_repaired = positions is not read.joint_positions or velocities is not read.joint_velocities
-        if is_repaired or wrenches is not read.contact_wrenches or imu is not read.imu:
-            read = replace(
-                read, joint_positions=positions, joint_velocities=velocities, contact_wrenches=wrenches, imu=imu
-            )
-        return read, [*found, *new, *newer]
+        if is_repaired:
+            read = replace(read, joint_positions=positions, joint_velocities=velocities)
+        read, new = self._feet_and_imu(read, time)
+        return read, [*found, *new]
+
+    def _same_joints(self, read: Measurement, last: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
+        """Return the last measurement with what other sensors have read since: they have times of their own."""
+        is_same = read.wrenches_time == last.wrenches_time and read.imu_time == last.imu_time
+        if is_same or (read.contact_wrenches_time is None and (read.imu is None or read.imu.time is None)):
+            return last, []
+        joints = {name: getattr(last, name) for name in _OF_JOINTS}
+        self._last, found = self._feet_and_imu(altered(read, **joints), time)
+        return self._last, found
+
+    def _feet_and_imu(self, read: Measurement, time: float) -> tuple[Measurement, list[Finding]]:
+        """Return a measurement with the wrenches and the IMU that can be used; what is too old cannot."""
+        limit = self._config.max_age + _ROUNDING
+        wrenches, imu = read.contact_wrenches, read.imu
+        if time - read.wrenches_time > limit:
+            wrenches = np.full_like(wrenches, np.nan)
+        if time - read.imu_time > limit:
+            imu = None
+        wrenches, found = self._wrenches.update(wrenches, time, read.wrenches_time)
+        imu, new = self._imu.update(imu, time, read.imu_time)
+        if wrenches is not read.contact_wrenches or imu is not read.imu:
+            read = replace(read, contact_wrenches=wrenches, imu=imu)
+        return read, [*found, *new]
 
     def _blind(self, last: Measurement, commanded_velocities: NDArray, time: float) -> Measurement:
         """Return a measurement in which all joints follow their commands and the rest is unknown."""

@@ -267,17 +267,22 @@ def _below(table: str) -> Iterator[None]:
 def _override_tables(overrides: Mapping[str, Any] | Iterable[str]) -> list[dict[str, Any]]:
     if isinstance(overrides, Mapping):
         return [_nested(key, value) for key, value in overrides.items()]
-    return [_parse(text) for text in overrides]
+    return [_nested(*parse_setting(text)) for text in overrides]
 
 
-def _parse(text: str) -> dict[str, Any]:
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Return key and value of ``table.key=value``; the value is TOML, or else text.
+
+    Raises:
+        ConfigError: There is no key.
+    """
     key, separator, value = text.partition("=")
     if not separator or not key.strip():
         raise ConfigError(f"'{text}': expected table.key=value")
     try:
-        return _nested(key.strip(), tomllib.loads(f"value = {value}")["value"])
+        return key.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        return _nested(key.strip(), value.strip())
+        return key.strip(), value.strip()
 
 
 def _nested(key: str, value: Any) -> dict[str, Any]:

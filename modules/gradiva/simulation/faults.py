@@ -130,7 +130,7 @@ class SensorFaults:
             self._last = measurement
             return measurement
         active = self._active(time)
-        if self._last is not None and any(fault.kind is FaultKind.SILENCE for fault in active):
+        if self._last is not None and self.are_silent(time):
             return self._last
         self._last = replace(
             measurement,
@@ -141,6 +141,10 @@ class SensorFaults:
             motor_temperatures=self._temperatures(measurement.motor_temperatures, time),
         )
         return self._last
+
+    def are_silent(self, time: float) -> bool:
+        """Return whether no sensor sends at ``time`` [s]."""
+        return any(fault.kind is FaultKind.SILENCE for fault in self._active(time))
 
     def _active(self, time: float) -> list[Fault]:
         return [fault for fault in self._faults if fault.is_active(time)]

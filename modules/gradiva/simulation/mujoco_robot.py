@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -35,8 +34,8 @@ from gradiva.simulation.servos import MixedCommand, ServoBank
 from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.soles import sole_boxes
 from gradiva.simulation.state_reader import SimulatedState, Snapshot, StateReader
+from gradiva.simulation.transport import PacketLine, SensorStreams, WrenchSample, WrenchSampler
 
-T = TypeVar("T")
 _WATCH_PERIOD = 0.01  # [s] falls and slips are looked for this often
 _DEEPEST_START = 0.005  # [m] a sole that starts deeper in a floor that is not soft would be shot out of it
 
@@ -90,11 +89,13 @@ class MujocoRobot:
         self._motor_faults = MotorFaults(self._model)
         self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
         self._slip = SlipMeter(config.slip)
-        self._commands: DelayLine[MixedCommand] = DelayLine(config.steps(config.servo.delay))
-        self._samples: DelayLine[Snapshot] = DelayLine(config.steps(config.sensors.delay))
+        to_servos = replace(config.transport, delay=config.servo.delay + config.transport.delay)
+        self._commands: PacketLine[MixedCommand] = PacketLine(to_servos, seed, "commands")
         self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
         self._step = 0
         self._fall: Fall | None = None
+        self._seed = seed
+        self._last_read: list[Any] = []  # newest samples of the streams
         self._positive_work, self._no_power = np.zeros((2, self._joints))  # of each joint; work over the time step
         for push in config.pushes:
             self.push(push)
@@ -123,15 +124,18 @@ class MujocoRobot:
         Raises:
             RobotInterfaceError: The simulation has diverged.
         """
-        if self._config.sensors.delay == 0.0:
-            self._arrived = self._snapshot()
-        else:
-            self._arrived = self._samples.take(self._step) or self._arrived
-        sample = self._arrived
-        if not math.isfinite(sample.positions.dot(sample.positions) + sample.velocities.dot(sample.velocities)):
+        joints, wrenches, imu = newest = self._streams.newest(self._step)
+        if not math.isfinite(joints.positions.dot(joints.positions) + joints.velocities.dot(joints.velocities)):
             raise RobotInterfaceError(f"the simulation diverged before {self.time:.3f} s")
-        truth = self._sensor_faults.misplace(self._true_measurement(sample), self.time)
-        return self._sensor_faults.spoil(self._sensors.measure(truth), self.time)
+        are_new = [new is not old for new, old in zip(newest, self._last_read, strict=True)]
+        self._last_read = newest
+        truth = self._sensor_faults.misplace(self._true_measurement(joints, wrenches, imu), self.time)
+        return self._sensor_faults.spoil(self._sensors.measure(truth, *are_new), self.time)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a fault keeps all sensors from sending."""
+        return self._sensor_faults.are_silent(self.time)
 
     def write(self, command: JointCommand | MixedCommand) -> None:
         """Hand a command, of all joints in one mode or each in its own, to the servos, which obey it after their delay.
@@ -147,7 +151,7 @@ class MujocoRobot:
             name = self._model.actuator(joint).name
             mode = mixed.modes[joint]
             raise RobotInterfaceError(f"{mode} command of joint '{name}' is {command.values[joint]}")
-        self._commands.put(self._step, mixed)
+        self._commands.put(self.time, mixed)
 
     def advance(self, duration: float) -> None:
         """Let ``duration`` [s] pass, a whole number of physics steps.
@@ -181,7 +185,7 @@ class MujocoRobot:
 
     def truth(self) -> SimulatedState:
         """Return the state without noise or delay, for scoring."""
-        return self._reader.truth(self._snapshot(), self.time, self._slip)
+        return self._reader.truth(self._snapshot(self._step), self.time, self._slip)
 
     @property
     def ground(self) -> Ground:
@@ -225,14 +229,21 @@ class MujocoRobot:
         self._servos.hold((ControlMode.POSITION,) * self._joints, posture.joint_positions, torques)
         data.ctrl[:] = self._servos.control(posture.joint_positions, 0.0)
         sink_to_weight(model, data, self._ground, feet, self._sole_reach)
-        self._wrenches = self._mean_wrenches = self._ground.wrenches(data)
-        self._wrench_sum = np.zeros_like(self._wrenches)
-        self._arrived = self._last_read = self._snapshot()
+        self._wrenches = self._ground.wrenches(data)
+        self._start_sensing()
+
+    def _start_sensing(self) -> None:
+        sensors, timestep = self._config.sensors, self._config.timestep
+        self._wrench_sampler = WrenchSampler(sensors.wrench_time_constant, timestep, self._wrenches)
+        takers = {"joints": self._snapshot, "wrenches": self._wrench_sampler.sample, "imu": self._snapshot}
+        self._last_snapshot: Snapshot | None = None
+        self._streams = SensorStreams(sensors.streams, takers, timestep, self._seed)
+        self._last_read = [None] * len(takers)
 
     def _advance_step(self) -> None:
         data, timestep = self._data, self._config.timestep
         positions, torques = data.actuator_length, data.actuator_force
-        command = self._commands.take(self._step)
+        command = self._commands.take(self.time)
         if command is not None:
             self._servos.command(command, positions, torques)
         data.ctrl[:] = self._servos.control(positions, timestep)
@@ -241,11 +252,10 @@ class MujocoRobot:
         self._ground.step(self._model, data)
         self._step += 1
         self._wrenches = self._ground.wrenches(data)
-        self._wrench_sum += self._wrenches
+        self._wrench_sampler.add(self._wrenches)
         power = torques * data.actuator_velocity
         self._positive_work += np.maximum(power, self._no_power, out=power)
-        if self._config.sensors.delay > 0.0:
-            self._samples.put(self._step, self._snapshot())
+        self._streams.advance(self._step)
         if self._step % self._watch_steps == 0:
             self._watch()
 
@@ -256,54 +266,36 @@ class MujocoRobot:
             self._fall = self._falls.check(self.time, data.qpos[:3], data.xmat[1].reshape(3, 3))
         self._reader.watch_soles(data, self._wrenches, self._slip)
 
-    def _snapshot(self) -> Snapshot:
-        data = self._data
-        return unchecked(
+    def _snapshot(self, step: int) -> Snapshot:
+        """Return the state after the present physics step; streams that are due at the same step share it."""
+        data, last = self._data, self._last_snapshot
+        if last is not None and last.step == step:
+            return last
+        self._last_snapshot = unchecked(
             Snapshot,
-            step=self._step,
+            step=step,
             positions=data.qpos.copy(),
             velocities=data.qvel.copy(),
             torques=data.actuator_force.copy(),
             wrenches=self._wrenches,
-            wrench_sum=self._wrench_sum.copy(),
         )
+        return self._last_snapshot
 
-    def _true_measurement(self, sample: Snapshot) -> Measurement:
-        steps = sample.step - self._last_read.step
-        if steps > 0:
-            self._mean_wrenches = (sample.wrench_sum - self._last_read.wrench_sum) / steps
-        self._last_read = sample
-        imu, base = self._reader.sensed(sample)
+    def _true_measurement(self, joints: Snapshot, wrenches: WrenchSample, imu: Snapshot) -> Measurement:
+        timestep = self._config.timestep
+        sensed_imu, base = self._reader.sensed(joints, imu, imu.step * timestep)
         return unchecked(
             Measurement,
-            time=sample.step * self._config.timestep,
-            joint_positions=sample.positions[self._reader.joint_positions],
-            joint_velocities=sample.velocities[self._reader.joint_velocities],
-            joint_torques=sample.torques,
-            contact_wrenches=self._mean_wrenches,
-            imu=imu,
+            time=joints.step * timestep,
+            joint_positions=joints.positions[self._reader.joint_positions],
+            joint_velocities=joints.velocities[self._reader.joint_velocities],
+            joint_torques=joints.torques,
+            contact_wrenches=wrenches.wrenches,
+            imu=sensed_imu,
             base=base,
             motor_temperatures=None,
+            contact_wrenches_time=wrenches.step * timestep,
         )
-
-
-class DelayLine(Generic[T]):
-    """Hands on what was put in, a number of physics steps later; keeps no more than it needs."""
-
-    def __init__(self, delay: int) -> None:
-        self._delay = delay
-        self._waiting: deque[tuple[int, T]] = deque()
-
-    def put(self, step: int, item: T) -> None:
-        """Put an item in at a step; steps must not decrease."""
-        self._waiting.append((step, item))
-
-    def take(self, step: int) -> T | None:
-        """Return the newest item that has arrived by now and forget it and all before, or None."""
-        arrived = None
-        while self._waiting and self._waiting[0][0] + self._delay <= step:
-            arrived = self._waiting.popleft()[1]
-        return arrived
 
 
 def silence_engine() -> None:

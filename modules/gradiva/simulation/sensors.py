@@ -1,14 +1,41 @@
-"""Sensors: noise, offsets, resolution and biases on the true measurement."""
+"""Sensors: streams of samples, and noise, offsets, resolution, biases, drift and filters on the true measurement."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 import numpy as np
 
 from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, low_pass_gain, so3
+from gradiva.simulation.transport import StreamConfig, effect_generator
+
+_LANDING_FORCE = 30.0  # [N] along the normal: a foot has touched down
+_STREAMS = ("joints", "wrenches", "imu")
+_ERRORS = (  # without any of them, a measurement is the truth
+    "encoder_noise",
+    "encoder_offset",
+    "encoder_resolution",
+    "velocity_noise",
+    "velocity_resolution",
+    "force_noise",
+    "torque_noise",
+    "force_bias",
+    "torque_bias",
+    "force_drift",
+    "torque_drift",
+    "wrench_gain_error",
+    "wrench_cross_talk",
+    "gyro_noise",
+    "gyro_noise_density",
+    "gyro_bias",
+    "gyro_drift",
+    "tilt_noise",
+    "tilt_bias",
+    "heading_drift",
+    "landing_gyro_noise",
+)
 
 
 class VelocitySource(StrEnum):
@@ -18,98 +45,222 @@ class VelocitySource(StrEnum):
     DIFFERENCE = "difference"
 
 
+class ReadingSource(StrEnum):
+    """Where wrenches are read: at the sensor, or behind the low pass of the robot's own estimation."""
+
+    RAW = "raw"
+    FILTERED = "filtered"
+
+
 @dataclass(frozen=True, slots=True)
 class SensorConfig:
-    """Faults of the sensors; noises are standard deviations, drawn anew at each reading.
+    """Streams and errors of the sensors; noises are standard deviations, drawn anew for each sample.
+
+    "Largest" errors are drawn once, uniform within ±; drifts are of first order (Gauss-Markov).
 
     Attributes:
+        joints: Stream of positions, velocities and torques.
+        wrenches: Stream of the force-torque sensors; a sample is the mean over its period.
+        imu: Stream of the inertial unit.
         encoder_noise: [rad].
-        encoder_offset: Largest constant error of a joint; drawn once, uniform within ±, [rad].
-        encoder_resolution: Step of the encoders, 0 for none, [rad].
-        velocity_source: Measured, or difference of two readings of the encoders over the time between them.
+        encoder_offset: Largest error of a joint's zero, [rad].
+        encoder_resolution: Step of the joint encoders, 0 for none, [rad].
+        velocity_source: Measured, or difference of two samples of the encoders over the time between them.
         velocity_noise: Of measured velocities, [rad/s].
+        velocity_resolution: Step of measured velocities, that of the motor encoders; 0 for none, [rad/s].
+        wrench_source: Raw, or behind a low pass.
+        wrench_cutoff: Of that first-order low pass, [Hz].
         force_noise: Of each force-torque sensor, [N].
         torque_noise: Of each force-torque sensor, [N·m].
-        force_bias: Largest constant error, drawn once, uniform within ±, [N].
-        torque_bias: Largest constant error, drawn once, uniform within ±, [N·m].
-        gyro_noise: [rad/s].
+        force_bias: Largest constant error, [N].
+        torque_bias: Largest constant error, [N·m].
+        force_drift: Standard deviation to which a zeroed sensor drifts in the long run, [N].
+        torque_drift: The same of torques, [N·m].
+        wrench_drift_time: Correlation time of the drift, [s].
+        wrench_gain_error: Largest relative error of a component's gain, [-].
+        wrench_cross_talk: Largest fraction of one component that another one reads, both over their ranges, [-].
+        wrench_range_ratio: Range of the sensors' torques over that of their forces, [m].
+        gyro_noise: White, [rad/s].
+        gyro_noise_density: One-sided, white up to the bandwidth, [rad/s/√Hz].
+        gyro_bandwidth: At which the gyroscope's gain has fallen by 3 dB, [Hz].
+        gyro_bias: Largest constant error of an axis, [rad/s].
+        gyro_drift: Standard deviation of the slow part of the bias, [rad/s].
+        gyro_drift_time: Correlation time of that part, [s].
         tilt_noise: Of the attitude, about each horizontal axis, [rad].
-        tilt_correlation_time: After which the tilt's error has faded to 1/e and another has come; 0 for an error drawn
-            anew at each reading, [s].
-        heading_drift: Largest drift of the IMU's heading, drawn once, uniform within ±, [rad/s].
-        delay: Of all sensors, [s].
+        tilt_correlation_time: Of the tilt's error; 0 for an error drawn anew for each sample, [s].
+        tilt_bias: Largest constant error of the attitude about each horizontal axis, [rad].
+        heading_drift: Largest drift of the IMU's heading, [rad/s].
+        landing_gyro_noise: Further white noise of the gyroscope after a foot has touched down, [rad/s].
+        landing_duration: For how long, [s].
     """
 
+    joints: StreamConfig
+    wrenches: StreamConfig
+    imu: StreamConfig
     encoder_noise: float
     encoder_offset: float
     encoder_resolution: float
     velocity_source: VelocitySource
     velocity_noise: float
+    velocity_resolution: float
+    wrench_source: ReadingSource
+    wrench_cutoff: float
     force_noise: float
     torque_noise: float
     force_bias: float
     torque_bias: float
+    force_drift: float
+    torque_drift: float
+    wrench_drift_time: float
+    wrench_gain_error: float
+    wrench_cross_talk: float
+    wrench_range_ratio: float
     gyro_noise: float
+    gyro_noise_density: float
+    gyro_bandwidth: float
+    gyro_bias: float
+    gyro_drift: float
+    gyro_drift_time: float
     tilt_noise: float
     tilt_correlation_time: float
+    tilt_bias: float
     heading_drift: float
-    delay: float
+    landing_gyro_noise: float
+    landing_duration: float
 
     def __post_init__(self) -> None:
-        for name in self.__dataclass_fields__:
-            value = getattr(self, name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, float) and value < 0.0:
-                raise ConfigError(f"{name}={value}: must not be negative")
+                raise ConfigError(f"{field.name}={value}: must not be negative")
+        for name in ("wrench_cutoff", "wrench_drift_time", "wrench_range_ratio", "gyro_bandwidth", "gyro_drift_time"):
+            if getattr(self, name) == 0.0:
+                raise ConfigError(f"{name}=0.0: must be positive")
+
+    @property
+    def streams(self) -> dict[str, StreamConfig]:
+        """The three streams by their names."""
+        return {name: getattr(self, name) for name in _STREAMS}
+
+    @property
+    def wrench_time_constant(self) -> float:
+        """Time constant of the low pass on wrenches, 0 where they are raw, [s]."""
+        return 0.0 if self.wrench_source is ReadingSource.RAW else 1.0 / (2.0 * math.pi * self.wrench_cutoff)
+
+    @property
+    def gyro_deviation(self) -> float:
+        r"""Standard deviation that the gyroscope's noise density makes, [rad/s].
+
+        :math:`\sigma = N \sqrt{\min(f_s / 2, \tfrac{\pi}{2} f)}` with the density N, the bandwidth f of a first-order
+        low pass and the sampling rate :math:`f_s`.
+        """
+        band = 0.5 * math.pi * self.gyro_bandwidth
+        if self.imu.period > 0.0:
+            band = min(band, 0.5 / self.imu.period)
+        return self.gyro_noise_density * math.sqrt(band)
+
+
+class GaussMarkov:
+    r"""Noise of first order: :math:`x_k = a x_{k-1} + \sigma \sqrt{1 - a^2} n_k`, :math:`a = e^{-\Delta t / T}`.
+
+    Its standard deviation is :math:`\sigma`, and the correlation of two values falls to 1/e after T; T = 0 is white.
+    """
+
+    def __init__(self, deviation: float, time_constant: float, size: int, random: np.random.Generator) -> None:
+        """Begin; the first value is drawn with the whole deviation."""
+        self._deviation = deviation
+        self._time_constant = time_constant
+        self._random = random
+        self._value = np.zeros(size)
+        self._time: float | None = None
+
+    def zero(self, time: float) -> None:
+        """Begin at zero at ``time`` [s]: after a time t the deviation is σ √(1 − exp(−2t / T))."""
+        self._time = time
+
+    def at(self, time: float) -> NDArray:
+        """Return the noise at ``time`` [s], which must not decrease, shape (size,)."""
+        if self._deviation == 0.0:
+            return self._value
+        period = math.inf if self._time is None else time - self._time
+        share = low_pass_gain(self._time_constant, period)
+        new = math.sqrt(share * (2.0 - share)) * self._deviation
+        self._value = (1.0 - share) * self._value + new * self._random.standard_normal(len(self._value))
+        self._time = time
+        return self._value
 
 
 class Sensors:
-    """Adds offsets, biases, noise and steps to a true measurement; the same seed gives the same errors.
-
-    The order is that of a real encoder: position + offset + noise, rounded, then differentiated.
-    """
+    """Adds the errors of the sensors to a true measurement; the same seed gives the same errors."""
 
     def __init__(self, config: SensorConfig, joints: int, wrenches: int, seed: int) -> None:
-        self._config = config
-        self._random = np.random.default_rng(seed)
-        self._offsets = self._random.uniform(-1.0, 1.0, joints) * config.encoder_offset
-        scale = np.repeat([config.force_bias, config.torque_bias], 3)
-        self._biases = self._random.uniform(-1.0, 1.0, (wrenches, 6)) * scale
-        self._heading_rate = self._random.uniform(-1.0, 1.0) * config.heading_drift
-        self._tilt_error = np.zeros(2)
-        self._tilt_time: float | None = None
-        self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
-        faults = (
-            getattr(config, name) for name in config.__dataclass_fields__ if name not in ("delay", "velocity_source")
-        )
-        self._is_exact = config.velocity_source is VelocitySource.MEASURED and not any(faults)
+        """Draw the constant errors of so many joints and force-torque sensors."""
+        self._joints = JointSensors(config, joints, seed)
+        self._wrenches = WrenchSensors(config, wrenches, seed)
+        self._imu = InertialSensor(config, seed)
+        self._last: Measurement | None = None
+        errors = (getattr(config, name) for name in _ERRORS)
+        self._is_exact = config.velocity_source is VelocitySource.MEASURED and not any(errors)
 
-    def measure(self, truth: Measurement) -> Measurement:
-        """Return the measurement with the errors of the sensors."""
+    def measure(self, truth: Measurement, joints: bool = True, wrenches: bool = True, imu: bool = True) -> Measurement:
+        """Return the measurement with the errors of the sensors.
+
+        Args:
+            truth: Without errors.
+            joints: Whether the sample of the joints is a new one; else it is read again as it was.
+            wrenches: The same of the force-torque sensors.
+            imu: The same of the inertial unit.
+        """
         if self._is_exact:
             return truth
-        positions = self._positions(truth.joint_positions)
-        return Measurement(
+        last = self._last
+        if last is None:
+            last, joints, wrenches, imu = truth, True, True, True
+        positions, velocities = last.joint_positions, last.joint_velocities
+        if joints:
+            positions, velocities = self._joints.measure(truth)
+        read_wrenches = self._wrenches.measure(truth) if wrenches else last.contact_wrenches
+        read_imu = last.imu
+        if imu and truth.imu is not None:
+            read_imu = self._imu.measure(truth.imu, truth.imu_time, self._wrenches.landing_time)
+        self._last = Measurement(
             time=truth.time,
             joint_positions=positions,
-            joint_velocities=self._velocities(truth, positions),
+            joint_velocities=velocities,
             joint_torques=truth.joint_torques,
-            contact_wrenches=self._wrenches(truth.contact_wrenches),
-            imu=None if truth.imu is None else self._imu(truth.imu, truth.time),
+            contact_wrenches=read_wrenches,
+            imu=read_imu,
             base=truth.base,
+            contact_wrenches_time=truth.contact_wrenches_time,
         )
+        return self._last
 
-    def _positions(self, true_positions: NDArray) -> NDArray:
+
+class JointSensors:
+    """Encoders of joints and motors. The order is theirs: position + offset + noise, rounded, then differentiated."""
+
+    def __init__(self, config: SensorConfig, joints: int, seed: int) -> None:
+        self._config = config
+        self._position_noise = effect_generator(seed, "encoder_noise")
+        self._velocity_noise = effect_generator(seed, "velocity_noise")
+        self._offsets = config.encoder_offset * effect_generator(seed, "encoder_offset").uniform(-1.0, 1.0, joints)
+        self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
+
+    def measure(self, truth: Measurement) -> tuple[NDArray, NDArray]:
+        """Return positions [rad] and velocities [rad/s], shape (n,) each."""
         config = self._config
-        positions = true_positions + self._offsets + self._noise(config.encoder_noise, true_positions.shape)
-        if config.encoder_resolution == 0.0:
-            return positions
-        return config.encoder_resolution * np.round(positions / config.encoder_resolution)
-
-    def _velocities(self, truth: Measurement, positions: NDArray) -> NDArray:
+        positions = truth.joint_positions + self._offsets
+        positions = quantised(
+            positions + _white(config.encoder_noise, positions, self._position_noise), config.encoder_resolution
+        )
+        if config.velocity_source is VelocitySource.DIFFERENCE:
+            return positions, self._difference(truth, positions)
         velocities = truth.joint_velocities
-        noise = self._noise(self._config.velocity_noise, velocities.shape)
-        if self._config.velocity_source is VelocitySource.MEASURED:
-            return velocities + noise
+        velocities = velocities + _white(config.velocity_noise, velocities, self._velocity_noise)
+        return positions, quantised(velocities, config.velocity_resolution)
+
+    def _difference(self, truth: Measurement, positions: NDArray) -> NDArray:
+        velocities = truth.joint_velocities
         if self._last is not None:
             time, last_positions, velocities = self._last
             if truth.time > time:
@@ -117,29 +268,90 @@ class Sensors:
         self._last = (truth.time, positions, velocities)
         return velocities
 
-    def _wrenches(self, true_wrenches: NDArray) -> NDArray:
-        wrenches = true_wrenches + self._biases
-        shape = (len(wrenches), 3)
-        wrenches[:, :3] += self._noise(self._config.force_noise, shape)
-        wrenches[:, 3:] += self._noise(self._config.torque_noise, shape)
-        return wrenches
 
-    def _imu(self, truth: ImuMeasurement, time: float) -> ImuMeasurement:
-        """Gravity corrects the tilt and leaves noise; nothing corrects the heading, which drifts."""
+class WrenchSensors:
+    r"""Force-torque sensors: :math:`w = G \, w_{true} + b + d(t) + n`.
+
+    G is the gain matrix that is left after the calibration, b the offset, d the drift since the sensor was zeroed.
+
+    Attributes:
+        landing_time: When a sensor last felt its foot touch down, [s]; −∞ before.
+    """
+
+    def __init__(self, config: SensorConfig, sensors: int, seed: int) -> None:
+        self._random = effect_generator(seed, "wrench_noise")
+        self._noise = np.repeat([config.force_noise, config.torque_noise], 3)
+        scale = np.repeat([config.force_bias, config.torque_bias], 3)
+        self._biases = scale * effect_generator(seed, "wrench_bias").uniform(-1.0, 1.0, (sensors, 6))
+        self._drift_scale = np.repeat([config.force_drift, config.torque_drift], 3)
+        drifts = float(self._drift_scale.any())
+        random = effect_generator(seed, "wrench_drift")
+        self._drift = GaussMarkov(drifts, config.wrench_drift_time, 6 * sensors, random)
+        self._drift.zero(0.0)
+        self._gains = gain_matrices(config, sensors, seed)
+        self._is_loaded = np.ones(sensors, dtype=bool)
+        self.landing_time = -math.inf
+
+    def measure(self, truth: Measurement) -> NDArray:
+        """Return the readings, [N, N·m], shape (sensors, 6)."""
+        wrenches, time = truth.contact_wrenches, truth.wrenches_time
+        is_loaded = wrenches[:, 2] > _LANDING_FORCE
+        if (is_loaded & ~self._is_loaded).any():
+            self.landing_time = time
+        self._is_loaded = is_loaded
+        drift = self._drift_scale * self._drift.at(time).reshape(wrenches.shape)
+        read = (self._gains @ wrenches[:, :, None])[:, :, 0] + self._biases + drift
+        if self._noise.any():
+            read += self._noise * self._random.standard_normal(read.shape)
+        return read
+
+
+def gain_matrices(config: SensorConfig, sensors: int, seed: int) -> NDArray:
+    """Return the matrix of each force-torque sensor from true to read wrench, shape (sensors, 6, 6).
+
+    Off the diagonal the errors are fractions of the components' ranges, which the scale turns into N and N·m.
+    """
+    random = effect_generator(seed, "wrench_gain")
+    ranges = np.repeat([1.0, config.wrench_range_ratio], 3)
+    errors = random.uniform(-1.0, 1.0, (sensors, 6, 6)) * np.outer(ranges, 1.0 / ranges)
+    gain = np.where(np.eye(6, dtype=bool), config.wrench_gain_error, config.wrench_cross_talk)
+    return np.asarray(np.eye(6) + gain * errors)
+
+
+class InertialSensor:
+    """Inertial unit: gravity corrects the tilt and leaves an error; nothing corrects the heading, which drifts."""
+
+    def __init__(self, config: SensorConfig, seed: int) -> None:
+        self._config = config
+        self._white = effect_generator(seed, "gyro_noise")
+        self._landing = effect_generator(seed, "landing_gyro_noise")
+        correlation = 1.0 / (2.0 * math.pi * config.gyro_bandwidth)
+        self._band = GaussMarkov(config.gyro_deviation, correlation, 3, effect_generator(seed, "gyro_noise_density"))
+        self._bias = config.gyro_bias * effect_generator(seed, "gyro_bias").uniform(-1.0, 1.0, 3)
+        self._drift = GaussMarkov(config.gyro_drift, config.gyro_drift_time, 3, effect_generator(seed, "gyro_drift"))
+        self._tilt_bias = config.tilt_bias * effect_generator(seed, "tilt_bias").uniform(-1.0, 1.0, 2)
+        self._tilt = GaussMarkov(
+            config.tilt_noise, config.tilt_correlation_time, 2, effect_generator(seed, "tilt_noise")
+        )
+        self._heading_rate = config.heading_drift * effect_generator(seed, "heading_drift").uniform(-1.0, 1.0)
+
+    def measure(self, truth: ImuMeasurement, time: float, landing_time: float) -> ImuMeasurement:
+        """Return the reading at ``time`` [s] of a robot of which a foot last touched down at ``landing_time`` [s]."""
+        config = self._config
         error = np.zeros(3)
-        error[:2] = self._tilt(time)
+        error[:2] = self._tilt_bias + self._tilt.at(time)
         error[2] = self._heading_rate * time
-        gyro = self._noise(self._config.gyro_noise, (3,))
-        return ImuMeasurement(so3.exp(error) @ truth.rotation, truth.angular_velocity + gyro)
+        rate = truth.angular_velocity + self._bias + self._drift.at(time) + self._band.at(time)
+        rate = rate + _white(config.gyro_noise, rate, self._white)
+        if 0.0 <= time - landing_time < config.landing_duration:
+            rate = rate + _white(config.landing_gyro_noise, rate, self._landing)
+        return ImuMeasurement(so3.exp(error) @ truth.rotation, rate, truth.time)
 
-    def _tilt(self, time: float) -> NDArray:
-        """First-order Gauss-Markov: what is left of the last error, and as much that is new as keeps the deviation."""
-        period = math.inf if self._tilt_time is None else time - self._tilt_time
-        share = low_pass_gain(self._config.tilt_correlation_time, period)
-        new = math.sqrt(share * (2.0 - share)) * self._noise(self._config.tilt_noise, (2,))
-        self._tilt_error = (1.0 - share) * self._tilt_error + new
-        self._tilt_time = time
-        return self._tilt_error
 
-    def _noise(self, deviation: float, shape: tuple[int, ...]) -> NDArray | float:
-        return deviation * self._random.standard_normal(shape) if deviation > 0.0 else 0.0
+def quantised(values: NDArray, step: float) -> NDArray:
+    """Return the multiples of ``step`` nearest to the values; the values themselves where it is 0."""
+    return values if step == 0.0 else step * np.round(values / step)
+
+
+def _white(deviation: float, like: NDArray, random: np.random.Generator) -> NDArray | float:
+    return deviation * random.standard_normal(like.shape) if deviation > 0.0 else 0.0

@@ -16,9 +16,10 @@ from gradiva.simulation.plant import PlantConfig
 from gradiva.simulation.pushes import Push
 from gradiva.simulation.sensors import SensorConfig
 from gradiva.simulation.servos import ServoConfig
+from gradiva.simulation.transport import TransportConfig
 from gradiva.simulation.viscoelastic_ground import ViscoElasticGroundConfig
 
-_WHOLE = 1e-6  # [-] how far a delay may be from a whole number of steps
+_WHOLE = 1e-6  # [-] how far a duration may be from a whole number of steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class SimulationConfig:
         plant: How the robot differs from its model.
         model_errors: Ranges from which links, soles and floor are drawn.
         servo: Servos of the joints.
+        transport: Of the commands to the servos.
         ground: The floor.
         viscoelastic: The floor where it is of this kind.
         penalty: The floor where it is of this kind.
@@ -45,6 +47,7 @@ class SimulationConfig:
     plant: PlantConfig
     model_errors: ModelErrorConfig
     servo: ServoConfig
+    transport: TransportConfig
     ground: GroundConfig
     viscoelastic: ViscoElasticGroundConfig
     penalty: PenaltyConfig
@@ -58,9 +61,11 @@ class SimulationConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.timestep <= 0.005:
             raise ConfigError(f"timestep={self.timestep}: must lie between 0 and 0.005 s to be stable")
-        for name, delay in (("servo", self.servo.delay), ("sensors", self.sensors.delay)):
-            if abs(delay / self.timestep - round(delay / self.timestep)) > _WHOLE:
-                raise ConfigError(f"{name}.delay={delay}: must be a multiple of timestep={self.timestep}")
+        durations = {"servo.delay": self.servo.delay}
+        durations |= {f"sensors.{name}.period": stream.period for name, stream in self.sensors.streams.items()}
+        for name, duration in durations.items():
+            if abs(duration / self.timestep - round(duration / self.timestep)) > _WHOLE:
+                raise ConfigError(f"{name}={duration}: must be a multiple of timestep={self.timestep}")
 
     def steps(self, duration: float) -> int:
         """Number of physics steps nearest to a duration [s]."""

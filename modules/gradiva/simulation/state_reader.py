@@ -87,7 +87,6 @@ class Snapshot:
         velocities: Generalised velocities of the engine.
         torques: Of the servos, [N·m], shape (n,).
         wrenches: Of the sensors, [N, N·m], shape (sensors, 6).
-        wrench_sum: The wrenches of all steps so far, summed, shape (sensors, 6).
     """
 
     step: int
@@ -95,7 +94,6 @@ class Snapshot:
     velocities: NDArray
     torques: NDArray
     wrenches: NDArray
-    wrench_sum: NDArray
 
 
 class StateReader:
@@ -118,17 +116,21 @@ class StateReader:
         names = [sensor.name for sensor in description.force_torque_sensors]
         self._sensors = [model.site(f"sensor:{name}").id for name in names]
 
-    def sensed(self, snapshot: Snapshot) -> tuple[ImuMeasurement, BaseMeasurement]:
-        """Return what is measured of the IMU, its attitude against gravity, and of the base link."""
-        self._place(snapshot)
-        return self._sensed_imu(), self._sensed_base(snapshot)
+    def sensed(self, joints: Snapshot, imu: Snapshot, imu_time: float) -> tuple[ImuMeasurement, BaseMeasurement]:
+        """Return what is measured of the IMU at ``imu_time`` [s], and of the base link, in the sample of the joints."""
+        self._place(joints)
+        base = self._sensed_base(joints)
+        if imu is not joints:
+            self._place(imu)
+        return self._sensed_imu(imu_time), base
 
-    def _sensed_imu(self) -> ImuMeasurement:
+    def _sensed_imu(self, time: float) -> ImuMeasurement:
         mujoco.mj_objectVelocity(self._model, self._data, _SITE, self._imu, self._imu_twist, 1)
         return unchecked(
             ImuMeasurement,
             rotation=self._level_rotation.dot(self._imu_rotation),
             angular_velocity=self._imu_twist[:3].copy(),
+            time=time,
         )
 
     def _sensed_base(self, snapshot: Snapshot) -> BaseMeasurement:

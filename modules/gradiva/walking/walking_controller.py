@@ -20,7 +20,6 @@ from gradiva.common import (
     RobotState,
     StateError,
     WalkingReference,
-    altered,
 )
 from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
@@ -261,7 +260,7 @@ class WalkingController:
     def _stamped(self, measurement: Measurement) -> Measurement:
         """Return the measurement with its time on the control clock."""
         time = self._clock.stamp(measurement.time)
-        return measurement if time == measurement.time else altered(measurement, time=time)
+        return measurement if time == measurement.time else measurement.shifted(time - measurement.time)
 
     def _balance(self, measurement: Measurement, time: float) -> WalkingLog:
         self._update_plan(time)

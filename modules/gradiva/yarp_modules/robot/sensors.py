@@ -218,7 +218,7 @@ class RemoteImu:
             return NO_ATTITUDE
         clock.update(attitude[1], now)
         rotation = rotation_of(self._scale * attitude[0]) @ self._frame_in_sensor
-        return ImuMeasurement(rotation, self._frame_in_sensor.T @ (self._scale * rate[0]))
+        return ImuMeasurement(rotation, self._frame_in_sensor.T @ (self._scale * rate[0]), clock.time)
 
 
 def rotation_of(roll_pitch_yaw: NDArray) -> NDArray:

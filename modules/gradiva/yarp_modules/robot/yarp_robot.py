@@ -211,6 +211,7 @@ class YarpRobot:
             contact_wrenches=wrenches,
             imu=imu,
             motor_temperatures=self._temperatures.latest,
+            contact_wrenches_time=min(clock.time for clock in self._clocks[self._boards : -1]),
         )
 
     def write(self, command: JointCommand) -> None:

@@ -60,9 +60,8 @@ class SimulatedWorld:
         metadata: Who the sensors of each server are.
     """
 
-    _robot: MujocoRobot  # begins anew at each reset, as the next two
+    _robot: MujocoRobot  # begins anew at each reset, as the next one
     _sensors: BodySensors
-    _last_time: float
 
     def __init__(
         self, description: RobotDescription, config: SimulationConfig, posture: RobotPosture, seed: int = 0
@@ -152,8 +151,8 @@ class SimulatedWorld:
         self.joints.observe(measurement, self._robot.position_gains[0])
         wanted = (*self.metadata, self.ports.floating_base) if wanted is None else wanted
         base = self._floating_base(time) if self.ports.floating_base in wanted else None
-        is_new, self._last_time = measurement.time > self._last_time, measurement.time
-        return WorldSample(time, measurement, self._sensors.read(measurement, time, wanted), base, is_new)
+        readings = self._sensors.read(measurement, time, wanted)
+        return WorldSample(time, measurement, readings, base, is_new=not self._robot.is_silent)
 
     def push(self, link: str, force: tuple[float, ...], torque: tuple[float, ...], duration: float) -> Push:
         """Push a link from now on, at its centre of mass; world, [N], [N·m], [s].
@@ -178,7 +177,6 @@ class SimulatedWorld:
 
     def _begin(self, offset: float) -> None:
         self._offset = offset
-        self._last_time = -math.inf  # time of the last measurement
         self._robot = MujocoRobot(self._description, self._config, self._posture, self._seed)
         self._sensors = BodySensors(self._description, self.ports, self._robot.probes())
         for fault in self._config.faults:
