@@ -173,7 +173,7 @@ class WalkingLayers:
             return self._torque_controller(compiler)
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
-        return PositionController(inverse_kinematics, feedforward, self.start_posture, self.robot)
+        return PositionController(inverse_kinematics, feedforward, self.start_posture)
 
     def _contact_estimator(self, compiler: Compiler) -> ContactEstimator | None:
         """Return the contact estimator, which only the controller for soft ground needs."""

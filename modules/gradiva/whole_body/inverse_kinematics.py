@@ -40,6 +40,7 @@ from gradiva.robot_model import (
     FlatFunction,
     IdynTreeModel,
     RobotDescription,
+    ServoLaw,
     SymbolicDynamics,
     built_once,
     interpreted,
@@ -344,12 +345,13 @@ class ServoFeedforward:
     :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
+        description: Of the robot.
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
     """
 
     def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
         self._config = config
-        description = model.description
+        self.description = description = model.description
         self._actuated = description.selection
         law = ServoLaw.of(description)
         self._per_velocity = (config.velocity * (1.0 - law.velocity_feedforward) * law.damping)[self._actuated]
@@ -478,15 +480,11 @@ class PositionController:
     """Sends joint positions: the inverse kinematics runs on its own integrated state, the servos follow it."""
 
     def __init__(
-        self,
-        inverse_kinematics: InverseKinematics,
-        feedforward: ServoFeedforward,
-        posture: RobotPosture,
-        description: RobotDescription,
+        self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, posture: RobotPosture
     ) -> None:
         self._inverse_kinematics = inverse_kinematics
         self._feedforward = feedforward
-        self._servos = ServoInverse(description)
+        self._servos = ServoInverse(feedforward.description)
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:
