@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from gradiva.common import so3
-from gradiva.robot_model import FlatFunction, SymbolicDynamics, as_array, as_pose, symbolic_exp, symbolic_log
+from gradiva.robot_model import (
+    FlatFunction,
+    IdynTreeModel,
+    SymbolicDynamics,
+    as_array,
+    as_pose,
+    symbolic_exp,
+    symbolic_log,
+)
+from tests.conftest import description_of
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 
@@ -75,6 +84,7 @@ def test_all_terms_equal_idyntree_on_random_states(model):
             matrix = idyn.MatrixDynSize(rows, size)
             assert fill(matrix)
             expected[name] = as_array(matrix)
+        expected["mass_matrix"][6:, 6:] += model.description.rotor_inertia_matrix  # of which iDynTree knows nothing
         forces = idyn.FreeFloatingGeneralizedTorques(model.model)
         reference.generalizedBiasForces(forces)
         expected["bias_forces"] = np.concatenate([as_array(forces.baseWrench()), as_array(forces.jointTorques())])
@@ -90,6 +100,22 @@ def test_all_terms_equal_idyntree_on_random_states(model):
         for name, value in expected.items():
             scale = max(1.0, float(np.abs(value).max()))
             np.testing.assert_allclose(out[name], value, atol=1e-12 * scale, err_msg=name)
+
+
+@pytest.mark.parametrize("fraction", [0.0, 0.5])
+def test_a_fraction_of_the_rotors_is_in_the_block_of_the_joints_alone(fraction):
+    description = description_of("icub_v2_7")
+    masses = []
+    for known in (1.0, fraction):
+        function = all_terms(IdynTreeModel(description, known))
+        function.set(**random_state(len(description.joints), 5))
+        masses.append(function()["mass_matrix"].copy())
+    difference = masses[0] - masses[1]
+    np.testing.assert_allclose(difference[6:, 6:], (1.0 - fraction) * description.rotor_inertia_matrix, atol=1e-12)
+    np.testing.assert_array_equal(difference[:6], 0.0)
+    roll, pitch, yaw = (description.joints.index(f"torso_{axis}") for axis in ("roll", "pitch", "yaw"))
+    assert difference[6 + roll, 6 + yaw] == pytest.approx(-(1.0 - fraction) * 0.08 * 1.818, abs=1e-12)
+    assert difference[6 + roll, 6 + pitch] == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_frame_jacobian_is_the_derivative_of_the_pose(icub):

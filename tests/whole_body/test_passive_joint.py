@@ -88,7 +88,7 @@ def spring_torque(before):
 
 
 def generalised_forces(before, acceleration, wrenches):
-    """M ν̇ + h - Σ Jᵀ f by iDynTree, of the robot with all joints, (6 + n,)."""
+    """M ν̇ + h - Σ Jᵀ f by iDynTree, of the robot with all joints and the rotors of its motors, (6 + n,)."""
     posture = replace(
         start_posture(),
         base_position=before.base_position,
@@ -102,6 +102,7 @@ def generalised_forces(before, acceleration, wrenches):
     assert body.generalizedBiasForces(forces)
     left = np.concatenate([as_array(forces.baseWrench()), as_array(forces.jointTorques())])
     left += as_array(matrix) @ acceleration
+    left[6:] += sprung().description.rotor_inertia_matrix @ acceleration[6:]
     for frame, wrench in wrenches.items():
         jacobian = idyn.MatrixDynSize(6, 29)
         assert body.getFrameFreeFloatingJacobian(frame, jacobian)

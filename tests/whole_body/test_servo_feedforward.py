@@ -34,7 +34,7 @@ def test_the_torques_are_those_of_idyntree(model):
         external,
         forces,
     )
-    expected = as_array(forces.jointTorques())
+    expected = as_array(forces.jointTorques()) + model.description.rotor_inertia_matrix @ acceleration[6:]
     for frame, wrench in ((model.description.left_foot_frame, left), (model.description.right_foot_frame, right)):
         jacobian = idyn.MatrixDynSize(6, 6 + joints)
         computations.getFrameFreeFloatingJacobian(frame, jacobian)

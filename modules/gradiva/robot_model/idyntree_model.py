@@ -73,11 +73,16 @@ class IdynTreeModel:
         description: What the model was loaded from.
         model: The iDynTree model; joints in the order of the description.
         mass: Of the whole robot, [kg].
-        fingerprint: Equal for models of the same description and URDF.
+        rotor_inertia: Of motors and gears, as far as the model knows them; iDynTree does not, [kg·m²], shape (n, n).
+        fingerprint: Equal for models of the same description, rotors and URDF.
     """
 
-    def __init__(self, description: RobotDescription) -> None:
+    def __init__(self, description: RobotDescription, rotor_inertia: float = 1.0) -> None:
         """Load the model.
+
+        Args:
+            description: Of the robot.
+            rotor_inertia: Fraction of the description's rotors that the mass matrix has, [-].
 
         Raises:
             ModelError: The URDF cannot be read, lacks a joint or a frame, has another root or another mass, or a link
@@ -97,7 +102,8 @@ class IdynTreeModel:
         self.model.setDefaultBaseLink(self.model.getLinkIndex(description.base_link))
         self.mass = float(self.model.getTotalMass())
         file = description.model_path.stat()
-        self.fingerprint = (repr(description), file.st_mtime_ns, file.st_size)
+        self.rotor_inertia = rotor_inertia * description.rotor_inertia_matrix
+        self.fingerprint = (repr(description), rotor_inertia, file.st_mtime_ns, file.st_size)
         self._check()
 
     def frame_index(self, name: str) -> int:

@@ -9,6 +9,9 @@ moment and inertia (for the mass matrix) and the accumulated forces (for the bia
 .. math::
     f = m v_0 + a \times h, \quad n = h \times v_0 + I a, \quad
     M_{kj} = a_k \cdot n_j + (o_k \times a_k) \cdot f_j.
+
+The rotors' inertia, reflected by the gears, adds to the joints' block; what their spin does to the links that carry
+them is smaller by the gear ratio and neglected, so momenta of the robot are those of its links.
 """
 
 from __future__ import annotations
@@ -238,7 +241,7 @@ class SymbolicDynamics:
 
     @cached_property
     def mass_matrix(self) -> cs.SX:
-        """M, (6 + n, 6 + n)."""
+        """M, with the rotors in the block of the joints, (6 + n, 6 + n)."""
         size = 6 + self.joints
         matrix = cs.SX(size, size)
         mass, moment, inertia = self._composite[self._links[0].index]
@@ -248,6 +251,7 @@ class SymbolicDynamics:
         matrix[3:6, 3:6] = inertia
         for joint, link in self._link_of_joint.items():
             self._fill_mass_matrix_column(matrix, joint, link)
+        matrix[6:, 6:] += clean(self.model.rotor_inertia)
         return matrix
 
     @cached_property

@@ -30,6 +30,8 @@ from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     CompliantTorqueController,
+    DrivesConfig,
+    FrictionFeedforward,
     InverseKinematics,
     InverseKinematicsConfig,
     PositionController,
@@ -97,12 +99,13 @@ class WalkingLayers:
             ConfigError: The parts of the configuration contradict each other, or a joint has no motor or no encoder.
         """
         _check_actuation(robot)
-        self._model = model = IdynTreeModel(robot)
+        self._model = model = IdynTreeModel(robot, config.drives.rotor_inertia)
         self._tasks = [*own_tasks(config.tasks), *tasks]
         inverse_kinematics = InverseKinematics(
             model, config.inverse_kinematics, compiler, self._kinematic_tasks(config)
         )
-        feedforward = ServoFeedforward(model, config.servo_feedforward, compiler)
+        self._friction = friction = FrictionFeedforward(model, config.drives)
+        feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.robot = robot
         self.config = config
         self.mass = model.mass
@@ -185,12 +188,12 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate = config.torque_control.torque_rate
+        rate, friction = config.torque_control.torque_rate, self._friction
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction
             )
-        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks)
+        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction)
 
 
 def _check_actuation(robot: RobotDescription) -> None:
@@ -233,6 +236,7 @@ class WalkingConfig:
         gain_schedule: Between standing and walking.
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
+        drives: Layer 3: rotors and friction.
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         compliant_torque_control: The same for soft ground.
@@ -251,6 +255,7 @@ class WalkingConfig:
     gain_schedule: GainScheduleConfig
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
+    drives: DrivesConfig
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     compliant_torque_control: CompliantTorqueControlConfig

@@ -2,6 +2,7 @@
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import Priority
+from gradiva.whole_body.drives import DrivesConfig, FrictionFeedforward
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
     InverseKinematicsConfig,
@@ -40,6 +41,8 @@ __all__ = [
     "Body",
     "CompliantTorqueControlConfig",
     "CompliantTorqueController",
+    "DrivesConfig",
+    "FrictionFeedforward",
     "InverseKinematics",
     "InverseKinematicsConfig",
     "PositionController",

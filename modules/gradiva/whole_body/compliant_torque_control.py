@@ -26,6 +26,7 @@ import casadi as cs
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.drives import FrictionFeedforward
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -423,6 +424,7 @@ class CompliantTorqueController(TorqueController):
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
+        friction: FrictionFeedforward | None = None,
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
@@ -437,7 +439,7 @@ class CompliantTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture)
+        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

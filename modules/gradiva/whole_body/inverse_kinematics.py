@@ -46,6 +46,7 @@ from gradiva.robot_model import (
     interpreted,
 )
 from gradiva.whole_body.composed_problem import ComposedProblem, Priority, QpComposer
+from gradiva.whole_body.drives import FrictionFeedforward
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
     Body,
@@ -272,15 +273,17 @@ class ServoFeedforwardConfig:
         velocity: Of the servo's damping torque, [-].
         acceleration: Of the inertial torques, [-].
         acceleration_time_constant: Of the low pass on the desired accelerations, [s].
+        hold: Fraction of the tick's period by which set-points come later than the plan, which a held one leads, [-].
     """
 
     gravity_and_contact: float
     velocity: float
     acceleration: float
     acceleration_time_constant: float
+    hold: float
 
     def __post_init__(self) -> None:
-        for name in ("gravity_and_contact", "velocity", "acceleration"):
+        for name in ("gravity_and_contact", "velocity", "acceleration", "hold"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
         if self.acceleration_time_constant < 0.0:
@@ -340,17 +343,26 @@ class ServoFeedforward:
 
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
-    so the command is :math:`s_{cmd} = s + (\tau + (1 - \beta) k_d \dot s) / k_p`, or what `ServoInverse` makes of these
-    torques for a servo with an integral. The foot wrenches :math:`f_k` carry the linear inverted pendulum's force
+    so the command is :math:`s_{cmd} = s + (\tau + \tau_f + (1 - \beta) k_d \dot s) / k_p`, with the friction of the
+    drives, :math:`\tau_f`, or what `ServoInverse` makes of these torques for a servo with an integral. The foot wrenches
+    :math:`f_k` carry the linear inverted pendulum's force
     :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
         description: Of the robot.
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
+        hold: Fraction of the period by which set-points come later, [-].
     """
 
-    def __init__(self, model: IdynTreeModel, config: ServoFeedforwardConfig, compiler: Compiler = interpreted) -> None:
+    def __init__(
+        self,
+        model: IdynTreeModel,
+        config: ServoFeedforwardConfig,
+        compiler: Compiler = interpreted,
+        friction: FrictionFeedforward | None = None,
+    ) -> None:
         self._config = config
+        self._friction = None if friction is None or friction.is_off else friction
         self.description = description = model.description
         self._actuated = description.selection
         law = ServoLaw.of(description)
@@ -358,6 +370,7 @@ class ServoFeedforward:
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
+        self.hold = config.hold
 
     def servo_torques(
         self,
@@ -384,7 +397,10 @@ class ServoFeedforward:
             right_foot_wrench,
             config.gravity_and_contact,
         )[self._actuated]
-        return torques + self._per_velocity * velocity[6:][self._actuated]
+        torques = torques + self._per_velocity * velocity[6:][self._actuated]
+        if self._friction is not None:
+            torques += self._friction.torques(velocity[6:][self._actuated])
+        return torques
 
     def torques(
         self,
@@ -516,7 +532,8 @@ class PositionController:
             reference.right_foot_wrench,
         )
         offset = self._servos.offset(torques, period)
-        positions = self.desired_posture.joint_positions[self._inverse_kinematics.actuated] + offset
+        late = self._feedforward.hold * period * velocity[6:]
+        positions = (self.desired_posture.joint_positions - late)[self._inverse_kinematics.actuated] + offset
         return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from gradiva.common import RobotPosture, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
+from gradiva.whole_body.drives import FrictionFeedforward
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -149,6 +150,7 @@ class RigidTorqueController(TorqueController):
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
+        friction: FrictionFeedforward | None = None,
     ) -> None:
         """Build the problem.
 
@@ -159,6 +161,7 @@ class RigidTorqueController(TorqueController):
             posture: Where the robot begins.
             compiler: How the problem's function becomes fast.
             tasks: From outside of the package, beside those of walking.
+            friction: Of the drives, compensated beside the problem; None: the drives have none.
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
@@ -169,4 +172,4 @@ class RigidTorqueController(TorqueController):
             return TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture)
+        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, plugin_errors, sealed
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, QpComposer, affine
+from gradiva.whole_body.drives import FrictionFeedforward
 from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
@@ -184,6 +185,7 @@ class TorqueController:
         search_speed: float,
         torque_rate: float,
         posture: RobotPosture,
+        friction: FrictionFeedforward | None = None,
     ) -> None:
         """Take what does not change.
 
@@ -192,8 +194,10 @@ class TorqueController:
             search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
             torque_rate: By which a torque may change, [N·m/s].
             posture: Where the robot begins.
+            friction: Of the drives, compensated beside the problem; None: the drives have none.
         """
         self.problem = problem
+        self._friction = friction
         self._references = problem.reference
         self._search_speed = search_speed
         self._rate = torque_rate
@@ -202,6 +206,8 @@ class TorqueController:
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``; the first torques are free: who sends them leads the joints there."""
         self.problem.reset()
+        if self._friction is not None:
+            self._friction.reset()
         self._posture: RobotPosture | None = posture
         self._start: RobotPosture | RobotState = posture
         self._period = 0.0
@@ -227,7 +233,10 @@ class TorqueController:
         self.desired_velocity = sealed(velocity + period * acceleration)
         self.desired_joint_positions = sealed(state.joint_positions + period * self.desired_velocity[6:])
         self._posture, self._start, self._period = None, state, period
-        return JointCommand(ControlMode.TORQUE, self._torques)
+        if self._friction is None:
+            return JointCommand(ControlMode.TORQUE, self._torques)
+        commanded = self._friction.added_to(self._torques, state.joint_velocities, acceleration[6:], period)
+        return JointCommand(ControlMode.TORQUE, commanded)
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
         values = tick_values(self._references, state, reference, self._search_speed)
