@@ -34,6 +34,7 @@ class ServoConfig:
         damping_scale: Of the position servos, [-].
         velocity_stiffness_scale: Integral gain of the velocity servos over the position servos' stiffness, [-].
         velocity_damping_scale: Proportional gain of the velocity servos over the position servos' damping, [-].
+        velocity_feedforward: Fraction of the damping that acts on the velocity's error, not on the velocity, [-].
         delay: From the command to the servos, [s].
     """
 
@@ -41,13 +42,14 @@ class ServoConfig:
     damping_scale: float
     velocity_stiffness_scale: float
     velocity_damping_scale: float
+    velocity_feedforward: float
     delay: float
 
     def __post_init__(self) -> None:
         for name in ("stiffness_scale", "velocity_stiffness_scale"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive")
-        for name in ("damping_scale", "velocity_damping_scale", "delay"):
+        for name in ("damping_scale", "velocity_damping_scale", "velocity_feedforward", "delay"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
 
@@ -202,8 +204,8 @@ class PositionServo:
 class VelocityServo:
     r"""Proportional-integral control of the velocity, its integral kept within the torque limits.
 
-    .. math:: \tau = k_d (v^* - \dot s) + k_p \int (v^* - \dot s) dt = k_p (u - s) - k_d \dot s, \qquad
-        u = \int v^* dt + \frac{k_d}{k_p} v^*
+    .. math:: \tau = k_d (\beta v^* - \dot s) + k_p \int (v^* - \dot s) dt = k_p (u - s) - k_d \dot s, \qquad
+        u = \int v^* dt + \beta \frac{k_d}{k_p} v^*
 
     so that the damping term can be integrated implicitly. The spring :math:`k_p (\int v^* dt - s)` never
     exceeds the torque limit: beyond it the integral follows the joint.
@@ -214,13 +216,16 @@ class VelocityServo:
     :math:`v^*`     last command              rad/s
     :math:`k_p`     ``stiffness``             N·m/rad
     :math:`k_d`     ``damping``               N·m·s/rad
+    :math:`\beta`   ``feedforward``           -
     ==============  ========================  ===========
     """
 
-    def __init__(self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray) -> None:
+    def __init__(
+        self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray, feedforward: float = 1.0
+    ) -> None:
         self._stiffness = stiffness
         self._gains = spring(stiffness, damping)
-        self._lead = damping / stiffness
+        self._lead = feedforward * damping / stiffness
         self._reach = torque_limits / stiffness
         self._integral = 0.0 * stiffness
         self._velocity = 0.0 * stiffness
@@ -296,6 +301,7 @@ class ServoBank:
                 config.velocity_stiffness_scale * stiffness,
                 config.velocity_damping_scale * damping,
                 model.actuator_forcerange[:, 1],
+                config.velocity_feedforward,
             ),
             ControlMode.TORQUE: TorqueServo(len(stiffness)),
         }

@@ -134,9 +134,7 @@ class WalkingLayers:
             config.planner.inverse_frequency_offset,
             compiler,
         )
-        self.joint_bounds = JointBounds(
-            *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
-        )
+        self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
@@ -155,6 +153,12 @@ class WalkingLayers:
         """
         usual = self.start_posture.joint_positions
         return standing_start(self._model, self.config.planner, usual, joint_positions)
+
+    def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
+        law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
+        lag = (1.0 - law.velocity_feedforward) * law.damping / law.stiffness
+        leads = speeds * (lag + self.config.walking.period)
+        return JointBounds(*self.joint_limits, speeds, self.robot.per_joint("torque_limit"), law.stiffness, leads)
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

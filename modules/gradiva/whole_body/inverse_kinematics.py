@@ -273,6 +273,7 @@ class ServoFeedforwardConfig:
         velocity: Of the servo's damping torque, [-].
         acceleration: Of the inertial torques, [-].
         acceleration_time_constant: Of the low pass on the desired accelerations, [s].
+        velocity_time_constant: Of the low pass on the desired velocities, [s].
         hold: Fraction of the tick's period by which set-points come later than the plan, which a held one leads, [-].
     """
 
@@ -280,14 +281,16 @@ class ServoFeedforwardConfig:
     velocity: float
     acceleration: float
     acceleration_time_constant: float
+    velocity_time_constant: float
     hold: float
 
     def __post_init__(self) -> None:
         for name in ("gravity_and_contact", "velocity", "acceleration", "hold"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
-        if self.acceleration_time_constant < 0.0:
-            raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
+        for name in ("acceleration_time_constant", "velocity_time_constant"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
 
 class ServoInverse:
@@ -351,6 +354,7 @@ class ServoFeedforward:
     Attributes:
         description: Of the robot.
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
+        velocity_time_constant: Of that on the desired velocities, [s].
         hold: Fraction of the period by which set-points come later, [-].
     """
 
@@ -370,6 +374,7 @@ class ServoFeedforward:
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
+        self.velocity_time_constant = config.velocity_time_constant
         self.hold = config.hold
 
     def servo_torques(
@@ -509,6 +514,7 @@ class PositionController:
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
+        self._velocity = LowPass(self._feedforward.velocity_time_constant, self.desired_velocity)
         self._servos.reset()
 
     @property
@@ -524,15 +530,16 @@ class PositionController:
         acceleration = self._acceleration.update((velocity - self.desired_velocity) / period, period)
         self.desired_posture = integrate(self.desired_posture, velocity, period)
         self.desired_velocity = velocity
+        smooth = self._velocity.update(velocity, period)
         torques = self._feedforward.servo_torques(
             self.desired_posture,
-            velocity,
+            smooth,
             acceleration,
             reference.left_foot_wrench,
             reference.right_foot_wrench,
         )
         offset = self._servos.offset(torques, period)
-        late = self._feedforward.hold * period * velocity[6:]
+        late = self._feedforward.hold * period * smooth[6:]
         positions = (self.desired_posture.joint_positions - late)[self._inverse_kinematics.actuated] + offset
         return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
 
