@@ -13,6 +13,8 @@ from gradiva.experiments.speed_search import bars_figure, walking_time
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup
 
+NOISY = {"plants": (Plant.NOISY,)}
+
 ROW = {"speed": 0.2, "paper": None, "value": 0.123456, "outcome": "walked", "reason": "a|b"}
 
 
@@ -109,16 +111,18 @@ def test_table_10_1_finds_the_limit_of_each_architecture(tmp_path):
     pool = FakePool(limit=0.43)
     run = start("table_10_1", tmp_path, pool)
     find_experiment("table_10_1").run(run)
-    assert [row["value"] for row in run.rows] == [0.43] * 4
-    assert [row["paper"] for row in run.rows] == [0.1563, 0.1645, 0.1809, 0.3372]
-    assert [row["peak_speed_mps"] for row in run.rows] == [0.43] * 4
+    assert [row["plant"] for row in run.rows[::4]] == ["ideal", "noisy", "robot"]
+    assert [row["seeds"] for row in run.rows[::4]] == [1, 3, 3]
+    assert [row["value"] for row in run.rows] == [0.43] * 12
+    assert [row["paper"] for row in run.rows] == [0.1563, 0.1645, 0.1809, 0.3372] * 3
+    assert [row["peak_speed_mps"] for row in run.rows] == [0.43] * 12
     assert run.rows[0]["reason"] == "at 0.44 m/s: seed 0: fell at 0.44"
     assert len(run.figures) == 2
 
 
 def test_table_10_1_walks_five_metres_with_noise_and_three_seeds(tmp_path):
     pool = FakePool(limit=0.1)
-    find_experiment("table_10_1").run(start("table_10_1", tmp_path, pool))
+    find_experiment("table_10_1").run(start("table_10_1", tmp_path, pool, **NOISY))
     walked = [trial for trial in pool.trials if trial.command.forward == 0.1]
     assert len(walked) == 4 * 3
     assert {trial.seed for trial in walked} == {0, 1, 2}
@@ -138,7 +142,7 @@ def test_table_10_1_has_no_paper_values_for_other_robots(tmp_path):
 
 def test_table_7_1_searches_with_both_laws_in_torque_control(tmp_path):
     pool = FakePool(limit=0.25)
-    run = start("table_7_1", tmp_path, pool, quick=True)
+    run = start("table_7_1", tmp_path, pool, quick=True, **NOISY)
     find_experiment("table_7_1").run(run)
     assert [(row["model"], row["control"]) for row in run.rows] == [("dcm", "torque"), ("dcm_mpc", "torque")]
     assert [(row["paper"], row["value"]) for row in run.rows] == [(0.2120, 0.25), (0.1448, 0.25)]
@@ -159,19 +163,24 @@ def test_table_7_2_walks_alike_in_position_and_in_torque_control(tmp_path):
 
 def test_an_interrupted_search_ends_all_searches(tmp_path):
     pool = FakePool(limit=0.4, interrupt_at=20)
-    run = start("table_10_1", tmp_path, pool)
+    run = start("table_10_1", tmp_path, pool, **NOISY)
     with pytest.raises(KeyboardInterrupt):
         find_experiment("table_10_1").run(run)
     assert pool.closed
     assert len(run.rows) < 4
 
 
-def test_robustness_walks_ten_seeds_of_noise_at_both_speeds(tmp_path):
+def test_robustness_walks_ten_seeds_of_a_plant_that_draws_at_both_speeds(tmp_path):
     run = start("robustness", tmp_path, FakePool(limit=0.2))
     find_experiment("robustness").run(run)
-    noise = [row for row in run.rows if row["disturbance"] == "noise preset"]
-    assert [(row["speed_mps"], row["seed"]) for row in noise] == [(v, s) for v in (0.19, 0.34) for s in range(10)]
-    assert {row["outcome"] for row in noise if row["speed_mps"] == 0.34} == {"fell"}
+    for plant, seeds in (("ideal", 1), ("noisy", 10), ("robot", 10)):
+        rows = [row for row in run.rows if (row["plant"], row["disturbance"]) == (plant, "nothing else")]
+        assert [(row["speed_mps"], row["seed"]) for row in rows] == [(v, s) for v in (0.19, 0.34) for s in range(seeds)]
+        assert {row["outcome"] for row in rows if row["speed_mps"] == 0.34} == {"fell"}
+    to_walk = {
+        (row["disturbance"], row["speed_mps"]) for row in run.rows if row["plant"] == "robot" and "asked" not in row
+    }
+    assert to_walk == {("nothing else", 0.19)}
 
 
 def test_quick_robustness_has_two_seeds(tmp_path):
@@ -186,6 +195,7 @@ def test_directions_miss_when_the_robot_ends_elsewhere(tmp_path):
     pool.result = lambda command: _without_goal(original(command))
     run = start("directions", tmp_path, pool)
     find_experiment("directions").run(run)
+    assert [row["plant"] for row in run.rows[::6]] == ["ideal", "noisy", "robot"]
     assert {row["outcome"] for row in run.rows} == {"missed"}
     assert all(row["value"] == pytest.approx(0.3) for row in run.rows)
     assert "30 cm from where it should be" in run.rows[0]["reason"]

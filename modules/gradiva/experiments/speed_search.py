@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError
 from gradiva.experiments.experiment import ExperimentRun, Row
-from gradiva.experiments.trial import Trial
+from gradiva.experiments.trial import Pool, Trial
 from gradiva.planner import PlannerConfig, VelocityCommand
 from gradiva.setup import Plant, load_setup
 from gradiva.telemetry import DCM, MUTED, STYLE
@@ -147,110 +147,63 @@ class _Interval:
         return round(index * self._resolution, 9)
 
 
-# -- a table of architectures ------------------------------------------------------------------------------------------
+# -- the walks of a search ---------------------------------------------------------------------------------------------
 
-PaperSpeeds = Mapping[tuple[str, str], float]
-"""Of iCub v2.7, by layer 2 and layer 3, [m/s]."""
-
-PAPER_ROBOT = "icub_v2_7"
-_FASTEST = 1.0  # [m/s] the end of the search
-_THOROUGH = SpeedSearch(slowest=0.10, fastest=_FASTEST, resolution=0.01, stride=8)
-_QUICK = SpeedSearch(slowest=0.10, fastest=0.50, resolution=0.05, stride=8)
-_DISTANCE, _QUICK_DISTANCE = 5.0, 1.0  # [m]
-_SEEDS, _QUICK_SEEDS = (0, 1, 2), (0,)
-
-
-def run_speed_table(run: ExperimentRun, paper: PaperSpeeds, origin: str) -> None:
-    """Search the highest speed of each combination of layers for which the paper has one, with noisy sensors.
-
-    Args:
-        run: The experiment.
-        paper: What the paper has.
-        origin: Of these speeds, for the figure.
-    """
-    searches = [Architecture(run, model, control, paper) for model, control in paper]
-    with ThreadPoolExecutor(len(searches)) as threads:
-        futures = {threads.submit(search.row): place for place, search in enumerate(searches)}
-        try:
-            for future in as_completed(futures):
-                run.add_row(future.result(), futures[future])
-        except BaseException:
-            for search in searches:
-                search.cancelled.set()
-            run.pool.close()
-            raise
-    run.add_figure(bars_figure(run.rows, ("model", "control"), run.value_title, origin), run.name)
+FASTEST = 1.0  # [m/s] the end of the search
+THOROUGH = SpeedSearch(slowest=0.10, fastest=FASTEST, resolution=0.01, stride=8)
+QUICK = SpeedSearch(slowest=0.10, fastest=0.50, resolution=0.05, stride=8)
+SEEDS = (0, 1, 2)
 
 
 @dataclass(slots=True, eq=False)
-class Architecture:
-    """One combination of simplified model control and whole-body control.
+class WalkedSpeeds:
+    """Walks a distance at the speeds that a search asks for.
 
     Attributes:
-        run: The experiment.
-        model: Layer 2.
-        control: Layer 3.
-        paper: What the paper has.
+        pool: Runs the walks.
+        robot: Name or folder.
+        plant: Simulated robot.
+        overrides: ``table.key`` to value; the planner's own speed limit is out of the way.
+        seeds: With all of which a speed has to be walked; one where nothing is drawn.
+        distance: Of each walk, [m].
+        note: Called with each speed [m/s] and how it went.
         peak_speeds: Measured from stride to stride, by commanded speed, [m/s].
         cancelled: Set to end the search at the next trial.
     """
 
-    run: ExperimentRun
-    model: str
-    control: str
-    paper: PaperSpeeds
+    pool: Pool
+    robot: str
+    plant: Plant
+    overrides: Mapping[str, Any]
+    seeds: Sequence[int]
+    distance: float
+    note: Callable[[float, str], None] = lambda speed, outcome: None
     peak_speeds: dict[float, float] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event)
 
-    def row(self) -> Row:
-        """Search, and return the result."""
-        quick = self.run.options.quick
-        search = _QUICK if quick else _THOROUGH
-        limit = highest_speed(self.walk_at, search, guess=self.paper[self.model, self.control])
-        robot = self.run.options.robot
-        return {
-            "robot": robot,
-            "model": self.model,
-            "control": self.control,
-            "distance_m": _QUICK_DISTANCE if quick else _DISTANCE,
-            "seeds": len(_QUICK_SEEDS if quick else _SEEDS),
-            "resolution_mps": search.resolution,
-            "peak_speed_mps": None if limit.speed is None else self.peak_speeds[limit.speed],
-            "paper": self.paper[self.model, self.control] if robot == PAPER_ROBOT else None,
-            "value": limit.speed,
-            "outcome": "walked" if limit.speed is not None else "fell",
-            "reason": _reason(limit),
-        }
-
     def walk_at(self, speed: float) -> str | None:
         """Walk the distance with each seed; return the reason of the first fall, None without one."""
-        quick = self.run.options.quick
-        for seed in _QUICK_SEEDS if quick else _SEEDS:
-            result = self.run.pool.run(self.trial(speed, seed, _QUICK_DISTANCE if quick else _DISTANCE))
+        for seed in self.seeds:
+            result = self.pool.run(self.trial(speed, seed))
             if self.cancelled.is_set():
                 raise KeyboardInterrupt
             if not result.walked:
-                self._tell(speed, str(result.figures["outcome"]))
+                self.note(speed, str(result.figures["outcome"]))
                 return f"seed {seed}: {result.figures['reason']}"
             self.peak_speeds[speed] = float(result.figures["peak_speed_mps"])
-        self._tell(speed, "walked")
+        self.note(speed, "walked")
         return None
 
-    def trial(self, speed: float, seed: int, distance: float) -> Trial:
-        """Return a walk of ``distance`` [m] at ``speed`` [m/s] with the planner's own speed limit out of the way."""
-        robot = self.run.options.robot
-        layers = {"walking.model": self.model, "walking.control": self.control}
-        planner = load_setup(robot, layers).walking.planner
-        duration = walking_time(planner, speed, distance)
+    def trial(self, speed: float, seed: int) -> Trial:
+        """Return a walk at ``speed`` [m/s]."""
+        planner = load_setup(self.robot, self.overrides, plant=self.plant).walking.planner
+        duration = walking_time(planner, speed, self.distance)
         overrides = {
-            **layers,
-            **faster_planner(planner, _FASTEST),
+            **faster_planner(planner, FASTEST),
             "planner.max_duration": max(planner.max_duration, duration),
+            **self.overrides,
         }
-        return Trial(robot, VelocityCommand(speed, duration=duration), overrides, Plant.NOISY, seed)
-
-    def _tell(self, speed: float, outcome: str) -> None:
-        self.run.report(len(self.run.rows), len(self.paper), f"{self.model}, {self.control}: {speed:.2f} m/s {outcome}")
+        return Trial(self.robot, VelocityCommand(speed, duration=duration), overrides, self.plant, seed)
 
 
 def faster_planner(planner: PlannerConfig, speed: float) -> dict[str, Any]:
@@ -268,5 +221,71 @@ def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float
     return distance / speed + ramp
 
 
-def _reason(limit: SpeedLimit) -> str:
+# -- a table of architectures ------------------------------------------------------------------------------------------
+
+PaperSpeeds = Mapping[tuple[str, str], float]
+"""Of iCub v2.7, by layer 2 and layer 3, [m/s]."""
+
+PAPER_ROBOT = "icub_v2_7"
+_DISTANCE, _QUICK_DISTANCE = 5.0, 1.0  # [m]
+
+
+def run_speed_table(run: ExperimentRun, paper: PaperSpeeds, origin: str) -> None:
+    """Search the highest speed of each combination of layers for which the paper has one, plant by plant.
+
+    Args:
+        run: The experiment.
+        paper: What the paper has.
+        origin: Of these speeds, for the figure.
+    """
+    kinds = [(plant, model, control) for plant in run.options.plants for model, control in paper]
+    searches = [_architecture(run, *kind, total=len(kinds)) for kind in kinds]
+    with ThreadPoolExecutor(len(searches)) as threads:
+        futures = {threads.submit(_row, run, search, paper): place for place, search in enumerate(searches)}
+        try:
+            for future in as_completed(futures):
+                run.add_row(future.result(), futures[future])
+        except BaseException:
+            for search in searches:
+                search.cancelled.set()
+            run.pool.close()
+            raise
+    run.add_figure(bars_figure(run.rows, ("plant", "model", "control"), run.value_title, origin), run.name)
+
+
+def _architecture(run: ExperimentRun, plant: Plant, model: str, control: str, total: int) -> WalkedSpeeds:
+    """Return the walks of a combination of simplified model control and whole-body control."""
+    quick, overrides = run.options.quick, {"walking.model": model, "walking.control": control, **run.options.overrides}
+    seeds = SEEDS[:1] if quick or plant is Plant.IDEAL else SEEDS
+    distance = _QUICK_DISTANCE if quick else _DISTANCE
+
+    def note(speed: float, outcome: str) -> None:
+        run.report(len(run.rows), total, f"{plant}, {model}, {control}: {speed:.2f} m/s {outcome}")
+
+    return WalkedSpeeds(run.pool, run.options.robot, plant, overrides, seeds, distance, note)
+
+
+def _row(run: ExperimentRun, walks: WalkedSpeeds, paper: PaperSpeeds) -> Row:
+    """Search, and return the result."""
+    model, control = walks.overrides["walking.model"], walks.overrides["walking.control"]
+    search = QUICK if run.options.quick else THOROUGH
+    limit = highest_speed(walks.walk_at, search, guess=paper[model, control])
+    return {
+        "robot": walks.robot,
+        "plant": str(walks.plant),
+        "model": model,
+        "control": control,
+        "distance_m": walks.distance,
+        "seeds": len(walks.seeds),
+        "resolution_mps": search.resolution,
+        "peak_speed_mps": None if limit.speed is None else walks.peak_speeds[limit.speed],
+        "paper": paper[model, control] if walks.robot == PAPER_ROBOT else None,
+        "value": limit.speed,
+        "outcome": "walked" if limit.speed is not None else "fell",
+        "reason": limit_reason(limit),
+    }
+
+
+def limit_reason(limit: SpeedLimit) -> str:
+    """Return why no higher speed is walked, and which one."""
     return limit.reason if limit.next_speed is None else f"at {limit.next_speed:.2f} m/s: {limit.reason}"

@@ -1,4 +1,4 @@
-"""Walks in all directions, and walks under noise, delays, offsets, other masses and slopes."""
+"""Walks in all directions, and walks with delays, offsets, other masses and slopes, on each plant."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, so3
-from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.experiments.walk_result import Pose
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
 from gradiva.setup import Plant
-from gradiva.telemetry import COM, REFERENCE, STYLE
+from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, ZMP
 
 # -- directions --------------------------------------------------------------------------------------------------------
 
@@ -46,16 +46,17 @@ def commands(duration: float) -> dict[str, Command]:
 
 
 def run_directions(run: ExperimentRun) -> None:
-    """Walk all; the value is the distance between the robot's and the plan's last place, [m]."""
+    """Walk all on each plant; the value is the distance between the robot's and the plan's last place, [m]."""
     walks = commands(_DIRECTIONS_QUICK_DURATION if run.options.quick else _DIRECTIONS_DURATION)
-    names = list(walks)
-    trials = [Trial(run.options.robot, command) for command in walks.values()]
-    tracks: dict[str, tuple[NDArray, Pose | None]] = dict.fromkeys(names, (np.zeros((0, 2)), None))
+    kinds = [(plant, name) for plant in run.options.plants for name in walks]
+    trials = [Trial(run.options.robot, walks[name], run.options.overrides, plant) for plant, name in kinds]
+    tracks: dict[str, Tracks] = {name: Tracks() for name in walks}
     for index, result in run.pool.results(trials):
-        tracks[names[index]] = (result.track, result.planned_pose)
-        row = {"robot": run.options.robot, "command": names[index], **_score(result)}
+        plant, name = kinds[index]
+        tracks[name].ways[plant], tracks[name].end = result.track, result.planned_pose
+        row = {"robot": run.options.robot, "plant": str(plant), "command": name, **_score(result)}
         run.add_row(row, index)
-        run.report(len(run.rows), len(trials), f"{names[index]}: {row['outcome']}")
+        run.report(len(run.rows), len(trials), f"{plant}, {name}: {row['outcome']}")
     run.add_figure(tracks_figure(tracks), run.name)
 
 
@@ -90,30 +91,45 @@ _ARROW = 0.12  # [m] shows a heading
 _LEAST_EXTENT = 0.3  # [m] of a panel to each side, so that a spot stays a spot
 
 
-def tracks_figure(tracks: Mapping[str, tuple[NDArray, Pose | None]]) -> Figure:
-    """Return one panel a walk.
+_COLOURS = {Plant.IDEAL: COM, Plant.NOISY: DCM, Plant.ROBOT: ZMP}
 
-    Args:
-        tracks: Name to the way of the middle of the feet, [m], shape (k, 2), and the pose in which the plan ends.
+
+@dataclass(slots=True, eq=False)
+class Tracks:
+    """Holds where the robot went with one command.
+
+    Attributes:
+        ways: Way of the middle of the feet by plant, [m], each of shape (k, 2).
+        end: Pose in which the plan ends; None without a plan.
     """
+
+    ways: dict[Plant, NDArray] = field(default_factory=dict)
+    end: Pose | None = None
+
+
+def tracks_figure(tracks: Mapping[str, Tracks]) -> Figure:
+    """Return one panel a walk, by its name, with a line a plant."""
     rows = math.ceil(len(tracks) / _COLUMNS)
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(_COLUMNS * _PANEL, rows * _PANEL), layout="constrained")
         axes = figure.subplots(rows, _COLUMNS, squeeze=False).ravel()
-        for axis, (name, (track, end)) in zip(axes, tracks.items(), strict=False):
-            _draw(axis, track, end)
+        for axis, (name, walked) in zip(axes, tracks.items(), strict=False):
+            _draw(axis, walked)
             axis.set_title(name)
             axis.set_xlabel("x [m]", loc="right")
             axis.set_ylabel("y [m]", loc="top")
         for axis in axes[len(tracks) :]:
             axis.set_axis_off()
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=len(_COLOURS))
         return figure
 
 
-def _draw(axis: Axes, track: NDArray, end: Pose | None) -> None:
-    axis.plot(track[:, 0], track[:, 1], color=COM)
-    if end is not None:
-        x, y, yaw = end
+def _draw(axis: Axes, walked: Tracks) -> None:
+    for plant, colour in _COLOURS.items():
+        if plant in walked.ways:
+            axis.plot(walked.ways[plant][:, 0], walked.ways[plant][:, 1], color=colour, label=plant)
+    if walked.end is not None:
+        x, y, yaw = walked.end
         axis.plot(x, y, "o", color=REFERENCE, markersize=4)
         axis.annotate(
             "",
@@ -136,26 +152,31 @@ _ONE_DEGREE = 0.0174533  # [rad]
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
-    """One line of the campaign.
+    """One line of the campaign, on each plant.
 
     Attributes:
         name: In the table.
         speed: [m/s].
-        seeds: How many walks; one where nothing is random.
-        plant: Whose preset is laid over the simulation.
+        seeds: How many walks; one where nothing is drawn.
+        plant_seeds: How many where only the plant draws; the ideal one does not.
         overrides: ``table.key`` to value.
     """
 
     name: str
     speed: float
     seeds: int = 1
-    plant: Plant = Plant.IDEAL
+    plant_seeds: int = 1
     overrides: Mapping[str, Any] = field(default_factory=dict)
 
+    def count(self, plant: Plant) -> int:
+        """Return how many seeds differ."""
+        return self.seeds if plant is Plant.IDEAL else max(self.seeds, self.plant_seeds)
 
+
+NOTHING = "nothing else"
 DISTURBANCES = (
-    Disturbance("noise preset", _SLOW, seeds=10, plant=Plant.NOISY),
-    Disturbance("noise preset", _FAST, seeds=10, plant=Plant.NOISY),
+    Disturbance(NOTHING, _SLOW, plant_seeds=10),
+    Disturbance(NOTHING, _FAST, plant_seeds=10),
     Disturbance("10 ms from command to torque", _SLOW, overrides={"simulation.servo.delay": 0.010}),
     Disturbance(
         "encoders offset by up to ±1°",
@@ -171,33 +192,39 @@ DISTURBANCES = (
 
 
 def run_robustness(run: ExperimentRun) -> None:
-    """Walk each disturbance with each of its seeds; the value is the largest DCM error, [m]."""
+    """Walk each disturbance on each plant with each of its seeds; the value is the largest DCM error, [m]."""
     quick = run.options.quick
     command_time = _ROBUSTNESS_QUICK_DURATION if quick else _ROBUSTNESS_DURATION
     cases = [
-        (disturbance, seed)
+        (disturbance, plant, seed)
+        for plant in run.options.plants
         for disturbance in DISTURBANCES
-        for seed in range(min(disturbance.seeds, _QUICK_SEEDS) if quick else disturbance.seeds)
+        for seed in range(min(disturbance.count(plant), _QUICK_SEEDS) if quick else disturbance.count(plant))
     ]
+    robot, settings = run.options.robot, run.options.overrides
     trials = [
-        Trial(run.options.robot, VelocityCommand(case.speed, duration=command_time), case.overrides, case.plant, seed)
-        for case, seed in cases
+        Trial(robot, VelocityCommand(case.speed, duration=command_time), {**case.overrides, **settings}, plant, seed)
+        for case, plant, seed in cases
     ]
     for index, result in run.pool.results(trials):
-        case, seed = cases[index]
+        case, plant, seed = cases[index]
         run.add_row(_row(case, trials[index], result), index)
-        text = f"{case.name}, {case.speed} m/s, seed {seed}: {result.figures['outcome']}"
+        text = f"{plant}, {case.name}, {case.speed} m/s, seed {seed}: {result.figures['outcome']}"
         run.report(len(run.rows), len(trials), text)
 
 
 def _row(case: Disturbance, trial: Trial, result: TrialResult) -> Row:
+    """Return a row; on the robot plant, which is disturbed as it is, only the slow walk has to succeed."""
     error = result.figures.get("dcm_error_m", {})
+    is_limit = trial.plant is Plant.ROBOT and (case.name, case.speed) != (NOTHING, _SLOW)
     return {
         "robot": trial.robot,
+        "plant": str(trial.plant),
         "disturbance": case.name,
         "speed_mps": case.speed,
         "seed": trial.seed,
         "dcm_rms_m": error.get("rms"),
+        **({"asked": str(Asked.AS_FOUND)} if is_limit else {}),
         "paper": None,
         "value": error.get("max"),
         "outcome": result.figures["outcome"],
@@ -209,9 +236,11 @@ EXPERIMENTS = (
     Experiment(
         "robustness",
         "Gradiva's own campaign",
-        "Walks under noise, delay, encoder offsets, a heavier robot and slopes.",
+        "Walks on each plant, and there with delay, encoder offsets, a heavier robot and slopes.",
         run_robustness,
         "largest DCM error [m]",
+        plants=tuple(Plant),
+        takes=("settings",),
     ),
     Experiment(
         "directions",
@@ -219,5 +248,7 @@ EXPERIMENTS = (
         "A goal, a curve, backward, sideways and on the spot: does the robot end where it should?",
         run_directions,
         "distance from its place [m]",
+        plants=tuple(Plant),
+        takes=("settings",),
     ),
 )

@@ -34,7 +34,7 @@ from gradiva.experiments.running_application import (
 from gradiva.experiments.walk_result import plan_from_start
 from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Setup, load_setup
+from gradiva.setup import Plant, Setup, load_setup
 
 COMMAND = VelocityCommand(0.2)
 _EARLIEST = 0.5  # [s] after the command: the first swing is found
@@ -420,12 +420,16 @@ _SHORT_PREPARATION = "gradiva-whole-body=--set walking.prepare_duration=0.5"
 
 
 def run_fault_drill(run: ExperimentRun) -> None:
-    """Drill an application in lockstep and, unless quick, free running; the value is the tilt at the end, [deg]."""
-    setup = load_setup(run.options.robot)
-    drills = quick_drills(setup) if run.options.quick else lockstep_drills(setup)
-    _drill_all(run, setup, drills, is_lockstep=True)
-    if not run.options.quick:
-        _drill_all(run, setup, free_running_drills(), is_lockstep=False)
+    """Drill an application on each plant, in lockstep and, unless quick, free running.
+
+    The value is the tilt at the end, [deg].
+    """
+    for plant in run.options.plants:
+        setup = load_setup(run.options.robot, plant=plant)
+        drills = quick_drills(setup) if run.options.quick else lockstep_drills(setup)
+        _drill_all(run, setup, drills, is_lockstep=True)
+        if not run.options.quick:
+            _drill_all(run, setup, free_running_drills(), is_lockstep=False)
 
 
 @contextmanager
@@ -436,13 +440,14 @@ def drilled_walk(setup: Setup, is_lockstep: bool) -> Iterator[DrilledWalk]:
         WalkingError: They do not come.
     """
     wanted = (*(LOCKSTEP if is_lockstep else FREE_RUNNING), _SHORT_PREPARATION)
+    plant = ("--plant", str(setup.plant))
     additions = [word for addition in wanted for word in ("--add", addition)]
     name = f"{setup.robot.name}-simulation-three"
     with (
         tempfile.TemporaryDirectory(prefix="gradiva-drill-") as path,
         NameServerProcess(Path(path)) as names,
         joined(names.environment),
-        RunningApplication(name, names.environment, Path(path), "--restart", *additions) as application,
+        RunningApplication(name, names.environment, Path(path), "--restart", *plant, *additions) as application,
     ):
         yield DrilledWalk(WalkerOverPorts(application, is_lockstep), names, setup)
 
@@ -479,14 +484,18 @@ def drilled(walk: DrilledWalk, drill: Drill, prepares: bool = True) -> Row:
 
 
 def _drill_all(run: ExperimentRun, setup: Setup, drills: Sequence[Drill], is_lockstep: bool) -> None:
-    common = {"robot": setup.robot.name, "time": "lockstep" if is_lockstep else "free running"}
+    common = {
+        "robot": setup.robot.name,
+        "plant": str(setup.plant),
+        "time": "lockstep" if is_lockstep else "free running",
+    }
     with drilled_walk(setup, is_lockstep) as walk:
         walk.get_ready()
         for drill in drills:
             prepares = not run.options.quick or drill is drills[-1]
             row = {**common, **drilled(walk, drill, prepares)}
             run.add_row(row)
-            run.report(len(run.rows), None, f"{drill.fault}: {row['state']}, {row['state_reason']}")
+            run.report(len(run.rows), None, f"{setup.plant}, {drill.fault}: {row['state']}, {row['state_reason']}")
 
 
 def _complaint_of(walk: DrilledWalk, drill: Drill) -> str:
@@ -523,5 +532,6 @@ EXPERIMENTS = (
         "Modules killed, stalls, failing sensors in the middle of a step: does the robot stand and walk again?",
         run_fault_drill,
         "tilt afterwards [°]",
+        plants=(Plant.IDEAL, Plant.ROBOT),
     ),
 )

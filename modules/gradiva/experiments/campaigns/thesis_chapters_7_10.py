@@ -87,15 +87,15 @@ _TITLES = {"dcm": "instantaneous DCM control", "dcm_mpc": "predictive DCM contro
 
 
 def run_tracking(run: ExperimentRun, model: str) -> None:
-    """Walk with exact and with noisy sensors; draw the noisy walk.
+    """Walk on each plant; draw the walk on the last one.
 
     Args:
         run: The experiment.
         model: Layer 2.
     """
     duration = _CHAPTER_10_QUICK_DURATION if run.options.quick else _CHAPTER_10_DURATION
-    for count, plant in enumerate((Plant.IDEAL, Plant.NOISY)):
-        run.report(count, 2, f"{plant} plant")
+    for count, plant in enumerate(run.options.plants):
+        run.report(count, len(run.options.plants), f"{plant} plant")
         overrides = {"walking.model": model, "walking.control": "position"}
         outcome = walk_trial(
             Trial(run.options.robot, VelocityCommand(CHAPTER_10_SPEED, duration=duration), overrides, plant)
@@ -105,7 +105,7 @@ def run_tracking(run: ExperimentRun, model: str) -> None:
         f"{outcome.walk.setup.robot.title}, {_TITLES[model]}, position control, {CHAPTER_10_SPEED} m/s, {plant} plant"
     )
     run.add_figure(tracking_figure(outcome.walk.recorder.log, title), run.name)
-    run.report(2, 2, "drawn")
+    run.report(len(run.options.plants), len(run.options.plants), "drawn")
 
 
 run_figure_10_9 = partial(run_tracking, model="dcm")
@@ -177,6 +177,8 @@ EXPERIMENTS = (
         "The highest straight speed of {predictive, instantaneous} × {velocity, position} control.",
         run_table_10_1,
         "highest speed [m/s]",
+        plants=tuple(Plant),
+        takes=("settings",),
     ),
     Experiment(
         "table_7_1",
@@ -184,6 +186,8 @@ EXPERIMENTS = (
         "The highest straight speed of torque control, instantaneous and predictive.",
         run_table_7_1,
         "highest speed [m/s]",
+        plants=tuple(Plant),
+        takes=("settings",),
     ),
     Experiment(
         "table_7_2",
@@ -198,6 +202,7 @@ EXPERIMENTS = (
         "DCM, CoM and ZMP tracking of the instantaneous law at 0.19 m/s, position control.",
         run_figure_10_9,
         "largest error [m]",
+        plants=tuple(Plant),
     ),
     Experiment(
         "figure_10_10",
@@ -205,5 +210,6 @@ EXPERIMENTS = (
         "DCM, CoM and ZMP tracking of the predictive law at 0.19 m/s, position control.",
         run_figure_10_10,
         "largest error [m]",
+        plants=tuple(Plant),
     ),
 )
