@@ -314,8 +314,8 @@ class JointGroup:
         for (stiffness, gain, part), limit in zip(gains, self.per_joint("integral_limit"), strict=True):
             if max(gain, part) > 0.0 and limit == 0.0:
                 raise ConfigError(f"integral_limit={limit}, must be positive where the servo has an integral")
-            if part > stiffness:
-                raise ConfigError(f"velocity_stiffness={part}, must not exceed stiffness={stiffness}")
+            if part > 0.0 and part >= stiffness:
+                raise ConfigError(f"velocity_stiffness={part}, must be below stiffness={stiffness}")
 
 
 QUANTITIES = tuple(field.name for field in fields(JointGroup) if field.type == "PerJoint")

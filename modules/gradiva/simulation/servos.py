@@ -174,8 +174,8 @@ class PositionServo:
         """Hold the torques until the first command, at joints at rest: by the integral, else by the target."""
         deflection = joint_torques / self._stiffness
         held = np.clip(deflection, -self._reach, self._reach) if self._integrates else 0.0 * deflection
-        self._target[joints] = (joint_positions + deflection - held)[joints]
-        self._integral[joints] = (held + self._fraction * self._target)[joints]
+        self._target[joints] = (joint_positions + (deflection - held) / (1.0 - self._fraction))[joints]
+        self._integral[joints] = (held + self._fraction * joint_positions)[joints]
         self._velocity[joints] = 0.0
         self._has_target[joints] = False
 
@@ -220,9 +220,7 @@ class VelocityServo:
     ==============  ========================  ===========
     """
 
-    def __init__(
-        self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray, feedforward: float = 1.0
-    ) -> None:
+    def __init__(self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray, feedforward: float = 1.0) -> None:
         self._stiffness = stiffness
         self._gains = spring(stiffness, damping)
         self._lead = feedforward * damping / stiffness

@@ -12,7 +12,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import ContactEstimator, ContactEstimatorConfig, StateEstimator, StateEstimatorConfig
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
-from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
     BalanceConfig,
