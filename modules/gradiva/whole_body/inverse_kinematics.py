@@ -347,9 +347,8 @@ class ServoFeedforward:
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
     so the command is :math:`s_{cmd} = s + (\tau + \tau_f + (1 - \beta) k_d \dot s) / k_p`, with the friction of the
-    drives, :math:`\tau_f`, or what `ServoInverse` makes of these torques for a servo with an integral. The foot wrenches
-    :math:`f_k` carry the linear inverted pendulum's force
-    :math:`m (\ddot x + g)`, through the desired ZMP.
+    drives, :math:`\tau_f`, or what `ServoInverse` makes of these torques for a servo with an integral. The foot
+    wrenches :math:`f_k` carry the linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
         description: Of the robot.
