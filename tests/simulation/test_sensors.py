@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, ControlMode, ImuMeasurement, JointCommand, Measurement, Side, so3
+from gradiva.common import ConfigError, ControlMode, ImuMeasurement, JointCommand, Measurement, NDArray, Side, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation import MujocoRobot, Push
-from gradiva.simulation.sensors import Sensors
+from gradiva.simulation.sensors import GaussMarkov, Sensors, gain_matrices
 
 from .conftest import MakeRobot
 from .standing import configured, positions, standing_posture
@@ -119,6 +120,152 @@ def test_one_seed_gives_one_sequence_of_errors() -> None:
     one = sensors(seed=5, encoder_noise=0.1).measure(truth()).joint_positions
     np.testing.assert_array_equal(one, sensors(seed=5, encoder_noise=0.1).measure(truth()).joint_positions)
     assert np.abs(one - sensors(seed=6, encoder_noise=0.1).measure(truth()).joint_positions).max() > 0.0
+
+
+def test_the_error_of_a_quantised_angle_is_uniform_within_half_a_step() -> None:
+    angles = np.linspace(0.0, 1.0, 400)
+    truth_there = dataclasses.replace(truth(), joint_positions=angles)
+    error = sensors(encoder_resolution=0.00153398).measure(truth_there).joint_positions - angles
+    assert np.abs(error).max() <= 0.5 * 0.00153398 + 1e-12
+    assert error.mean() == pytest.approx(0.0, abs=1e-4)
+    assert error.std() == pytest.approx(0.00153398 / np.sqrt(12.0), rel=0.05)
+
+
+def test_velocities_are_steps_of_the_motors_encoders() -> None:
+    rates = np.linspace(-1.0, 1.0, 400)
+    read = sensors(velocity_resolution=0.0044).measure(dataclasses.replace(truth(), joint_velocities=rates))
+    np.testing.assert_allclose(read.joint_velocities / 0.0044, np.round(rates / 0.0044), atol=1e-9)
+
+
+def test_noise_of_first_order_has_its_deviation_and_its_correlation() -> None:
+    noise = GaussMarkov(0.3, 0.5, 200, np.random.default_rng(0))
+    values = np.array([noise.at(0.1 * k) for k in range(400)])
+    assert values.std() == pytest.approx(0.3, rel=0.02)
+    for lag in (1, 5, 10):
+        correlation = np.mean(values[lag:] * values[:-lag]) / values.var()
+        assert correlation == pytest.approx(np.exp(-0.2 * lag), abs=0.02)
+
+
+def test_a_zeroed_sensor_drifts_as_the_square_root_of_time_first() -> None:
+    drifts = []
+    for seed in range(300):
+        noise = GaussMarkov(5.0, 300.0, 6, np.random.default_rng(seed))
+        noise.zero(0.0)
+        drifts.append([noise.at(time) for time in (10.0, 100.0, 3000.0)])
+    deviations = np.array(drifts).std(axis=(0, 2))
+    expected = [5.0 * np.sqrt(1.0 - np.exp(-2.0 * time / 300.0)) for time in (10.0, 100.0, 3000.0)]
+    np.testing.assert_allclose(deviations, expected, rtol=0.06)
+
+
+def test_the_deviation_of_a_gyroscope_follows_from_its_density_and_the_sampling() -> None:
+    mti = {"gyro_noise_density": np.radians(0.01), "gyro_bandwidth": 415.0}
+    assert configured(sensors=mti).sensors.gyro_deviation == pytest.approx(4.46e-3, rel=0.01)  # 0.01 √(π/2 · 415) °/s
+    at_100_hz = configured(sensors={**mti, "imu": {"period": 0.01}}).sensors
+    assert at_100_hz.gyro_deviation == pytest.approx(1.234e-3, rel=0.01)  # 0.01 √50 °/s
+    bank, exact = sensors(**mti), truth().imu
+    assert exact is not None
+    errors = []
+    for tick in range(3000):
+        imu = bank.measure(truth(0.01 * tick)).imu
+        assert imu is not None
+        errors.append(imu.angular_velocity - exact.angular_velocity)
+    np.testing.assert_allclose(np.std(errors, axis=0), 4.46e-3, rtol=0.05)
+    np.testing.assert_allclose(np.mean(errors, axis=0), 0.0, atol=3e-4)
+
+
+def test_a_gyroscopes_bias_is_constant_and_drifts_slowly() -> None:
+    bank, exact = sensors(gyro_bias=0.01, gyro_drift=0.001, gyro_drift_time=100.0), truth().imu
+    assert exact is not None
+    errors = []
+    for time in (0.0, 1.0, 1000.0):
+        imu = bank.measure(truth(time)).imu
+        assert imu is not None
+        errors.append(imu.angular_velocity - exact.angular_velocity)
+    assert 0.0 < np.abs(errors).max() <= 0.014
+    assert np.abs(errors[1] - errors[0]).max() < 6e-4 < np.abs(errors[2] - errors[0]).max() < 6e-3
+
+
+def test_the_tilt_has_a_constant_error() -> None:
+    errors = [so3.log(_rotation(sensors(seed=seed, tilt_bias=0.01)) @ _rotation(sensors()).T) for seed in range(40)]
+    np.testing.assert_allclose(np.array(errors)[:, 2], 0.0, atol=1e-4)
+    assert 0.009 < np.abs(errors).max() <= 0.0101
+
+
+def _rotation(bank: Sensors) -> NDArray:
+    imu = bank.measure(truth()).imu
+    assert imu is not None
+    return imu.rotation
+
+
+def test_a_touch_down_shakes_the_gyroscope_for_a_while() -> None:
+    bank, exact = sensors(landing_gyro_noise=0.05), truth().imu
+    assert exact is not None
+    errors = []
+    for tick in range(60):
+        force = np.zeros((2, 6))
+        force[0, 2] = 300.0 if tick < 10 or tick >= 20 else 0.0
+        imu = bank.measure(dataclasses.replace(truth(0.01 * tick), contact_wrenches=force)).imu
+        assert imu is not None
+        errors.append(np.abs(imu.angular_velocity - exact.angular_velocity).max())
+    assert np.flatnonzero(errors).tolist() == [20, 21, 22, 23]  # for 0.035 s
+
+
+def test_gains_and_cross_talk_of_a_force_sensor_lie_within_their_bounds() -> None:
+    config = configured(sensors={"wrench_gain_error": 0.05, "wrench_cross_talk": 0.03}).sensors
+    matrices = gain_matrices(config, 400, seed=0)
+    ranges = np.array([2000.0] * 3 + [35.0] * 3)
+    errors = (matrices - np.eye(6)) / np.outer(ranges, 1.0 / ranges)
+    diagonal = errors[:, range(6), range(6)]
+    others = errors[:, ~np.eye(6, dtype=bool)]
+    assert 0.049 < np.abs(diagonal).max() <= 0.05
+    assert 0.0299 < np.abs(others).max() <= 0.03
+    assert diagonal.std() == pytest.approx(0.05 / np.sqrt(3.0), rel=0.05)
+
+
+def test_a_force_sensor_reads_its_gains_times_the_wrench() -> None:
+    wrench = np.array([[10.0, -5.0, 300.0, 1.0, 2.0, 0.5], [0.0] * 6])
+    bank = sensors(wrench_gain_error=0.05, wrench_cross_talk=0.03)
+    read = bank.measure(dataclasses.replace(truth(), contact_wrenches=wrench)).contact_wrenches
+    gains = gain_matrices(configured(sensors={"wrench_gain_error": 0.05, "wrench_cross_talk": 0.03}).sensors, 2, 0)
+    np.testing.assert_allclose(read[0], gains[0] @ wrench[0], atol=1e-12)
+    np.testing.assert_array_equal(read[1], np.zeros(6))
+    assert abs(read[0, 2] - 300.0) > 0.1
+
+
+def test_filtered_wrenches_answer_a_step_of_load_with_two_hertz(make_icub: MakeRobot) -> None:
+    sources = {
+        name: make_icub(sensors={"wrench_source": name, "wrenches": {"period": 0.01}}) for name in ("raw", "filtered")
+    }
+    raw, filtered = [], []
+    for robot in sources.values():
+        robot.push(Push("chest", (0.0, 0.0, -100.0), 0.0, 10.0))
+    for _ in range(20):
+        for robot in sources.values():
+            robot.advance(TICK)
+        raw.append(sources["raw"].read().contact_wrenches)
+        filtered.append(sources["filtered"].read().contact_wrenches)
+    gain, value = 1.0 - np.exp(-2.0 * np.pi * 2.0 * 0.01), filtered[0]
+    for sample, answer in zip(raw[1:], filtered[1:], strict=True):
+        value = value + gain * (sample - value)
+        np.testing.assert_allclose(answer, value, atol=1e-9)
+
+
+def test_switching_one_effect_does_not_draw_another_one_anew() -> None:
+    alone = sensors(encoder_noise=0.01).measure(truth()).joint_positions
+    together = sensors(encoder_noise=0.01, gyro_noise=0.1, force_noise=2.0, velocity_noise=0.1).measure(truth())
+    np.testing.assert_array_equal(alone, together.joint_positions)
+
+
+def test_a_sample_is_read_again_as_it_was(make_icub: MakeRobot) -> None:
+    robot = make_icub(sensors={"encoder_noise": 0.01, "joints": {"period": 0.01}})
+    robot.advance(0.02)
+    one = robot.read()
+    robot.advance(0.001)
+    two = robot.read()
+    if one.time == two.time:
+        np.testing.assert_array_equal(one.joint_positions, two.joint_positions)
+    robot.advance(0.01)
+    assert np.abs(robot.read().joint_positions - one.joint_positions).max() > 1e-4
 
 
 def test_negative_noise_is_refused() -> None:
