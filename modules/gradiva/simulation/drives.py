@@ -166,7 +166,7 @@ class MotorLimits:
 class TorqueResponse:
     r"""Answer of the motors to torque commands: a delay, then first order, and the friction that the boards compensate.
 
-    .. math:: \tau(s) = \frac{e^{-s T_d}}{1 + s T} \tau^*(s) + \frac{1}{1 + s T_c} c\, (F_c \tanh(\dot s / v) + F_v \dot s)
+    .. math:: \tau = \frac{e^{-p T_d}}{1 + p T} \tau^* + \frac{c}{1 + p T_c} (F_c \tanh(\dot s / v) + F_v \dot s)
     """
 
     _SPEED = 0.05  # [rad/s] v: below it stiction stays, as the firmware adds no friction there
