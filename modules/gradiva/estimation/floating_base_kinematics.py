@@ -98,7 +98,6 @@ def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
         "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
         "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
         "contact_normal": cs.SX.sym("contact_normal", 3),
-        "acting_zmp": cs.SX.sym("acting_zmp", 2),
         "commanded_zmp": cs.SX.sym("commanded_zmp", 2),
         **{name: cs.SX.sym(name) for name in numbers},
     }
@@ -121,12 +120,15 @@ def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, 
 
 
 def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
-    """Return CoM and DCM; velocities that lag are brought to the present by the pendulum."""
+    """Return CoM and DCM; a velocity that lags is brought to the present by the pendulum above the commanded ZMP.
+
+    The commanded one, for what is measured of the ZMP lags as well.
+    """
     gain = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
     position = base.point(robot.com_position)
     velocity = base.point_velocity(robot.com_position, robot.com_velocity)
     pull = inputs["velocity_lag"] * inputs["natural_frequency"] ** 2
-    velocity[:2] += pull * (position[:2] - inputs["acting_zmp"])
+    velocity[:2] += pull * (position[:2] - inputs["commanded_zmp"])
     velocity = _filtered(memory, "com_velocity", velocity, gain)
     dcm = position[:2] + velocity[:2] / inputs["natural_frequency"]
     return {"com_position": position, "com_velocity": velocity, "dcm_position": dcm}

@@ -8,7 +8,8 @@ moves by their difference times its lever. Positions and attitude are of the pre
     \dot s(t_0), \omega(t_0), \quad t_0 = \min(t_J, t_M), \qquad
     s(t) = s(t_J) + (t - t_J) \, \dot s(t_J), \qquad R(t) = R(t_M) \, Exp((t - t_M) \, \omega(t_M)).
 
-How far the CoM velocity then lags behind, :math:`t - t_0`, is left to the pendulum in the state function.
+How far velocities then lag behind, :math:`t - t_0`, is left to the pendulum for the CoM's:
+:math:`\dot x(t) = \dot x(t_0) + (t - t_0) \, \omega_0^2 (x - z)` with the commanded ZMP z.
 """
 
 from __future__ import annotations

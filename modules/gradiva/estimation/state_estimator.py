@@ -380,7 +380,6 @@ class StateEstimator:
         """Forget the past: the next update takes the stance sole on its planned pose."""
         self._base.reset()
         self._predictor.reset()
-        self._zmp: NDArray | None = None
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
@@ -440,7 +439,6 @@ class StateEstimator:
         planned_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         function.set(
             velocity_lag=lag,
-            acting_zmp=planned_zmp if self._zmp is None else self._zmp,
             commanded_zmp=planned_zmp if commanded_zmp is None else commanded_zmp,
             joint_positions=measurement.joint_positions,
             joint_velocities=measurement.joint_velocities,
@@ -454,7 +452,6 @@ class StateEstimator:
         )
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]
-        self._zmp = outputs["zmp_position"].copy()
         return outputs
 
     def _check(self, measurement: Measurement) -> None:
