@@ -121,12 +121,13 @@ def test_experiments_are_listed_with_their_sources(gradiva):
 def test_the_benchmark_writes_its_rows(gradiva, monkeypatch):
     row = {"name": "planner.at", "median_us": 1.0, "p99_us": 2.0, "max_us": 3.0, "max_violation": None, "samples": 4}
     machine = {"processor": "p", "cores": 1, "python": "3", "casadi": "3"}
-    result = {"machine": machine, "results": [row], "real_time_factor": {"icub_v2_7": 9.0}}
+    result = {"machine": machine, "results": [row], "real_time_factor": {"icub_v2_7": {"ideal": 9.0, "robot": 6.25}}}
     monkeypatch.setattr("gradiva.experiments.benchmark.run_benchmark", lambda robots, announce, size: result)
     status, out, err = gradiva("bench", "--robot", "icub_v2_7", "--json", "-")
     assert status == 0
     assert json.loads(out) == result
     assert "planner.at" in err
+    assert "real_time_factor/icub_v2_7: 9.0 on the ideal plant, 6.2 on the robot plant" in err
 
 
 @pytest.mark.parametrize(("verdicts", "status"), [(["ok", "warn"], 0), (["ok", "fail"], 1)])

@@ -283,8 +283,9 @@ def bench(
         return 1
     target.write(result)
     console.print(_timing_table(result))
-    for name, factor in result["real_time_factor"].items():
-        console.print(f"real_time_factor/{name}: {factor:.1f}", markup=False)
+    for name, factors in result["real_time_factor"].items():
+        by_plant = ", ".join(f"{factor:.1f} on the {plant} plant" for plant, factor in factors.items())
+        console.print(f"real_time_factor/{name}: {by_plant}", markup=False)
     return 0
 
 

@@ -58,7 +58,7 @@ from gradiva.middleware import (
 )
 from gradiva.planner import VelocityCommand
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
-from gradiva.setup import GccCompiler, Setup, cache_folder, load_setup
+from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup
 from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference, shipped_laws
 from gradiva.simulation import GroundKind
 from gradiva.walking import WalkingLayers
@@ -127,11 +127,14 @@ def run_benchmark(
     setups = [load_setup(robot) for robot in robots]
     compiler = GccCompiler(cache_folder(), announce)
     rows: list[Row] = []
-    factors: dict[str, float] = {}
+    factors: dict[str, dict[str, float]] = {}
     for setup in setups:
         announce(f"{setup.robot.title}: walking {size.walk:.0f} s")
         ticks = record_ticks(setup, _SPEED, size.walk, compiler)
-        factors[setup.robot.name] = ticks.real_time_factor
+        announce(f"{setup.robot.title}: walking {size.walk:.0f} s, {Plant.ROBOT} plant")
+        as_robot = record_ticks(load_setup(setup.robot_argument, plant=Plant.ROBOT), _SPEED, size.walk, compiler)
+        factors[setup.robot.name] = {Plant.IDEAL: ticks.real_time_factor, Plant.ROBOT: as_robot.real_time_factor}
+        rows.append(benchmark_row(f"simulation.step_10ms.robot_plant/{setup.robot.name}", as_robot.simulation_us))
         rows += _robot_rows(setup, ticks, compiler, announce, size.torque_walk)
     announce("planner")
     rows += _planner_rows(setups[0], size)

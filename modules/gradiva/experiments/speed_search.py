@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import matplotlib
@@ -221,6 +222,30 @@ def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float
     return distance / speed + ramp
 
 
+_THREADS = 16  # wait for the processes of the pool
+
+
+def add_rows_of(run: ExperimentRun, jobs: Sequence[Callable[[], Row]], cancelled: Sequence[threading.Event]) -> None:
+    """Run jobs that wait for trials side by side, and add the row that each returns at its place.
+
+    Args:
+        run: The experiment.
+        jobs: Each returns a row.
+        cancelled: Set when one job fails or the run is interrupted.
+    """
+    with ThreadPoolExecutor(min(_THREADS, len(jobs))) as threads:
+        futures = {threads.submit(job): place for place, job in enumerate(jobs)}
+        try:
+            for future in as_completed(futures):
+                run.add_row(future.result(), futures[future])
+        except BaseException:
+            for event in cancelled:
+                event.set()
+            threads.shutdown(wait=False, cancel_futures=True)
+            run.pool.close()
+            raise
+
+
 # -- a table of architectures ------------------------------------------------------------------------------------------
 
 PaperSpeeds = Mapping[tuple[str, str], float]
@@ -240,16 +265,7 @@ def run_speed_table(run: ExperimentRun, paper: PaperSpeeds, origin: str) -> None
     """
     kinds = [(plant, model, control) for plant in run.options.plants for model, control in paper]
     searches = [_architecture(run, *kind, total=len(kinds)) for kind in kinds]
-    with ThreadPoolExecutor(len(searches)) as threads:
-        futures = {threads.submit(_row, run, search, paper): place for place, search in enumerate(searches)}
-        try:
-            for future in as_completed(futures):
-                run.add_row(future.result(), futures[future])
-        except BaseException:
-            for search in searches:
-                search.cancelled.set()
-            run.pool.close()
-            raise
+    add_rows_of(run, [partial(_row, run, search, paper) for search in searches], [each.cancelled for each in searches])
     run.add_figure(bars_figure(run.rows, ("plant", "model", "control"), run.value_title, origin), run.name)
 
 

@@ -1,7 +1,16 @@
 """Find robots, merge their configuration with options, compile and keep functions."""
 
 from gradiva.setup.compiler import GccCompiler
-from gradiva.setup.load_setup import Plant, Setup, default_tables, load_setup, parse_setting, robot_of, typed_setup
+from gradiva.setup.load_setup import (
+    Plant,
+    Setup,
+    default_tables,
+    load_setup,
+    parse_setting,
+    preset_tables,
+    robot_of,
+    typed_setup,
+)
 from gradiva.setup.robots import (
     ROBOT_FILE,
     SEARCH_PATH,
@@ -33,6 +42,7 @@ __all__ = [
     "load_setup",
     "package_and_model",
     "parse_setting",
+    "preset_tables",
     "read_toml",
     "robot_argument",
     "robot_folder",

@@ -357,6 +357,16 @@ def _preset_layers(preset: str, folders: Sequence[Path]) -> Iterator[Layer]:
     yield from (_layer(folder / preset) for folder in folders[1:] if (folder / preset).is_file())
 
 
+def preset_tables(robot: str, plant: Plant) -> Tables:
+    """Return the tables of a plant's preset, of ``config/`` and of the robot over it; none of the ideal plant.
+
+    Raises:
+        ConfigError: There is no such robot, or a file is not TOML.
+    """
+    folders = (data_folder("config"), robot_folder(robot))
+    return together(_preset_layers(plant.preset, folders)) if plant.preset else {}
+
+
 def together(layers: Iterable[Layer]) -> Tables:
     """Return the tables of all layers; the last one wins, key by key."""
     return reduce(merge, (tables for _, tables in layers), {})

@@ -220,7 +220,8 @@ def test_lockstep_waits_for_the_controller_and_logs_its_silence(simulator, caplo
 
 
 def run_in_lockstep(simulator):
-    running = simulator(*AT_ONCE, "--timeout", "60", "--set", "simulation.sensors.encoder_noise=0.001")
+    running = simulator(*AT_ONCE, "--timeout", "60", "--plant", "robot")
+    assert running.status()["plant"] == "robot"
     seen = []
     with Board() as leg:
         leg.enter(yarp.VOCAB_CM_POSITION_DIRECT)
@@ -271,6 +272,7 @@ def test_commands_in_the_wrong_place_are_refused_with_the_reason(simulator):
         (["--speed", "fast"], "--speed fast: expected a number"),
         (["--pose", "1 2"], "--pose '1 2': expected 'x y yaw'"),
         (["--set", "simulation.timestep=1.0"], "timestep=1.0"),
+        (["--plant", "robto"], "unknown plant 'robto'; did you mean 'robot'"),
     ],
 )
 def test_wrong_options_are_refused_with_the_reason(arguments, reason):

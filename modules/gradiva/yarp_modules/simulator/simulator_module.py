@@ -75,7 +75,7 @@ class Simulator(GradivaModule):
         """
         setup = setup_of(options)
         super().__init__(options, setup.walking.walking.period)
-        self._period = setup.walking.walking.period
+        self._period, self._plant = setup.walking.walking.period, setup.plant
         speed = options.number("speed", 1.0)
         if not (math.isfinite(speed) and speed >= 0.0):
             raise ConfigError(f"--speed {speed}: expected a factor, or 0 for as fast as possible")
@@ -194,6 +194,7 @@ class Simulator(GradivaModule):
             ["time", self._world.time],
             ["mode", "lockstep" if self.options.lockstep else "real time"],
             ["speed", self._pace.speed],
+            ["plant", str(self._plant)],
             ["real_time_factor", round(self._real_time_factor.factor, 3)],
             ["load", round(self._real_time_factor.load, 3)],
             ["cost", round(self._real_time_factor.cost, 3)],

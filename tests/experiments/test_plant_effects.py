@@ -1,0 +1,104 @@
+"""The effects of the robot plant: each key in one of them, each walked alone, gains scaled with their damping ratio."""
+
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pytest
+
+from gradiva.common import ControlMode
+from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
+from gradiva.experiments.campaigns.plant_effects import (
+    ALL,
+    EFFECTS,
+    NONE,
+    effect_of,
+    effects_of,
+    gain_factor,
+    keys_of,
+    scaled_gains,
+)
+from gradiva.setup import Plant, load_setup, preset_tables
+from tests.conftest import ROBOTS
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_every_key_of_the_preset_belongs_to_exactly_one_effect(robot):
+    keys = dict(keys_of(preset_tables(robot, Plant.ROBOT)))
+    effects = effects_of(robot)
+    assert sorted(key for effect in effects.values() for key in effect) == sorted(keys)
+    for key in keys:
+        named = [name for name, patterns in EFFECTS.items() if any(fnmatchcase(key, each) for each in patterns)]
+        assert len(named) <= 1, f"{key} belongs to {named}"
+        assert key in effects[effect_of(key)]
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_all_effects_together_are_the_robot_plant(robot):
+    together = {key: value for effect in effects_of(robot).values() for key, value in effect.items()}
+    assert load_setup(robot, together).simulation == load_setup(robot, plant=Plant.ROBOT).simulation
+
+
+def test_each_effect_changes_the_ideal_plant_alone():
+    ideal = load_setup("icub_v2_7").simulation
+    changed = {name: load_setup("icub_v2_7", keys).simulation for name, keys in effects_of("icub_v2_7").items()}
+    assert all(simulation != ideal for simulation in changed.values())
+    assert changed["floor"].sensors == ideal.sensors
+    assert changed["encoders"].ground == ideal.ground
+
+
+def test_keys_that_no_effect_names_are_an_effect_of_their_table():
+    assert effect_of("simulation.elasticity.hip_link") == "elasticity"
+
+
+def test_gains_are_scaled_with_their_damping_ratio():
+    assert [gain_factor(step) for step in (1, 5, 7)] == [0.25, 1.0, 2.0]
+    swing = load_setup("icub_v2_7").tables["rigid_torque_control"]["swing_foot"]
+    torque = scaled_gains("icub_v2_7", ControlMode.TORQUE, 4.0, {})
+    assert torque["rigid_torque_control.swing_foot.linear_stiffness"] == 4.0 * swing["linear_stiffness"]
+    assert torque["rigid_torque_control.swing_foot.linear_damping"] == 2.0 * swing["linear_damping"]
+    assert torque["rigid_torque_control.com.stiffness"] == 200.0
+    position = scaled_gains("icub_v2_7", ControlMode.POSITION, 4.0, {})
+    assert position == {"simulation.servo.stiffness_scale": 4.0, "simulation.servo.damping_scale": 2.0}
+    assert scaled_gains("icub_v2_7", ControlMode.VELOCITY, 1.0, {}).keys() == {
+        "simulation.servo.velocity_stiffness_scale",
+        "simulation.servo.velocity_damping_scale",
+    }
+
+
+class SlowerPool:
+    """Walks up to 0.5 m/s, on the robot plant up to 0.3 m/s, with servos of at most twice the stiffness."""
+
+    def __init__(self):
+        self.trials = []
+
+    def run(self, trial):
+        self.trials.append(trial)
+        stiffness = trial.overrides.get("simulation.servo.stiffness_scale", 1.0)
+        walks = trial.command.forward <= (0.3 if trial.plant is Plant.ROBOT else 0.5) + 1e-9 and stiffness < 2.1
+        figures = {
+            "outcome": "walked" if walks else "fell",
+            "reason": "done" if walks else "too much",
+            "peak_speed_mps": trial.command.forward,
+            "max_tilt_rad": np.radians(2.0),
+            **{f"{name}_error_m": {"rms": 0.001, "max": 0.01} for name in ("com", "dcm", "zmp", "foot")},
+        }
+        return TrialResult(figures, None)
+
+
+def test_each_effect_is_walked_alone_and_all_together(tmp_path):
+    experiment, pool = find_experiment("plant"), SlowerPool()
+    options = ExperimentOptions(robots=("icub_v2_7",), controls=(ControlMode.POSITION,), seeds=3)
+    run = experiment.start(options, tmp_path, pool, lambda done, total, text: None)
+    experiment.run(run)
+    rows = {row["effect"]: row for row in run.rows}
+    assert list(rows) == [NONE, *effects_of("icub_v2_7"), ALL]
+    assert (rows[NONE]["seeds"], rows["floor"]["seeds"], rows[ALL]["walked"]) == (1, 3, 3)
+    assert (rows["floor"]["value"], rows[ALL]["value"]) == (0.5, 0.3)
+    assert {row["gain_factor"] for row in run.rows} == {2.0}
+    assert rows["IMU"]["dcm_mm"] == pytest.approx(10.0)
+    assert rows["IMU"]["tilt_deg"] == pytest.approx(2.0)
+    assert {path.rpartition("/")[2] for path in run.figures} == {
+        f"plant_icub_v2_7_position.{kind}" for kind in ("png", "svg")
+    }
+    floor = [trial for trial in pool.trials if effects_of("icub_v2_7")["floor"].items() <= trial.overrides.items()]
+    assert {trial.plant for trial in floor} == {Plant.IDEAL}
