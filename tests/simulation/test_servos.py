@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ControlMode, JointCommand, RobotInterfaceError
+from gradiva.robot_model import ServoLaw
 from gradiva.simulation import MixedCommand
 from gradiva.simulation.servos import PositionServo, Servo, TorqueServo, VelocityServo
 
@@ -16,6 +17,13 @@ POSITIONS = np.array([0.3, -0.2])
 TORQUES = np.array([4.0, -6.0])
 
 
+def position_servo(
+    feedforward: float = 0.0, integral: float = 0.0, velocity_stiffness: float = 0.0, limit: float = 0.0
+) -> PositionServo:
+    each = [np.full(2, value) for value in (feedforward, integral, velocity_stiffness, limit)]
+    return PositionServo(ServoLaw(STIFFNESS, DAMPING, *each))
+
+
 def torque(servo: Servo, positions: np.ndarray, velocities: np.ndarray, step: float = 0.0) -> np.ndarray:
     gains = servo.gains
     control = servo.control(positions, step)
@@ -24,8 +32,13 @@ def torque(servo: Servo, positions: np.ndarray, velocities: np.ndarray, step: fl
 
 @pytest.mark.parametrize(
     "servo",
-    [PositionServo(STIFFNESS, DAMPING), VelocityServo(STIFFNESS, DAMPING, LIMITS), TorqueServo(2)],
-    ids=["position", "velocity", "torque"],
+    [
+        position_servo(),
+        position_servo(1.0, 500.0, 80.0, 5.0),
+        VelocityServo(STIFFNESS, DAMPING, LIMITS),
+        TorqueServo(2),
+    ],
+    ids=["position", "integral", "velocity", "torque"],
 )
 def test_taking_over_keeps_the_torques(servo: Servo) -> None:
     servo.start(POSITIONS, TORQUES)
@@ -33,10 +46,65 @@ def test_taking_over_keeps_the_torques(servo: Servo) -> None:
 
 
 def test_the_position_servo_is_a_spring_and_a_damper() -> None:
-    servo = PositionServo(STIFFNESS, DAMPING)
+    servo = position_servo()
     servo.command(POSITIONS + np.array([0.01, -0.02]))
     expected = STIFFNESS * np.array([0.01, -0.02]) - DAMPING * np.array([0.3, 0.4])
     np.testing.assert_allclose(torque(servo, POSITIONS, np.array([0.3, 0.4])), expected, atol=1e-12)
+
+
+def test_the_velocity_of_the_references_is_fed_forward_for_one_interval() -> None:
+    servo = position_servo(feedforward=0.8)
+    servo.command(POSITIONS)
+    for _ in range(10):
+        servo.control(POSITIONS, 0.001)
+    servo.command(POSITIONS + 0.02)
+    fed = DAMPING * 0.8 * 0.02 / 0.01
+    for _ in range(10):
+        np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.02 + fed)
+    np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.02)
+
+
+def test_a_reference_after_a_pause_has_no_velocity() -> None:
+    servo = position_servo(feedforward=1.0)
+    servo.command(POSITIONS)
+    for _ in range(200):
+        servo.control(POSITIONS, 0.001)
+    servo.command(POSITIONS + 0.02)
+    np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.02)
+
+
+def test_the_integral_grows_with_the_error_up_to_its_limit() -> None:
+    servo = position_servo(integral=500.0, limit=3.0)
+    servo.start(POSITIONS, np.zeros(2))
+    servo.command(POSITIONS + 0.01)
+    for _ in range(99):
+        servo.control(POSITIONS, 0.001)
+    np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.01 + 500.0 * 0.01 * 0.1)
+    for _ in range(1000):
+        servo.control(POSITIONS, 0.001)
+    np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.01 + 3.0)
+
+
+def test_a_velocity_loop_below_a_position_gain_is_the_same_law() -> None:
+    """The cascade of iCub v2.7: e = k_x (s* - s) + v* - ṡ, τ = k_d e + k_v ∫ e."""
+    gain, loop_integral, period, rng = 6.0, 60.0, 0.001, np.random.default_rng(0)
+    stiffness = DAMPING * gain + loop_integral
+    each = [np.full(2, value) for value in (1.0, loop_integral * gain, loop_integral, 1e3)]
+    servo = PositionServo(ServoLaw(stiffness, DAMPING, *each))
+    positions, integral, reference = POSITIONS.copy(), np.zeros(2), POSITIONS.copy()
+    servo.start(positions, np.zeros(2))
+    servo.command(reference)
+    servo.control(positions, period)
+    for _ in range(300):
+        velocity = rng.normal(size=2)
+        reference = reference + period * velocity
+        servo.command(reference)
+        speed = rng.normal(size=2)
+        error = gain * (reference - positions) + velocity
+        integral += loop_integral * period * error
+        expected = DAMPING * (error - speed) + integral - loop_integral * (positions - POSITIONS)
+        np.testing.assert_allclose(torque(servo, positions, speed, period), expected, atol=1e-9)
+        positions = positions + period * speed
 
 
 def test_the_velocity_servo_is_proportional_and_integral_in_the_velocity_error() -> None:
@@ -65,7 +133,7 @@ def test_the_torque_servo_hands_the_command_on() -> None:
 
 
 def test_a_servo_that_is_commanded_for_some_joints_leaves_the_others_alone() -> None:
-    servo = PositionServo(STIFFNESS, DAMPING)
+    servo = position_servo()
     servo.command(POSITIONS)
     only_second = np.array([False, True])
     servo.start(np.array([9.0, 0.5]), np.array([9.0, 10.0]), only_second)
@@ -75,7 +143,7 @@ def test_a_servo_that_is_commanded_for_some_joints_leaves_the_others_alone() -> 
 
 
 def test_changed_gains_keep_the_target() -> None:
-    servo = PositionServo(STIFFNESS, DAMPING)
+    servo = position_servo()
     servo.command(POSITIONS + 0.1)
     servo.set_gains(2.0 * STIFFNESS, DAMPING)
     np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2)), 0.2 * STIFFNESS)
@@ -132,7 +200,7 @@ def test_softer_servos_give_way(make_icub):
     soft = stiffness.copy()
     soft[6] = 1.0
     before = robot.truth().joint_positions[6]
-    robot.set_position_gains(soft, 0.1 * damping)
+    robot.set_position_gains(soft, 0.01 * damping)
     robot.advance(0.5)
     assert robot.truth().joint_positions[6] < before - 0.01
 

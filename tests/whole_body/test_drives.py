@@ -80,16 +80,15 @@ def test_a_fraction_of_zero_commands_the_same_torques_to_the_last_digit():
     np.testing.assert_array_equal(without, off)
 
 
-def test_position_servos_get_the_friction_as_an_offset_over_their_stiffness(icub):
-    config = ServoFeedforwardConfig(1.0, 0.0, 1.0, 0.02)
+def test_position_servos_are_to_exert_the_friction_as_well(icub):
+    config = ServoFeedforwardConfig(1.0, 0.0, 1.0, 0.02, 0.02, 1.0)
     velocity = np.concatenate((np.zeros(6), np.linspace(-1.0, 1.0, 23)))
     rest, wrench = np.zeros(29), np.array([0.0, 0.0, 160.0, 0.0, 0.0, 0.0])
-    offsets = [
-        ServoFeedforward(icub, config, friction=one).offset(start_posture(), velocity, rest, wrench, wrench)
+    torques = [
+        ServoFeedforward(icub, config, friction=one).servo_torques(start_posture(), velocity, rest, wrench, wrench)
         for one in (friction(0.7), None)
     ]
-    expected = friction(0.7).torques(velocity[6:]) / icub.description.per_joint("stiffness")
-    np.testing.assert_allclose(offsets[0] - offsets[1], expected, atol=1e-12)
+    np.testing.assert_allclose(torques[0] - torques[1], friction(0.7).torques(velocity[6:]), atol=1e-12)
 
 
 def test_more_compensation_than_there_is_friction_is_refused():

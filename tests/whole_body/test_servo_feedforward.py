@@ -1,10 +1,24 @@
+from dataclasses import replace
+
 import idyntree.bindings as idyn
 import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, RobotPosture, so3
-from gradiva.robot_model import as_array
-from gradiva.whole_body import ServoFeedforward, ServoFeedforwardConfig
+from gradiva.robot_model import ServoLaw, as_array
+from gradiva.simulation.servos import PositionServo
+from gradiva.whole_body import ServoFeedforward, ServoFeedforwardConfig, ServoInverse
+from tests.conftest import model_of
+
+
+def config(static=1.0, velocity=1.0, acceleration=1.0):
+    return ServoFeedforwardConfig(static, velocity, acceleration, 0.02, 0.02, 1.0)
+
+
+def without_integrals(description):
+    nothing = {"integral_gain": 0.0, "velocity_stiffness": 0.0}
+    groups = {name: replace(group, **nothing) for name, group in description.joint_groups.items()}
+    return replace(description, joint_groups=groups)
 
 
 def state_of(model, seed=0):
@@ -14,7 +28,7 @@ def state_of(model, seed=0):
 
 
 def test_the_torques_are_those_of_idyntree(model):
-    feedforward = ServoFeedforward(model, ServoFeedforwardConfig(1.0, 0.0, 1.0, 0.02))
+    feedforward = ServoFeedforward(model, config())
     state, rng = state_of(model), np.random.default_rng(1)
     joints = len(state.joint_positions)
     acceleration, left, right = rng.normal(size=6 + joints), 50 * rng.normal(size=6), 50 * rng.normal(size=6)
@@ -42,22 +56,61 @@ def test_the_torques_are_those_of_idyntree(model):
     np.testing.assert_allclose(torques, expected, atol=1e-9)
 
 
-def test_a_servo_with_the_offset_gives_the_torque(icub):
-    feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(1.0, 1.0, 0.0, 0.02))
-    state, joints = state_of(icub), len(icub.description.joints)
+def test_torques_against_the_damping_are_added_where_the_boards_do_not_lead_it():
+    v3 = model_of("icub_v3")
+    feedforward = ServoFeedforward(v3, config(acceleration=0.0))
+    state, joints = state_of(v3), len(v3.description.joints)
     velocity = np.concatenate((np.zeros(6), np.linspace(-1.0, 1.0, joints)))
     rest, wrench = np.zeros(6 + joints), np.array([0.0, 0.0, 160.0, 0.0, 0.0, 0.0])
-    offset = feedforward.offset(state, velocity, rest, wrench, wrench)
-    stiffness, damping = (icub.description.per_joint(name) for name in ("stiffness", "damping"))
-    servo = stiffness * offset - damping * velocity[6:]
-    np.testing.assert_allclose(servo, feedforward.torques(state, rest, wrench, wrench), atol=1e-9)
+    torques = feedforward.servo_torques(state, velocity, rest, wrench, wrench)
+    damping = v3.description.per_joint("damping") * velocity[6:]
+    np.testing.assert_allclose(torques, feedforward.torques(state, rest, wrench, wrench) + damping, atol=1e-9)
+
+
+def test_boards_that_lead_their_damping_are_left_alone(icub):
+    feedforward = ServoFeedforward(icub, config(acceleration=0.0))
+    state, rest, wrench = state_of(icub), np.zeros(29), np.zeros(6)
+    torques = feedforward.servo_torques(state, np.ones(29), rest, wrench, wrench)
+    np.testing.assert_allclose(torques, feedforward.torques(state, rest, wrench, wrench), atol=1e-9)
+
+
+def test_without_an_integral_a_torque_is_a_deflection(icub):
+    description = without_integrals(icub.description)
+    torques = np.linspace(-10.0, 10.0, 23)
+    offset = ServoInverse(description).offset(torques, 0.01)
+    np.testing.assert_allclose(offset, torques / description.per_joint("stiffness"))
+
+
+def test_an_integral_that_has_settled_carries_the_load(icub):
+    torques = np.linspace(-10.0, 10.0, 23)
+    inverse = ServoInverse(icub.description)
+    for _ in range(3):
+        np.testing.assert_allclose(inverse.offset(torques, 0.01), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3"])
+def test_the_servo_exerts_the_torques_that_its_inverse_was_given(robot):
+    """The servo itself, its joints on their way: a torque that changes, within the limits of the integrals."""
+    description, period = model_of(robot).description, 0.01
+    law, inverse = ServoLaw.of(description), ServoInverse(description)
+    servo, rest = PositionServo(law), description.posture
+    held = inverse.offset(np.zeros(23), period)
+    servo.start(rest, np.zeros(23))
+    servo.command(rest + held)
+    for tick in range(100):
+        servo.control(rest, period)
+        wanted = np.linspace(3.0, 6.0, 23) * np.sin(4.0 * tick * period)
+        servo.command(rest + inverse.offset(wanted, period))
+    applied = law.stiffness * (servo.control(rest, 0.0) - rest)
+    np.testing.assert_allclose(applied, wanted, atol=0.5)
 
 
 def test_fractions_of_zero_leave_it_to_the_servo(icub):
-    feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(0.0, 0.0, 0.0, 0.02))
+    feedforward = ServoFeedforward(icub, config(0.0, 0.0, 0.0))
     joints = len(icub.description.joints)
-    offset = feedforward.offset(state_of(icub), np.ones(6 + joints), np.ones(6 + joints), np.ones(6), np.ones(6))
-    np.testing.assert_array_equal(offset, np.zeros(joints))
+    ones = np.ones(6 + joints)
+    torques = feedforward.servo_torques(state_of(icub), ones, ones, np.ones(6), np.ones(6))
+    np.testing.assert_array_equal(torques, np.zeros(joints))
 
 
 def test_the_fraction_of_the_acceleration_does_not_depend_on_the_static_one(icub):
@@ -65,8 +118,10 @@ def test_the_fraction_of_the_acceleration_does_not_depend_on_the_static_one(icub
     rest, acceleration = np.zeros(6 + joints), np.linspace(-1.0, 1.0, 6 + joints)
     offsets = []
     for static in (0.0, 0.5, 1.0):
-        feedforward = ServoFeedforward(icub, ServoFeedforwardConfig(static, 0.0, 1.0, 0.02))
-        with_and_without = [feedforward.offset(state_of(icub), rest, a, nothing, nothing) for a in (acceleration, rest)]
+        feedforward = ServoFeedforward(icub, config(static))
+        with_and_without = [
+            feedforward.servo_torques(state_of(icub), rest, a, nothing, nothing) for a in (acceleration, rest)
+        ]
         offsets.append(with_and_without[0] - with_and_without[1])
     assert np.abs(offsets[0]).max() > 1e-3
     np.testing.assert_allclose(offsets[1:], [offsets[0]] * 2, atol=1e-12)
@@ -74,4 +129,4 @@ def test_the_fraction_of_the_acceleration_does_not_depend_on_the_static_one(icub
 
 def test_a_fraction_above_one_is_refused():
     with pytest.raises(ConfigError, match=r"velocity=1.5, must be in \[0, 1\]"):
-        ServoFeedforwardConfig(1.0, 1.5, 0.0, 0.02)
+        config(velocity=1.5)

@@ -26,6 +26,7 @@ from gradiva.robot_model.robot_description import (
     RobotDescription,
     RobotPorts,
     RotorCoupling,
+    ServoLaw,
 )
 from gradiva.robot_model.symbolic_dynamics import (
     SymbolicDynamics,
@@ -53,6 +54,7 @@ __all__ = [
     "RobotDescription",
     "RobotPorts",
     "RotorCoupling",
+    "ServoLaw",
     "SymbolicDynamics",
     "SymbolicFrame",
     "as_array",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from pathlib import Path
 
@@ -238,7 +238,8 @@ class JointGroup:
     A joint is a degree of freedom of the model. Where it has no motor it is passive: it turns by its spring and damper.
     The position servo's torque, which the boards of the robot compute, is
 
-    .. math:: \tau = k_p (s^* - s) + k_d (\beta \dot s^* - \dot s) + k_i \int (s^* - s) dt
+    .. math:: \tau = (k_p - k_v) (s^* - s) + k_d (\beta \dot s^* - \dot s)
+                     + \int k_i (s^* - s) + k_v (\beta \dot s^* - \dot s)\, dt
 
     Each number is one for the group, or a list with one a joint.
 
@@ -251,6 +252,8 @@ class JointGroup:
         velocity_limit: Of references, intersected with the URDF's, [rad/s].
         torque_limit: Peak, intersected with the URDF's, [N·m].
         integral_gain: :math:`k_i`, [N·m/(rad·s)].
+        velocity_stiffness: The part of the stiffness that an integral of the velocity's error gives, :math:`k_v`,
+            [N·m/rad].
         integral_limit: Of the integral's torque, [N·m].
         velocity_feedforward: Fraction of the velocity of the reference that is fed forward, :math:`\beta`, [-].
         rotor_inertia: Of rotor and gear, reflected: N² J with the ratio N, [kg·m²].
@@ -270,6 +273,7 @@ class JointGroup:
     velocity_limit: PerJoint
     torque_limit: PerJoint
     integral_gain: PerJoint = 0.0
+    velocity_stiffness: PerJoint = 0.0
     integral_limit: PerJoint = 0.0
     velocity_feedforward: PerJoint = 0.0
     rotor_inertia: PerJoint = 0.0
@@ -306,9 +310,12 @@ class JointGroup:
                 raise ConfigError(f"full_torque_speed={full}, must be below no_load_speed={none}")
         if any(value > 1.0 for value in _values(self.velocity_feedforward)):
             raise ConfigError(f"velocity_feedforward={self.velocity_feedforward}, must not exceed 1")
-        for gain, limit in zip(self.per_joint("integral_gain"), self.per_joint("integral_limit"), strict=True):
-            if gain > 0.0 and limit == 0.0:
-                raise ConfigError(f"integral_limit={limit}, must be positive where there is an integral_gain")
+        gains = zip(*map(self.per_joint, ("stiffness", "integral_gain", "velocity_stiffness")), strict=True)
+        for (stiffness, gain, part), limit in zip(gains, self.per_joint("integral_limit"), strict=True):
+            if max(gain, part) > 0.0 and limit == 0.0:
+                raise ConfigError(f"integral_limit={limit}, must be positive where the servo has an integral")
+            if part > 0.0 and part >= stiffness:
+                raise ConfigError(f"velocity_stiffness={part}, must be below stiffness={stiffness}")
 
 
 QUANTITIES = tuple(field.name for field in fields(JointGroup) if field.type == "PerJoint")
@@ -317,6 +324,33 @@ QUANTITIES = tuple(field.name for field in fields(JointGroup) if field.type == "
 
 def _values(numbers: PerJoint) -> tuple[float, ...]:
     return numbers if isinstance(numbers, tuple) else (numbers,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ServoLaw:
+    """Gains of the position servos of all joints, see `JointGroup`; arrays of shape (n,)."""
+
+    stiffness: NDArray
+    damping: NDArray
+    velocity_feedforward: NDArray
+    integral_gain: NDArray
+    velocity_stiffness: NDArray
+    integral_limit: NDArray
+
+    @classmethod
+    def of(cls, description: RobotDescription) -> ServoLaw:
+        """Return that of the robot's boards."""
+        return cls(**{field.name: description.per_joint(field.name) for field in fields(cls)})
+
+    def scaled(self, stiffness: float, damping: float) -> ServoLaw:
+        """Return the law with other gains: all of the position's error by the first factor, [-]."""
+        return replace(
+            self,
+            stiffness=stiffness * self.stiffness,
+            damping=damping * self.damping,
+            integral_gain=stiffness * self.integral_gain,
+            velocity_stiffness=stiffness * self.velocity_stiffness,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,8 @@ class JointBounds:
         velocities: [rad/s], shape (n,).
         torques: [N·m], shape (n,).
         stiffness: Of the position servos, [N·m/rad], shape (n,).
+        leads: By which set-points go ahead of joints at their highest velocities, against the servos' damping, [rad],
+            shape (n,).
     """
 
     lower: NDArray
@@ -74,6 +76,7 @@ class JointBounds:
     velocities: NDArray
     torques: NDArray
     stiffness: NDArray
+    leads: NDArray | float = 0.0
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)

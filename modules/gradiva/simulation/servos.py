@@ -18,7 +18,7 @@ from gradiva.common import (
     freeze_arrays,
     unchecked,
 )
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import RobotDescription, ServoLaw
 
 Joints = npt.NDArray[np.bool_] | slice  # which of the bank's joints
 ALL = slice(None)
@@ -34,6 +34,7 @@ class ServoConfig:
         damping_scale: Of the position servos, [-].
         velocity_stiffness_scale: Integral gain of the velocity servos over the position servos' stiffness, [-].
         velocity_damping_scale: Proportional gain of the velocity servos over the position servos' damping, [-].
+        velocity_feedforward: Fraction of the damping that acts on the velocity's error, not on the velocity, [-].
         delay: From the command to the servos, [s].
     """
 
@@ -41,13 +42,14 @@ class ServoConfig:
     damping_scale: float
     velocity_stiffness_scale: float
     velocity_damping_scale: float
+    velocity_feedforward: float
     delay: float
 
     def __post_init__(self) -> None:
         for name in ("stiffness_scale", "velocity_stiffness_scale"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be positive")
-        for name in ("damping_scale", "velocity_damping_scale", "delay"):
+        for name in ("damping_scale", "velocity_damping_scale", "velocity_feedforward", "delay"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
 
@@ -111,22 +113,46 @@ class ServoGains:
     damping: NDArray
 
 
-class PositionServo:
-    r"""Spring and damper: :math:`\tau = k_p (s^* - s) - k_d \dot s`, clamped at the torque limits.
+_LONGEST_INTERVAL = 0.05  # [s] references that are farther apart have no velocity
 
-    ==============  ========================  =======
-    Symbol          Field                     Unit
-    ==============  ========================  =======
-    :math:`s^*`     last command              rad
-    :math:`k_p`     ``stiffness``             N·m/rad
-    :math:`k_d`     ``damping``               N·m·s/rad
-    ==============  ========================  =======
+
+class PositionServo:
+    r"""PID control of the position as on the robot's boards, with the velocity of the reference fed forward.
+
+    .. math:: \tau = (k_p - k_v) (s^* - s) + k_d (\beta v^* - \dot s)
+                     + \int k_i (s^* - s) + k_v (\beta v^* - \dot s)\, dt
+
+    with the velocity of the reference :math:`v^* = (s^*_k - s^*_{k-1}) / (t_k - t_{k-1})`, held for as long. A velocity
+    loop :math:`\tau = k_d e + k_v \int e`, :math:`e = k_x (s^* - s) + \beta v^* - \dot s` below a position gain
+    :math:`k_x` is this law with :math:`k_p = k_d k_x + k_v` and :math:`k_i = k_v k_x`; a motor whose voltage is P and I
+    has its back-EMF as damping, and :math:`\beta = 0`.
+
+    ==============  ==========================  ============
+    Symbol          Field                       Unit
+    ==============  ==========================  ============
+    :math:`s^*`     last command                rad
+    :math:`k_p`     ``stiffness``               N·m/rad
+    :math:`k_d`     ``damping``                 N·m·s/rad
+    :math:`\beta`   ``velocity_feedforward``    -
+    :math:`k_i`     ``integral_gain``           N·m/(rad·s)
+    :math:`k_v`     ``velocity_stiffness``      N·m/rad
+    ==============  ==========================  ============
+
+    The integral is kept within ``integral_limit`` [N·m]. Other gains than the robot's scale it with the stiffness.
     """
 
-    def __init__(self, stiffness: NDArray, damping: NDArray) -> None:
-        self._stiffness = stiffness
-        self._gains = spring(stiffness, damping)
-        self._target = 0.0 * stiffness
+    def __init__(self, law: ServoLaw) -> None:
+        self._law = law
+        self._stiffness = law.stiffness
+        self._gains = spring(law.stiffness, law.damping)
+        self._integrates = bool(np.any(law.integral_gain) or np.any(law.velocity_stiffness))
+        self._per_velocity = law.velocity_feedforward * law.damping / law.stiffness
+        self._rate = law.integral_gain / law.stiffness  # of the integral, here and below over the stiffness, [1/s]
+        self._fraction = law.velocity_stiffness / law.stiffness
+        self._reach = law.integral_limit / law.stiffness  # [rad]
+        self._target, self._velocity, self._integral = np.zeros((3, len(law.stiffness)))
+        self._has_target = np.zeros(len(law.stiffness), dtype=bool)
+        self._age = self._interval = 0.0  # [s] of the last command; from the one before it to it
 
     @property
     def gains(self) -> ServoGains:
@@ -142,25 +168,44 @@ class PositionServo:
         """Take other gains, [N·m/rad] and [N·m·s/rad]; the target stays."""
         self._stiffness = stiffness
         self._gains = spring(stiffness, damping)
+        self._per_velocity = self._law.velocity_feedforward * damping / stiffness
 
     def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
-        """Hold the torques until the first command, at joints at rest."""
-        self._target[joints] = (joint_positions + joint_torques / self._stiffness)[joints]
+        """Hold the torques until the first command, at joints at rest: by the integral, else by the target."""
+        deflection = joint_torques / self._stiffness
+        held = np.clip(deflection, -self._reach, self._reach) if self._integrates else 0.0 * deflection
+        self._target[joints] = (joint_positions + (deflection - held) / (1.0 - self._fraction))[joints]
+        self._integral[joints] = (held + self._fraction * joint_positions)[joints]
+        self._velocity[joints] = 0.0
+        self._has_target[joints] = False
 
     def command(self, values: NDArray, joints: Joints = ALL) -> None:
         """Take target positions, [rad]."""
+        moved = self._has_target[joints] & (0.0 < self._age <= _LONGEST_INTERVAL)
+        self._velocity[joints] = np.where(moved, (values - self._target)[joints] / max(self._age, 1e-9), 0.0)
         self._target[joints] = values[joints]
+        self._has_target[joints] = True
+        self._interval, self._age = self._age, 0.0
 
     def control(self, joint_positions: NDArray, duration: float) -> NDArray:
-        """Return the target, [rad]."""
-        return self._target
+        """Return the position at which the spring alone would be at rest, [rad]."""
+        self._age += duration
+        if self._age > self._interval + 0.5 * duration:
+            self._velocity[:] = 0.0
+        if not self._integrates:
+            return self._target + self._per_velocity * self._velocity
+        fed = self._law.velocity_feedforward * self._velocity
+        self._integral += duration * (self._rate * (self._target - joint_positions) + self._fraction * fed)
+        middle = self._fraction * joint_positions
+        self._integral = np.minimum(np.maximum(self._integral, middle - self._reach), middle + self._reach)
+        return (1.0 - self._fraction) * self._target + self._per_velocity * self._velocity + self._integral
 
 
 class VelocityServo:
     r"""Proportional-integral control of the velocity, its integral kept within the torque limits.
 
-    .. math:: \tau = k_d (v^* - \dot s) + k_p \int (v^* - \dot s) dt = k_p (u - s) - k_d \dot s, \qquad
-        u = \int v^* dt + \frac{k_d}{k_p} v^*
+    .. math:: \tau = k_d (\beta v^* - \dot s) + k_p \int (v^* - \dot s) dt = k_p (u - s) - k_d \dot s, \qquad
+        u = \int v^* dt + \beta \frac{k_d}{k_p} v^*
 
     so that the damping term can be integrated implicitly. The spring :math:`k_p (\int v^* dt - s)` never
     exceeds the torque limit: beyond it the integral follows the joint.
@@ -171,13 +216,14 @@ class VelocityServo:
     :math:`v^*`     last command              rad/s
     :math:`k_p`     ``stiffness``             N·m/rad
     :math:`k_d`     ``damping``               N·m·s/rad
+    :math:`\beta`   ``feedforward``           -
     ==============  ========================  ===========
     """
 
-    def __init__(self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray) -> None:
+    def __init__(self, stiffness: NDArray, damping: NDArray, torque_limits: NDArray, feedforward: float = 1.0) -> None:
         self._stiffness = stiffness
         self._gains = spring(stiffness, damping)
-        self._lead = damping / stiffness
+        self._lead = feedforward * damping / stiffness
         self._reach = torque_limits / stiffness
         self._integral = 0.0 * stiffness
         self._velocity = 0.0 * stiffness
@@ -243,16 +289,17 @@ class ServoBank:
     """Servos of each mode; switches the engine's actuators between them without a jump of the torques."""
 
     def __init__(self, description: RobotDescription, config: ServoConfig, model: mujoco.MjModel) -> None:
-        stiffness = description.per_joint("stiffness")
-        damping = description.per_joint("damping")
+        law = ServoLaw.of(description).scaled(config.stiffness_scale, config.damping_scale)
+        stiffness, damping = description.per_joint("stiffness"), description.per_joint("damping")
         self._model = model
-        self._position = PositionServo(config.stiffness_scale * stiffness, config.damping_scale * damping)
+        self._position = PositionServo(law)
         self._servos: dict[ControlMode, Servo] = {
             ControlMode.POSITION: self._position,
             ControlMode.VELOCITY: VelocityServo(
                 config.velocity_stiffness_scale * stiffness,
                 config.velocity_damping_scale * damping,
                 model.actuator_forcerange[:, 1],
+                config.velocity_feedforward,
             ),
             ControlMode.TORQUE: TorqueServo(len(stiffness)),
         }

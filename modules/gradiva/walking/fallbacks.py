@@ -34,9 +34,10 @@ class CommandLimiter:
     r"""Limits commands to the bounds of the joints and remembers the last one.
 
     With the limits :math:`\underline s, \bar s, \bar v, \bar\tau` of a joint, its servo's stiffness :math:`k` and the
-    desired position :math:`s_d`, which layer 3 keeps within :math:`|\Delta s_d| \le \bar v \Delta t`,
+    desired position :math:`s_d`, which layer 3 keeps within :math:`|\Delta s_d| \le \bar v \Delta t`, and the lead
+    :math:`l` against the damping of the servos,
 
-    .. math:: |s^* - s_d| \le 4 \bar\tau / k, \qquad
+    .. math:: |s^* - s_d| \le 4 \bar\tau / k + l, \qquad
               \underline s - \bar\tau / k \le s^* \le \bar s + \bar\tau / k, \qquad
               |\dot s^*| \le \bar v, \qquad |\tau^*| \le \bar\tau:
 
@@ -56,7 +57,7 @@ class CommandLimiter:
             ControlMode.VELOCITY: (-bounds.velocities, bounds.velocities),
             ControlMode.TORQUE: (-bounds.torques, bounds.torques),
         }
-        self._farthest_offset = _FARTHEST_OFFSET * yielding
+        self._farthest_offset = _FARTHEST_OFFSET * yielding + bounds.leads
         self._per_offset = 1.0 / self._farthest_offset
         self.at_rest: JointCommand = JointCommand(ControlMode.VELOCITY, np.zeros(len(yielding)))
         self.last: JointCommand | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import ContactEstimator, ContactEstimatorConfig, StateEstimator, StateEstimatorConfig
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
-from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, interpreted
+from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
 from gradiva.simplified_model import (
     BalanceConfig,
@@ -39,6 +39,7 @@ from gradiva.whole_body import (
     RigidTorqueController,
     ServoFeedforward,
     ServoFeedforwardConfig,
+    ServoInverse,
     Task,
     VelocityController,
     WholeBodyController,
@@ -133,9 +134,7 @@ class WalkingLayers:
             config.planner.inverse_frequency_offset,
             compiler,
         )
-        self.joint_bounds = JointBounds(
-            *self.joint_limits, model.velocity_limits(), robot.per_joint("torque_limit"), robot.per_joint("stiffness")
-        )
+        self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
@@ -155,12 +154,19 @@ class WalkingLayers:
         usual = self.start_posture.joint_positions
         return standing_start(self._model, self.config.planner, usual, joint_positions)
 
+    def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
+        law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
+        lag = (1.0 - law.velocity_feedforward) * law.damping / law.stiffness
+        leads = speeds * (lag + self.config.walking.period)
+        return JointBounds(*self.joint_limits, speeds, self.robot.per_joint("torque_limit"), law.stiffness, leads)
+
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY
         lever = self.config.planner.zmp_offset[0]
         wrench = np.array([0.0, 0.0, half_load, 0.0, -lever * half_load, 0.0])
         rest = np.zeros(6 + len(self.robot.joints))
-        return feedforward.offset(self.start_posture, rest, rest, wrench, wrench)
+        torques = feedforward.servo_torques(self.start_posture, rest, rest, wrench, wrench)
+        return ServoInverse(self.robot).offset(torques, self.config.walking.period)
 
     def _kinematic_tasks(self, config: WalkingConfig) -> list[Task]:
         """Return the tasks of the inverse kinematics, which in torque control solves the start posture alone."""

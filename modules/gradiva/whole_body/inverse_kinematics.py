@@ -40,6 +40,7 @@ from gradiva.robot_model import (
     FlatFunction,
     IdynTreeModel,
     RobotDescription,
+    ServoLaw,
     SymbolicDynamics,
     built_once,
     interpreted,
@@ -272,35 +273,88 @@ class ServoFeedforwardConfig:
         velocity: Of the servo's damping torque, [-].
         acceleration: Of the inertial torques, [-].
         acceleration_time_constant: Of the low pass on the desired accelerations, [s].
+        velocity_time_constant: Of the low pass on the desired velocities, [s].
+        hold: Fraction of the tick's period by which set-points come later than the plan, which a held one leads, [-].
     """
 
     gravity_and_contact: float
     velocity: float
     acceleration: float
     acceleration_time_constant: float
+    velocity_time_constant: float
+    hold: float
 
     def __post_init__(self) -> None:
-        for name in ("gravity_and_contact", "velocity", "acceleration"):
+        for name in ("gravity_and_contact", "velocity", "acceleration", "hold"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
-        if self.acceleration_time_constant < 0.0:
-            raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
+        for name in ("acceleration_time_constant", "velocity_time_constant"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+
+
+class ServoInverse:
+    r"""Inverts the position servos: returns the offset of the set-points with which they exert given torques.
+
+    While the joints follow their desired positions, a servo (`JointGroup`) with the offset :math:`\delta` exerts
+
+    .. math:: \tau = k_p \delta + k_d \beta \dot\delta + k_i \int \delta\, dt
+
+    beside its damping. Each tick of duration T this is solved for :math:`\delta_k`; the integral, which the board keeps
+    within its limit, is summed up here as well. An integral that has settled carries the load alone.
+    """
+
+    def __init__(self, description: RobotDescription) -> None:
+        """Take the law of the actuated joints of a robot."""
+        law, actuated = ServoLaw.of(description), description.selection
+        self._stiffness = law.stiffness[actuated]
+        self._per_rate = (law.velocity_feedforward * law.damping)[actuated]
+        self._integral_gain, self._limit = law.integral_gain[actuated], law.integral_limit[actuated]
+        self._integrates = bool(np.any(self._integral_gain))
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again, with integrals that have settled."""
+        self._offset: NDArray | None = None
+        self._integral = np.zeros_like(self._stiffness)
+
+    def offset(self, torques: NDArray, period: float) -> NDArray:
+        """Return the offsets for the coming ``period`` [s]: [rad], (a,).
+
+        Args:
+            torques: Of the actuated joints, beyond the servos' damping, [N·m], (a,).
+            period: [s].
+        """
+        if not self._integrates:
+            return torques / self._stiffness
+        if self._offset is None:
+            self._integral = np.where(self._integral_gain > 0.0, np.clip(torques, -self._limit, self._limit), 0.0)
+            self._offset = (torques - self._integral) / self._stiffness
+        per_rate = self._per_rate / period
+        remaining = torques - self._integral + per_rate * self._offset
+        self._offset = remaining / (self._stiffness + per_rate)
+        grown = self._integral + period * self._integral_gain * self._offset
+        self._integral = np.minimum(np.maximum(grown, -self._limit), self._limit)
+        return self._offset.copy()
 
 
 class ServoFeedforward:
-    r"""Turns desired joint positions into the positions to send to the servos.
+    r"""Computes the torques that position servos are to exert for a desired motion.
 
-    A proportional servo :math:`\tau = k_p (s_{cmd} - s) - k_d \dot s` holds a torque only with a position error. The
-    torques that the motion needs are known,
+    A servo :math:`\tau = k_p (s_{cmd} - s) + k_d (\beta \dot s_{cmd} - \dot s)` holds a torque only with a position
+    error. The torques that the motion needs are known,
 
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
-    so the command is :math:`s_{cmd} = s + (\tau + \tau_f + k_d \dot s) / k_p`, with the friction of the
-    drives, :math:`\tau_f`. The foot wrenches :math:`f_k` carry the linear inverted pendulum's force
-    :math:`m (\ddot x + g)`, through the desired ZMP.
+    so the command is :math:`s_{cmd} = s + (\tau + \tau_f + (1 - \beta) k_d \dot s) / k_p`, with the friction of the
+    drives, :math:`\tau_f`, or what `ServoInverse` makes of these torques for a servo with an integral. The foot
+    wrenches :math:`f_k` carry the linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
+        description: Of the robot.
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
+        velocity_time_constant: Of that on the desired velocities, [s].
+        hold: Fraction of the period by which set-points come later, [-].
     """
 
     def __init__(
@@ -312,16 +366,17 @@ class ServoFeedforward:
     ) -> None:
         self._config = config
         self._friction = None if friction is None or friction.is_off else friction
-        description = model.description
+        self.description = description = model.description
         self._actuated = description.selection
-        self._stiffness = description.per_joint("stiffness")[self._actuated]
-        damping_ratio = description.per_joint("damping")[self._actuated] / self._stiffness
-        self._per_velocity = config.velocity * damping_ratio
+        law = ServoLaw.of(description)
+        self._per_velocity = (config.velocity * (1.0 - law.velocity_feedforward) * law.damping)[self._actuated]
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
+        self.velocity_time_constant = config.velocity_time_constant
+        self.hold = config.hold
 
-    def offset(
+    def servo_torques(
         self,
         state: RobotPosture,
         velocity: NDArray,
@@ -329,7 +384,7 @@ class ServoFeedforward:
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
     ) -> NDArray:
-        """Return what to add to the desired joint positions, [rad], shape (n,).
+        """Return the torques of the actuated joints, with those against the servos' damping, [N·m], shape (a,).
 
         Args:
             state: Desired.
@@ -346,12 +401,10 @@ class ServoFeedforward:
             right_foot_wrench,
             config.gravity_and_contact,
         )[self._actuated]
-        offset: NDArray = torques / self._stiffness
-        if config.velocity > 0.0:
-            offset += self._per_velocity * velocity[6:][self._actuated]
+        torques = torques + self._per_velocity * velocity[6:][self._actuated]
         if self._friction is not None:
-            offset += self._friction.torques(velocity[6:][self._actuated]) / self._stiffness
-        return offset
+            torques += self._friction.torques(velocity[6:][self._actuated])
+        return torques
 
     def torques(
         self,
@@ -451,6 +504,7 @@ class PositionController:
     ) -> None:
         self._inverse_kinematics = inverse_kinematics
         self._feedforward = feedforward
+        self._servos = ServoInverse(feedforward.description)
         self.reset(posture)
 
     def reset(self, posture: RobotPosture) -> None:
@@ -459,6 +513,8 @@ class PositionController:
         self.desired_posture = posture
         self.desired_velocity = np.zeros(6 + len(posture.joint_positions))
         self._acceleration = LowPass(self._feedforward.acceleration_time_constant, self.desired_velocity)
+        self._velocity = LowPass(self._feedforward.velocity_time_constant, self.desired_velocity)
+        self._servos.reset()
 
     @property
     def desired_joint_positions(self) -> NDArray:
@@ -473,14 +529,17 @@ class PositionController:
         acceleration = self._acceleration.update((velocity - self.desired_velocity) / period, period)
         self.desired_posture = integrate(self.desired_posture, velocity, period)
         self.desired_velocity = velocity
-        offset = self._feedforward.offset(
+        smooth = self._velocity.update(velocity, period)
+        torques = self._feedforward.servo_torques(
             self.desired_posture,
-            velocity,
+            smooth,
             acceleration,
             reference.left_foot_wrench,
             reference.right_foot_wrench,
         )
-        positions = self.desired_posture.joint_positions[self._inverse_kinematics.actuated] + offset
+        offset = self._servos.offset(torques, period)
+        late = self._feedforward.hold * period * smooth[6:]
+        positions = (self.desired_posture.joint_positions - late)[self._inverse_kinematics.actuated] + offset
         return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
 
 

@@ -419,7 +419,8 @@ class FuzzedWalk:
         if self._tick.control is not ControlMode.POSITION or desired is None or self._desired is None:
             return []
         speed = float(np.max(np.abs(self._desired - desired) / (bounds.velocities * period)))
-        offset = float(np.max(np.abs(command.values - self._desired) * bounds.stiffness / bounds.torques))
+        offsets = np.maximum(np.abs(command.values - self._desired) - bounds.leads, 0.0)
+        offset = float(np.max(offsets * bounds.stiffness / bounds.torques))
         self.largest_step, self.largest_offset = max(self.largest_step, speed), max(self.largest_offset, offset)
         return [f"set-points jumped by {speed:.2f} of what velocity limits allow"] if speed > 1.0 + 1e-6 else []
 
