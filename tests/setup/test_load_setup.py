@@ -50,7 +50,7 @@ def test_each_plant_is_its_preset_and_that_of_the_robot_over_it(tmp_path, monkey
     assert [setup.plant for setup in setups.values()] == list(Plant)
     assert [setup.tables["plant"] for setup in setups.values()] == ["ideal", "noisy", "robot"]
     assert [setup.simulation.sensors.force_bias for setup in setups.values()] == [0.0, 5.0, 7.5]
-    assert len({setup.simulation.sensors.gyro_noise for setup in setups.values()}) == 3
+    assert len({setup.simulation.sensors.force_noise for setup in setups.values()}) == 3
     assert (
         load_setup(str(folder), ["simulation.sensors.force_bias=1.0"], plant="robot").simulation.sensors.force_bias == 1
     )

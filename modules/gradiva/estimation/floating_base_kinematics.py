@@ -34,6 +34,7 @@ CONSTANTS = (
     "zmp_time_constant",
     "minimum_load",
     "swing_force",
+    "wrench_filter_time_constant",
 )
 """Inputs that are configured, see ``StateEstimatorConfig``; to ``swing_force`` [N] a swinging foot carries nothing."""
 
@@ -92,11 +93,12 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
 def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
     """Return the symbols of what is measured whatever places the base, of the plan, and of the configuration."""
     sensors, joints = len(model.description.force_torque_sensors), len(model.description.joints)
-    numbers = ("period", "natural_frequency", *(f"{side}_in_contact" for side in Side), *CONSTANTS)
+    numbers = ("period", "natural_frequency", "velocity_lag", *(f"{side}_in_contact" for side in Side), *CONSTANTS)
     return {
         "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
         "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
         "contact_normal": cs.SX.sym("contact_normal", 3),
+        "commanded_zmp": cs.SX.sym("commanded_zmp", 2),
         **{name: cs.SX.sym(name) for name in numbers},
     }
 
@@ -118,10 +120,15 @@ def _motion(robot: SymbolicDynamics, base: _Base, readings: cs.SX) -> dict[str, 
 
 
 def _centre_of_mass(robot: SymbolicDynamics, base: _Base, inputs: dict[str, cs.SX], memory: Memory) -> dict[str, cs.SX]:
-    """Return CoM and DCM."""
+    """Return CoM and DCM; a velocity that lags is brought to the present by the pendulum above the commanded ZMP.
+
+    The commanded one, for what is measured of the ZMP lags as well.
+    """
     gain = symbolic_low_pass_gain(inputs["com_velocity_time_constant"], inputs["period"])
     position = base.point(robot.com_position)
     velocity = base.point_velocity(robot.com_position, robot.com_velocity)
+    pull = inputs["velocity_lag"] * inputs["natural_frequency"] ** 2
+    velocity[:2] += pull * (position[:2] - inputs["commanded_zmp"])
     velocity = _filtered(memory, "com_velocity", velocity, gain)
     dcm = position[:2] + velocity[:2] / inputs["natural_frequency"]
     return {"com_position": position, "com_velocity": velocity, "dcm_position": dcm}
@@ -223,20 +230,34 @@ def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Si
 
 
 def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> cs.SX:
-    """Return the low-passed ZMP (world, (2, 1)); without load the last one.
+    r"""Return the low-passed ZMP (world, (2, 1)); without load the last one.
 
-    A robot that never stood has none: the point below its CoM is as good as any.
+    Of wrenches behind a low pass F of the robot, it is completed by what F takes off the commanded one, a complementary
+    filter: :math:`z = z_{measured} + (1 - F) z_{commanded}`. A robot that never stood has no ZMP: the point below its
+    CoM is as good as any.
     """
     load, moment = _load_and_moment(inputs, feet)
+    taken_off = _taken_off(inputs, memory)
     last, was_loaded = memory.last("zmp", 2), memory.last("was_loaded")
     is_loaded = load >= inputs["minimum_load"]
     gain = symbolic_low_pass_gain(inputs["zmp_time_constant"], inputs["period"])
-    now = moment / cs.if_else(is_loaded, load, 1.0)
+    now = moment / cs.if_else(is_loaded, load, 1.0) + taken_off
     filtered = low_passed(last, now, cs.if_else(was_loaded > 0.5, gain, 1.0))
     kept = cs.if_else(is_loaded, filtered, last)
     memory.keep(kept)
     memory.keep(cs.fmax(was_loaded, is_loaded))
     return cs.if_else(cs.logic_or(is_loaded, was_loaded > 0.5), kept, feet["com_position"][:2])
+
+
+def _taken_off(inputs: dict[str, cs.SX], memory: Memory) -> cs.SX:
+    """Return what the robot's low pass on its wrenches takes off the commanded ZMP, (2, 1); exactly 0 without one."""
+    commanded = inputs["commanded_zmp"]
+    last, was_commanded = memory.last("low_passed_zmp", 2), memory.last("was_commanded")
+    gain = symbolic_low_pass_gain(inputs["wrench_filter_time_constant"], inputs["period"])
+    low_pass = low_passed(last, commanded, cs.if_else(was_commanded > 0.5, gain, 1.0))
+    memory.keep(low_pass)
+    memory.keep(cs.SX(1))
+    return commanded - low_pass
 
 
 def _load_and_moment(inputs: dict[str, cs.SX], feet: dict[str, cs.SX]) -> tuple[cs.SX, cs.SX]:

@@ -27,6 +27,7 @@ from gradiva.common import (
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
+from gradiva.estimation.prediction import SamplePredictor
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state
@@ -40,11 +41,13 @@ _OUTPUTS = (  # of the state function that are fields of the state
     "zmp_position",
     *(f"{side}_foot_{name}" for side in Side for name in ("position", "rotation", "twist", "wrench")),
 )
-_TIME_CONSTANTS = (  # at zero, nothing is filtered
+_TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "attitude_time_constant",
     "velocity_time_constant",
     "zmp_time_constant",
     "com_velocity_time_constant",
+    "wrench_filter_time_constant",
+    "command_delay",
 )
 
 FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
@@ -307,6 +310,11 @@ class StateEstimatorConfig:
         com_velocity_time_constant: Of the low pass on the CoM velocity; 0 for none, [s].
         minimum_load: Below it the feet give no ZMP and the last one holds, [N].
         swing_load: Fraction of the weight up to which a foot that the plan has in the air counts as carrying nothing.
+        predicts: Predict joints, attitude and CoM velocity from the times of their samples to the present; otherwise
+            all samples are taken to be of the joints' time.
+        command_delay: After which commands act, [s]: the state is predicted to that instant.
+        wrench_filter_time_constant: Of the low pass that the robot has put on its wrenches, 0 for raw ones, [s]. Above
+            its bandwidth the commanded ZMP is taken instead of the measured one.
     """
 
     base: BaseSource
@@ -318,6 +326,9 @@ class StateEstimatorConfig:
     com_velocity_time_constant: float
     minimum_load: float
     swing_load: float
+    predicts: bool
+    command_delay: float
+    wrench_filter_time_constant: float
 
     def __post_init__(self) -> None:
         for name in _TIME_CONSTANTS:
@@ -361,29 +372,43 @@ class StateEstimator:
         self._function.set(**constants, swing_force=config.swing_load * model.mass * GRAVITY)
         self._state = self._function.maker(RobotState, _OUTPUTS)
         self._base = self._base_estimate()
+        self._predictor = SamplePredictor()
+        self._use_imu = config.use_imu and config.base is BaseSource.ODOMETRY
         self.reset()
 
     def reset(self) -> None:
         """Forget the past: the next update takes the stance sole on its planned pose."""
         self._base.reset()
+        self._predictor.reset()
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
         self._time = -math.inf
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
 
-    def update(self, measurement: Measurement, reference: WalkingReference) -> RobotState:
-        """Return the state at the measurement.
+    def update(
+        self,
+        measurement: Measurement,
+        reference: WalkingReference,
+        time: float | None = None,
+        commanded_zmp: NDArray | None = None,
+    ) -> RobotState:
+        """Return the state at ``time``, or at the measurement where nothing is predicted.
 
         Args:
-            measurement: One sample of all sensors.
+            measurement: The newest sample of each sensor.
             reference: The plan at the same time: the stance foot and its pose, the natural frequency.
+            time: For which the state is wanted, [s]; None: for that of the joints' sample.
+            commanded_zmp: That of the last tick, world, [m], shape (2,); None: the planned one.
 
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
+        lag = 0.0
+        if time is not None and self._config.predicts:
+            measurement, lag = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
-        outputs = self._evaluate(measurement, reference)
+        outputs = self._evaluate(measurement, reference, lag, commanded_zmp)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
         state = self._state(
@@ -407,9 +432,14 @@ class StateEstimator:
             return MeasuredBase()
         return OdometryBase(config.anchor_blend_time, config.use_imu, config.attitude_time_constant)
 
-    def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
+    def _evaluate(
+        self, measurement: Measurement, reference: WalkingReference, lag: float, commanded_zmp: NDArray | None
+    ) -> Mapping[str, NDArray]:
         function = self._function
+        planned_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         function.set(
+            velocity_lag=lag,
+            commanded_zmp=planned_zmp if commanded_zmp is None else commanded_zmp,
             joint_positions=measurement.joint_positions,
             joint_velocities=measurement.joint_velocities,
             contact_wrenches=measurement.contact_wrenches,

@@ -67,6 +67,7 @@ class WalkingController:
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
+        self._commanded_zmp: NDArray | None = None  # of the last tick
         self._preparation: Preparation | None = None
         self._standing: StandingStart | None = None
         self._held = CommandLimiter(layers.joint_bounds)
@@ -266,9 +267,10 @@ class WalkingController:
         self._update_plan(time)
         layers, whole_body = self._layers, self._layers.whole_body
         last = LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
-        reference = self._follower.present_plan.at(time)
+        acting = time + layers.config.state_estimator.command_delay  # when the command of this tick acts
+        reference = self._follower.present_plan.at(acting)
         measurement = layers.safety.checked(measurement, last, time)
-        state = layers.estimator.update(measurement, reference)
+        state = layers.estimator.update(measurement, reference, acting, self._commanded_zmp)
         self._plan_origin = state.plan_origin
         reference = self._follower.adapted(state, reference, time)
         self._lap("estimation")
@@ -276,6 +278,7 @@ class WalkingController:
         if not self._machine.is_balancing:
             return self._log(time, self._frozen(measurement), reference, state)
         desired = self._balance_reference(state, reference, time)
+        self._commanded_zmp = desired.zmp_position
         if desired.contact_targets is not None:
             self._follower.aim(desired.contact_targets, reference, time)
         warning = layers.model_control.warning
@@ -283,7 +286,7 @@ class WalkingController:
         self._obey(layers.safety.note(found, time))
         self._lap("model_control")
         lead = layers.reference_lead
-        ahead = self._follower.present_plan.at(time + lead) if lead else reference
+        ahead = self._follower.present_plan.at(acting + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
@@ -347,6 +350,7 @@ class WalkingController:
     def _begin_balance(self, time: float, standing: StandingStart | None = None) -> None:
         layers = self._layers
         layers.estimator.reset()
+        self._commanded_zmp = None
         layers.model_control.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE

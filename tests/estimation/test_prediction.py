@@ -1,0 +1,140 @@
+"""Samples of joints and inertial unit of different ages, brought to the present, and ZMP of filtered wrenches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import ImuMeasurement, LowPass, Measurement, so3
+from gradiva.estimation import StateEstimator
+from gradiva.estimation.prediction import SamplePredictor
+from gradiva.setup import GccCompiler, cache_folder, load_setup
+
+from .test_state_estimator import Scene
+
+START, RATES, ACCELERATIONS = np.array([0.2, -0.4]), np.array([1.0, -2.0]), np.array([3.0, 8.0])
+TURN, SPIN = np.array([0.4, -0.2, 0.3]), np.array([5.0, 1.0, -2.0])  # [rad/s], [rad/s²]
+
+
+def sampled(joints_at: float, imu_at: float) -> Measurement:
+    """Joints of constant acceleration; an IMU that turns about its own axes ever faster."""
+    rate = TURN + SPIN * imu_at
+    imu = ImuMeasurement(so3.exp(0.1 * TURN), rate, imu_at)
+    positions = START + RATES * joints_at + 0.5 * ACCELERATIONS * joints_at**2
+    return Measurement(joints_at, positions, RATES + ACCELERATIONS * joints_at, np.zeros(2), np.zeros((2, 6)), imu)
+
+
+def test_samples_of_the_present_are_handed_on_as_they_are() -> None:
+    measurement = sampled(0.5, 0.5)
+    predicted, lag = SamplePredictor().at(measurement, 0.5, use_imu=True)
+    assert predicted is measurement
+    assert lag == 0.0
+
+
+def test_positions_go_on_with_their_velocities_to_the_present() -> None:
+    predicted, lag = SamplePredictor().at(sampled(0.49, 0.49), 0.5, use_imu=True)
+    truth = sampled(0.5, 0.5)
+    assert (predicted.time, lag) == (0.5, pytest.approx(0.01))
+    np.testing.assert_allclose(predicted.joint_positions, truth.joint_positions, atol=0.5 * 8.0 * 0.01**2 + 1e-12)
+    before = sampled(0.49, 0.49)
+    np.testing.assert_array_equal(predicted.joint_velocities, before.joint_velocities)
+
+
+def test_the_attitude_turns_on_with_the_gyroscope() -> None:
+    before = sampled(0.49, 0.48)
+    predicted, _ = SamplePredictor().at(before, 0.5, use_imu=True)
+    assert predicted.imu is not None
+    assert before.imu is not None
+    turned = so3.log(before.imu.rotation.T @ predicted.imu.rotation)
+    np.testing.assert_allclose(turned, 0.02 * before.imu.angular_velocity, atol=1e-12)
+
+
+@pytest.mark.parametrize(("joints_age", "imu_age"), [(0.003, 0.011), (0.014, 0.005), (0.004, 0.004)])
+def test_joint_velocities_and_gyroscope_are_of_the_older_samples_instant(joints_age: float, imu_age: float) -> None:
+    predictor = SamplePredictor()
+    for tick in range(6):
+        now = 0.01 * tick
+        predicted, lag = predictor.at(sampled(now - joints_age, now - imu_age), now, use_imu=True)
+    assert predicted.imu is not None
+    oldest = 0.05 - max(joints_age, imu_age)
+    assert lag == pytest.approx(max(joints_age, imu_age))
+    np.testing.assert_allclose(predicted.joint_velocities, RATES + ACCELERATIONS * oldest, atol=1e-9)
+    np.testing.assert_allclose(predicted.imu.angular_velocity, TURN + SPIN * oldest, atol=1e-9)
+
+
+def test_without_the_imu_its_age_does_not_count() -> None:
+    predictor = SamplePredictor()
+    for tick in range(6):
+        predicted, lag = predictor.at(sampled(0.01 * tick - 0.002, 0.01 * tick - 0.02), 0.01 * tick, use_imu=False)
+    assert lag == pytest.approx(0.002)
+    np.testing.assert_allclose(predicted.joint_velocities, RATES + ACCELERATIONS * 0.048, atol=1e-9)
+
+
+def test_a_sample_that_comes_twice_is_predicted_the_farther() -> None:
+    predictor = SamplePredictor()
+    first, _ = predictor.at(sampled(0.1, 0.1), 0.105, use_imu=True)
+    again, lag = predictor.at(sampled(0.1, 0.1), 0.115, use_imu=True)
+    assert lag == pytest.approx(0.015)
+    velocities = RATES + 0.1 * ACCELERATIONS
+    np.testing.assert_allclose(again.joint_positions - first.joint_positions, 0.01 * velocities, atol=1e-12)
+
+
+def test_a_stamp_ahead_of_the_clock_is_taken_for_the_present() -> None:
+    predicted, lag = SamplePredictor().at(sampled(0.52, 0.52), 0.5, use_imu=True)
+    assert (predicted.time, lag) == (0.5, 0.0)
+    np.testing.assert_array_equal(predicted.joint_positions, sampled(0.52, 0.52).joint_positions)
+
+
+def estimator_with(icub, **values):
+    shipped = load_setup("icub_v2_7").walking.state_estimator
+    unfiltered = {"zmp_time_constant": 0.0, "com_velocity_time_constant": 0.0}
+    return StateEstimator(icub, replace(shipped, **(unfiltered | values)), GccCompiler(cache_folder()))
+
+
+def test_the_pendulum_brings_the_com_velocity_to_the_present(icub):
+    scene, zmp = Scene(icub), np.array([0.3, 0.15])
+    imu = scene.imu()
+    old = replace(scene.measurement(0.49, imu=ImuMeasurement(imu.rotation, imu.angular_velocity, 0.49)))
+    predicted, _ = SamplePredictor().at(old, 0.5, use_imu=True)
+    here = replace(predicted, time=0.5, imu=replace(predicted.imu, time=0.5))
+    present = estimator_with(icub).update(here, scene.reference(), 0.5, zmp)
+    state = estimator_with(icub).update(old, scene.reference(), 0.5, zmp)
+    np.testing.assert_allclose(state.com_position, present.com_position, atol=1e-12)
+    np.testing.assert_allclose(state.left_foot_position, present.left_foot_position, atol=1e-12)
+    pull = 0.01 * 4.3**2 * (present.com_position[:2] - zmp)
+    np.testing.assert_allclose(state.com_velocity[:2] - present.com_velocity[:2], pull, atol=1e-12)
+    np.testing.assert_allclose(state.dcm_position - present.dcm_position, pull / 4.3, atol=1e-12)
+    assert state.com_velocity[2] == present.com_velocity[2]
+
+
+def test_samples_of_the_present_give_the_state_to_the_last_digit_whatever_is_commanded(icub):
+    scene = Scene(icub)
+    measurement = scene.measurement(0.5, wrenches=np.full((2, 6), 50.0), imu=scene.imu())
+    plain = estimator_with(icub, predicts=False).update(measurement, scene.reference())
+    state = estimator_with(icub).update(measurement, scene.reference(), 0.5, np.array([7.0, -3.0]))
+    for name in ("base_position", "base_twist", "joint_positions", "com_velocity", "dcm_position", "zmp_position"):
+        np.testing.assert_array_equal(getattr(state, name), getattr(plain, name))
+
+
+def test_the_commanded_zmp_completes_the_one_of_filtered_wrenches(icub):
+    """The ZMP steps and then wanders as commanded; the robot's low pass hides it, the estimate does not."""
+    scene, raw = Scene(icub), estimator_with(icub, use_imu=False)
+    completed = estimator_with(icub, use_imu=False, wrench_filter_time_constant=0.08)
+    low_pass, errors, hidden = LowPass(0.08), [], []
+    for tick in range(60):
+        time, wrenches = 0.01 * tick, pressing((0.03 if tick > 10 else 0.0) + 0.01 * np.sin(0.3 * tick))
+        filtered = low_pass.update(wrenches, 0.01)
+        truth = raw.update(scene.measurement(time, wrenches), scene.reference()).zmp_position
+        seen = raw.update(scene.measurement(time, filtered), scene.reference()).zmp_position
+        state = completed.update(scene.measurement(time, filtered), scene.reference(), time, truth)
+        errors.append(np.linalg.norm(state.zmp_position - truth))
+        hidden.append(np.linalg.norm(seen - truth))
+    assert max(errors) < 1e-9
+    assert max(hidden) > 0.02
+
+
+def pressing(ahead):
+    """All weight on the left foot, ``ahead`` [m] of its sensor."""
+    return np.array([[0.0, 0.0, 320.0, 0.0, -320.0 * ahead, 0.0], [0.0] * 6])
