@@ -99,7 +99,7 @@ class SensorFaults:
         self._joints = description.joints
         self._sensors = tuple(sensor.name for sensor in description.force_torque_sensors)
         self._faults: list[Fault] = []
-        self._frozen: dict[Fault, NDArray | ImuMeasurement | None] = {}
+        self._frozen: dict[Fault, NDArray | ImuMeasurement] = {}
         self._last: Measurement | None = None
 
     def add(self, fault: Fault) -> None:
@@ -181,13 +181,15 @@ class SensorFaults:
     def _imu(self, imu: ImuMeasurement | None, active: list[Fault]) -> ImuMeasurement | None:
         kinds = [fault.kind for fault in active]
         if imu is not None and FaultKind.NAN_IMU in kinds:
-            return ImuMeasurement(np.full((3, 3), np.nan), np.full(3, np.nan))
+            return ImuMeasurement(np.full((3, 3), np.nan), np.full(3, np.nan), imu.time)
         for fault in active:
-            if fault.kind is FaultKind.FROZEN_IMU:
-                return self._frozen.setdefault(fault, imu)  # type: ignore[return-value]
+            if fault.kind is FaultKind.FROZEN_IMU and imu is not None:
+                frozen = self._frozen.setdefault(fault, imu)
+                assert isinstance(frozen, ImuMeasurement), "an IMU's fault keeps nothing else"
+                return replace(frozen, time=imu.time)  # its stamps go on
             if fault.kind is FaultKind.TILTED_IMU and imu is not None:
                 mounting = so3.exp(np.array([fault.value, 0.0, 0.0]))
-                imu = ImuMeasurement(imu.rotation @ mounting, mounting.T @ imu.angular_velocity)
+                imu = ImuMeasurement(imu.rotation @ mounting, mounting.T @ imu.angular_velocity, imu.time)
         return imu
 
     def _temperatures(self, temperatures: NDArray | None, time: float) -> NDArray | None:
@@ -203,9 +205,10 @@ class SensorFaults:
 class MotorFaults:
     """Lowers the torque limits of the engine's actuators over the intervals of the faults."""
 
-    def __init__(self, model: mujoco.MjModel) -> None:
+    def __init__(self, model: mujoco.MjModel, limits: NDArray) -> None:
+        """Take the limits of the healthy motors, which may change from step to step, [N·m], shape (n, 2)."""
         self._model = model
-        self._limits = model.actuator_forcerange.copy()
+        self._limits = limits
         self._faults: list[Fault] = []
 
     def add(self, fault: Fault) -> None:
