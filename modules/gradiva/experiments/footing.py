@@ -310,4 +310,3 @@ def joint_speed_note(layers: WalkingLayers, plan: WalkingPlan) -> str | None:
         f"the plan drives {', '.join(names)} to the velocity limits of their motors (robots/{robot.name}/robot.toml):"
         " a lower speed, planner.swing_height or planner.double_support_ratio, or bent knees, planner.com_height, spare them"
     )
-
