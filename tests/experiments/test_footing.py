@@ -7,10 +7,20 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, SoleRectangle
-from gradiva.experiments import check_footing, check_slope, footing_note, slope_note
+from gradiva.experiments import (
+    check_footing,
+    check_slope,
+    footing_note,
+    joint_speed_note,
+    plan_from_start,
+    planned_joint_speeds,
+    slope_note,
+)
 from gradiva.experiments.footing import SlopeFooting, SoftFooting
-from gradiva.setup import load_setup
+from gradiva.planner import VelocityCommand
+from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simulation import slope_components
+from gradiva.walking import WalkingLayers
 
 ROOM = (0.0765, 0.121, 0.0835, 0.121)
 
@@ -140,3 +150,30 @@ def test_ground_that_is_stiff_enough_needs_no_note():
     assert footing_note(on_soft(3e6)).endswith(
         "rolls by 1.2° for each millimetre that the ZMP is off the sole's middle"
     )
+
+
+def layers_and_plan(robot, speed, **overrides):
+    setup = load_setup(robot, overrides)
+    layers = WalkingLayers(setup.robot, setup.walking, GccCompiler(cache_folder()))
+    return layers, plan_from_start(setup, VelocityCommand(speed, duration=10.0))
+
+
+@pytest.mark.parametrize("robot", ["icub_v2_7", "icub_v3", "talos", "g1"])
+def test_motors_follow_the_plan_at_a_fifth_of_a_metre_per_second(robot):
+    layers, plan = layers_and_plan(robot, 0.2)
+    speeds, motors = planned_joint_speeds(layers, plan), layers.robot.per_joint("no_load_speed")
+    legs = [layers.robot.joints.index(joint) for joint in layers.robot.joint_groups["left_leg"].joints]
+    assert speeds[legs].max() > 1.0
+    assert (speeds[legs] < 0.65 * motors[legs]).all()
+    assert joint_speed_note(layers, plan) is None
+
+
+def test_joints_that_a_plan_drives_to_their_limits_are_named_and_a_longer_swing_spares_them():
+    layers, plan = layers_and_plan("icub_v3", 0.36)
+    knee = layers.robot.joints.index("l_knee")
+    speeds = planned_joint_speeds(layers, plan)
+    assert speeds[knee] == pytest.approx(layers.velocity_limits[knee], rel=1e-6)
+    assert re.search(r"drives .*l_knee.*robots/icub_v3/robot\.toml", joint_speed_note(layers, plan))
+    spared = planned_joint_speeds(*layers_and_plan("icub_v3", 0.36, **{"planner.double_support_ratio": 0.15}))
+    assert spared[knee] < 0.95 * speeds[knee]
+    np.testing.assert_array_equal(planned_joint_speeds(layers, plan), speeds)

@@ -32,6 +32,12 @@ def test_every_key_of_the_preset_belongs_to_exactly_one_effect(robot):
         assert key in effects[effect_of(key)]
 
 
+def test_every_pattern_finds_a_key_of_some_robot():
+    keys = {key for robot in ROBOTS for key, _ in keys_of(preset_tables(robot, Plant.ROBOT))}
+    patterns = [pattern for patterns in EFFECTS.values() for pattern in patterns]
+    assert [pattern for pattern in patterns if not any(fnmatchcase(key, pattern) for key in keys)] == []
+
+
 @pytest.mark.parametrize("robot", ROBOTS)
 def test_all_effects_together_are_the_robot_plant(robot):
     together = {key: value for effect in effects_of(robot).values() for key, value in effect.items()}

@@ -30,6 +30,7 @@ from gradiva.experiments import (
     create_run,
     finish_walk,
     footing_note,
+    joint_speed_note,
     plan_from_start,
     save_walk,
     slope_note,
@@ -132,7 +133,7 @@ def walk_session(options: WalkOptions, results: ResultOptions) -> int:
         plan = plan_from_start(request.setup, request.command)
         walk = SimulatedWalk(request.setup, request.seed, observers=(lambda walk: _notify(observers, walk),))
     folder = create_run(request, Path(results.out))
-    for line in opening(request, plan):
+    for line in [*opening(request, plan), *filter(None, [joint_speed_note(walk.layers, plan)])]:
         console.print(line, markup=False, soft_wrap=True)
     _warn(console, idle_settings(options.settings, request.setup))
     with ExitStack() as stack:

@@ -13,7 +13,14 @@ from gradiva.experiments.experiment import (
     interrupted_experiment,
 )
 from gradiva.experiments.fall_diagnosis import diagnose
-from gradiva.experiments.footing import check_footing, check_slope, footing_note, slope_note
+from gradiva.experiments.footing import (
+    check_footing,
+    check_slope,
+    footing_note,
+    joint_speed_note,
+    planned_joint_speeds,
+    slope_note,
+)
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, highest_speed
 from gradiva.experiments.trial import Pool, RecordedTrials, Trial, TrialPool, TrialResult, run_trial
@@ -58,7 +65,9 @@ __all__ = [
     "footing_note",
     "highest_speed",
     "interrupted_experiment",
+    "joint_speed_note",
     "plan_from_start",
+    "planned_joint_speeds",
     "run_benchmark",
     "run_trial",
     "run_walk",

@@ -1,4 +1,4 @@
-"""Checks before a walk whether the robot can stand on the slope or soft ground that it is to walk on."""
+"""Checks before a walk: can the robot stand on its slope or soft ground, can its joints follow the plan?"""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gradiva.common import ConfigError, ControlMode, NDArray, Side, SoleRectangle
+from gradiva.common import ConfigError, ControlMode, NDArray, NoSolutionFound, Side, SoleRectangle
 from gradiva.contacts import static_sinkage
+from gradiva.planner import WalkingPlan
 from gradiva.setup import Setup
+from gradiva.simplified_model import BalanceReference
 from gradiva.simulation import GroundKind
+from gradiva.walking import WalkingLayers
+from gradiva.whole_body import integrate
 
 _STIFFNESS = "simulation.viscoelastic.stiffness"
 _DEEPEST = 0.2  # [-] of the CoM's height; on the thesis' sole iCub v2.7 walks at 0.12, steps at 0.18, falls at 0.24
@@ -258,4 +262,51 @@ def _numbers(footing: SlopeFooting, setup: Setup) -> str:
     return (
         f"{text}; position control has been seen to walk up to {ahead} ahead or back and {aside} to the sides"
         f" (max_slope_deg in robots/{setup.robot.name}/robot.toml)"
+    )
+
+
+# -- joint speeds ------------------------------------------------------------------------------------------------------
+
+_TICK = 0.01  # [s]
+_LOOK = 10.0  # [s] of a plan: its start and many steps at full speed
+_AT_THE_LIMIT = 0.99  # [-] of a velocity limit
+
+
+def planned_joint_speeds(layers: WalkingLayers, plan: WalkingPlan) -> NDArray:
+    """Return the highest speed of each joint where the inverse kinematics follows a plan exactly, [rad/s], shape (n,).
+
+    Limits of positions and velocities count; what they leave no exact answer for is followed as nearly as possible.
+
+    Args:
+        layers: Of the robot, before its walk.
+        plan: That begins with both feet side by side at the origin; its first ten seconds count.
+    """
+    kinematics, state = layers.inverse_kinematics, layers.start_posture
+    kinematics.problem.reset()
+    highest = np.zeros_like(state.joint_positions)
+    for time in np.arange(plan.start_time + _TICK, min(plan.end_time, plan.start_time + _LOOK), _TICK).tolist():
+        sample = plan.at(time)
+        pendulum = BalanceReference(sample.com_position, sample.com_velocity, np.zeros(3), sample.dcm.zmp_position)
+        reference = layers.body_references.reference(sample, pendulum)
+        try:
+            velocity = kinematics.solve(state, reference, _TICK)
+        except NoSolutionFound:
+            velocity = kinematics.solve(state, reference, _TICK, relaxed=True)
+        state = integrate(state, velocity, _TICK)
+        highest = np.maximum(highest, np.abs(velocity[6:]))
+    kinematics.problem.reset()
+    return highest
+
+
+def joint_speed_note(layers: WalkingLayers, plan: WalkingPlan) -> str | None:
+    """Return one line on the legs' joints that a plan drives to their velocity limits; None where it does not."""
+    robot = layers.robot
+    legs = [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
+    ratios = (planned_joint_speeds(layers, plan) / layers.velocity_limits)[legs]
+    if ratios.max() < _AT_THE_LIMIT:
+        return None
+    names = [robot.joints[legs[row]] for row in np.flatnonzero(ratios >= _AT_THE_LIMIT)]
+    return (
+        f"the plan drives {', '.join(names)} to the velocity limits of their motors (robots/{robot.name}/robot.toml):"
+        " a lower speed, planner.swing_height, planner.double_support_ratio or planner.com_height spares them"
     )

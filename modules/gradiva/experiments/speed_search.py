@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -222,7 +223,7 @@ def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float
     return distance / speed + ramp
 
 
-_THREADS = 16  # wait for the processes of the pool
+_WAITING = 2  # [jobs] more than there are cores, so that no process of the pool idles; rows come one by one
 
 
 def add_rows_of(run: ExperimentRun, jobs: Sequence[Callable[[], Row]], cancelled: Sequence[threading.Event]) -> None:
@@ -233,7 +234,7 @@ def add_rows_of(run: ExperimentRun, jobs: Sequence[Callable[[], Row]], cancelled
         jobs: Each returns a row.
         cancelled: Set when one job fails or the run is interrupted.
     """
-    with ThreadPoolExecutor(min(_THREADS, len(jobs))) as threads:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0)) + _WAITING) as threads:
         futures = {threads.submit(job): place for place, job in enumerate(jobs)}
         try:
             for future in as_completed(futures):

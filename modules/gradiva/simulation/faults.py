@@ -205,9 +205,10 @@ class SensorFaults:
 class MotorFaults:
     """Lowers the torque limits of the engine's actuators over the intervals of the faults."""
 
-    def __init__(self, model: mujoco.MjModel) -> None:
+    def __init__(self, model: mujoco.MjModel, limits: NDArray) -> None:
+        """Take the limits of the healthy motors, which may change from step to step, [N·m], shape (n, 2)."""
         self._model = model
-        self._limits = model.actuator_forcerange.copy()
+        self._limits = limits
         self._faults: list[Fault] = []
 
     def add(self, fault: Fault) -> None:

@@ -22,6 +22,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simulation.body_probes import BodyProbes
+from gradiva.simulation.drives import JointFriction, MotorLimits
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground
@@ -77,16 +78,26 @@ class MujocoRobot:
         soles = errors.of_soles(sole_boxes(description, tree))
         self._sole_reach = config.model_errors.sole_reach(soles)
         self._ground = choose_ground(config, description.sole.z, seed, compiler)
+        self._friction = JointFriction(config.friction, description, seed)
         self._model = build_plant(
-            description, tree, config.plant, self._ground, config.ground.gravity_vector, config.timestep, soles
+            description,
+            tree,
+            config.plant,
+            self._ground,
+            config.ground.gravity_vector,
+            config.timestep,
+            soles,
+            self._friction,
+            seed,
         )
         self._data = mujoco.MjData(self._model)
         self._reader = StateReader(description, self._model, config.ground.world_rotation)
-        self._servos = ServoBank(description, config.servo, self._model)
+        self._motors = MotorLimits(config.motors, description, self._model)
+        self._servos = ServoBank(description, config.servo, config.motors, self._model)
         self._pusher = Pusher(tree, self._model)
         self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), seed)
         self._sensor_faults = SensorFaults(description)
-        self._motor_faults = MotorFaults(self._model)
+        self._motor_faults = MotorFaults(self._model, self._motors.limits)
         self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
         self._slip = SlipMeter(config.slip)
         to_servos = replace(config.transport, delay=config.servo.delay + config.transport.delay)
@@ -247,6 +258,8 @@ class MujocoRobot:
         if command is not None:
             self._servos.command(command, positions, torques)
         data.ctrl[:] = self._servos.control(positions, timestep)
+        self._friction.apply(data.actuator_velocity, torques)
+        self._motors.apply(data.actuator_velocity)
         self._pusher.apply(data, self._step)
         self._motor_faults.apply(self.time)
         self._ground.step(self._model, data)

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradiva.common import ConfigError, ModelError, NDArray, Side
 from gradiva.robot_model import RobotDescription, balanced, check_inertias, is_physical
+from gradiva.simulation.drives import JointFriction, add_play, play_of, rotor_factors
 from gradiva.simulation.ground import Ground
 from gradiva.simulation.rigid_tree import RigidTree, add_bodies, quaternion, weld
 from gradiva.simulation.soles import SoleBox, sole_boxes
@@ -29,6 +30,9 @@ class PlantConfig:
         joint_damping: [N·m·s/rad].
         dry_friction: Coulomb friction of each joint, [N·m].
         rotor_inertia: Factor on the reflected inertias of rotors and gears of the robot's description, [-].
+        rotor_spread: Each rotor's factor is drawn within 1 ± this, [-].
+        gear_play: Factor on the play of the gears of the robot's description, [-].
+        gear_play_spread: Each joint's factor is drawn within 1 ± this, [-].
         joint_limits: Whether the joints have end stops.
     """
 
@@ -36,14 +40,20 @@ class PlantConfig:
     joint_damping: float
     dry_friction: float
     rotor_inertia: float
+    rotor_spread: float
+    gear_play: float
+    gear_play_spread: float
     joint_limits: bool
 
     def __post_init__(self) -> None:
         if self.mass_scale <= 0.0:
             raise ConfigError(f"mass_scale={self.mass_scale}: must be positive")
-        for name in ("joint_damping", "dry_friction", "rotor_inertia"):
+        for name in ("joint_damping", "dry_friction", "rotor_inertia", "gear_play"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+        for name in ("rotor_spread", "gear_play_spread"):
+            if not 0.0 <= getattr(self, name) < 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must lie between 0 and 1")
 
 
 def load_tree(description: RobotDescription) -> RigidTree:
@@ -92,6 +102,8 @@ def build_plant(
     gravity: NDArray,
     timestep: float,
     soles: Sequence[SoleBox] | None = None,
+    friction: JointFriction | None = None,
+    seed: int = 0,
 ) -> mujoco.MjModel:
     """Return the engine's model; actuators and, after a free base, joints are named as the robot's joints.
 
@@ -103,6 +115,8 @@ def build_plant(
         gravity: World, [m/s²], shape (3,).
         timestep: Of the physics, [s].
         soles: Boxes below the feet; None for those of the description.
+        friction: Of the joints, beside that of ``config``.
+        seed: Of what is drawn.
 
     Raises:
         ModelError: The model lacks a frame that the description names, or the engine refuses it.
@@ -112,7 +126,10 @@ def build_plant(
     add_bodies(spec, tree, config.mass_scale)
     for joint in description.joints:
         _set_joint(spec.joint(joint), config)
-    _add_rotors(spec, description, config.rotor_inertia)
+    _add_rotors(spec, description, config, seed)
+    if friction is not None:
+        friction.add_to(spec, timestep)
+    add_play(spec, description, play_of(config.gear_play, config.gear_play_spread, description, seed), timestep)
     ground.add_to(spec, sole_boxes(description, tree) if soles is None else soles, timestep)
     for frame in {description.imu_frame, *(description.foot_frame(side) for side in Side)}:
         body = tree.body_of(frame)
@@ -122,6 +139,8 @@ def build_plant(
         _add_actuator(spec, joint, float(limit))
     model = _compile(spec, description.name)
     ground.bind(model)
+    if friction is not None:
+        friction.bind(model)
     return model
 
 
@@ -147,11 +166,14 @@ def _set_joint(joint: mujoco.MjsJoint, config: PlantConfig) -> None:
         joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
 
 
-def _add_rotors(spec: mujoco.MjSpec, description: RobotDescription, factor: float) -> None:
+def _add_rotors(spec: mujoco.MjSpec, description: RobotDescription, config: PlantConfig, seed: int) -> None:
     """Add the rotors' reflected inertia: to joints, and to a fixed tendon for one that turns with several joints."""
-    for joint, inertia in zip(description.joints, description.per_joint("rotor_inertia"), strict=True):
-        spec.joint(joint).armature = factor * inertia
-    for coupling in description.rotor_couplings:
+    joints, couplings = description.joints, description.rotor_couplings
+    factors = config.rotor_inertia * rotor_factors(config.rotor_spread, len(joints) + len(couplings), seed)
+    inertias = factors[: len(joints)] * description.per_joint("rotor_inertia")
+    for name, inertia in zip(joints, inertias, strict=True):
+        spec.joint(name).armature = inertia
+    for coupling, factor in zip(couplings, factors[len(joints) :], strict=True):
         tendon = spec.add_tendon()
         tendon.armature = factor * coupling.inertia
         for joint, coefficient in zip(coupling.joints, coupling.coefficients, strict=True):

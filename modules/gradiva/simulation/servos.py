@@ -19,6 +19,7 @@ from gradiva.common import (
     unchecked,
 )
 from gradiva.robot_model import RobotDescription, ServoLaw
+from gradiva.simulation.drives import MotorConfig, TorqueResponse
 
 Joints = npt.NDArray[np.bool_] | slice  # which of the bank's joints
 ALL = slice(None)
@@ -251,10 +252,11 @@ class VelocityServo:
 
 
 class TorqueServo:
-    """The torque is the command, clamped at the torque limits; all joints' commands start as the torques held."""
+    """The torque is the command as the motors answer to it, clamped; all joints' commands start as the torques held."""
 
-    def __init__(self, joints: int) -> None:
+    def __init__(self, joints: int, response: TorqueResponse | None = None) -> None:
         self._gains = no_spring(joints)
+        self._response = response
         self._torques = self._gains.damping.copy()
 
     @property
@@ -265,6 +267,8 @@ class TorqueServo:
     def start(self, joint_positions: NDArray, joint_torques: NDArray, joints: Joints = ALL) -> None:
         """Hold the torques until the first command."""
         self._torques[joints] = joint_torques[joints]
+        if self._response is not None:
+            self._response.start(joint_torques, joints)
 
     def command(self, values: NDArray, joints: Joints = ALL) -> None:
         """Take torques, [N·m]."""
@@ -272,7 +276,9 @@ class TorqueServo:
 
     def control(self, joint_positions: NDArray, duration: float) -> NDArray:
         """Return the torques, [N·m]."""
-        return self._torques
+        if self._response is None:
+            return self._torques
+        return self._response.torques(self._torques, joint_positions, duration)
 
 
 def spring(stiffness: NDArray, damping: NDArray) -> ServoGains:
@@ -288,7 +294,9 @@ def no_spring(joints: int) -> ServoGains:
 class ServoBank:
     """Servos of each mode; switches the engine's actuators between them without a jump of the torques."""
 
-    def __init__(self, description: RobotDescription, config: ServoConfig, model: mujoco.MjModel) -> None:
+    def __init__(
+        self, description: RobotDescription, config: ServoConfig, motors: MotorConfig, model: mujoco.MjModel
+    ) -> None:
         law = ServoLaw.of(description).scaled(config.stiffness_scale, config.damping_scale)
         stiffness, damping = description.per_joint("stiffness"), description.per_joint("damping")
         self._model = model
@@ -301,7 +309,7 @@ class ServoBank:
                 model.actuator_forcerange[:, 1],
                 config.velocity_feedforward,
             ),
-            ControlMode.TORQUE: TorqueServo(len(stiffness)),
+            ControlMode.TORQUE: TorqueServo(len(stiffness), TorqueResponse(motors, description)),
         }
         self._modes: Modes = ()
         self._active: tuple[tuple[Servo, Joints], ...] = ()

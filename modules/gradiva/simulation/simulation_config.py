@@ -8,6 +8,7 @@ from typing import Any
 
 from gradiva.common import ConfigError
 from gradiva.contacts import PenaltyConfig
+from gradiva.simulation.drives import FrictionConfig, MotorConfig
 from gradiva.simulation.falls import FallConfig, SlipConfig
 from gradiva.simulation.faults import Fault
 from gradiva.simulation.ground import GroundConfig
@@ -30,6 +31,8 @@ class SimulationConfig:
         timestep: Of the physics, [s].
         plant: How the robot differs from its model.
         model_errors: Ranges from which links, soles and floor are drawn.
+        friction: Of the joints.
+        motors: Limits of the motors, and of torque control.
         servo: Servos of the joints.
         transport: Of the commands to the servos.
         ground: The floor.
@@ -46,6 +49,8 @@ class SimulationConfig:
     timestep: float
     plant: PlantConfig
     model_errors: ModelErrorConfig
+    friction: FrictionConfig
+    motors: MotorConfig
     servo: ServoConfig
     transport: TransportConfig
     ground: GroundConfig
@@ -61,7 +66,7 @@ class SimulationConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.timestep <= 0.005:
             raise ConfigError(f"timestep={self.timestep}: must lie between 0 and 0.005 s to be stable")
-        durations = {"servo.delay": self.servo.delay}
+        durations = {"servo.delay": self.servo.delay, "motors.torque_delay": self.motors.torque_delay}
         durations |= {f"sensors.{name}.period": stream.period for name, stream in self.sensors.streams.items()}
         for name, duration in durations.items():
             if abs(duration / self.timestep - round(duration / self.timestep)) > _WHOLE:

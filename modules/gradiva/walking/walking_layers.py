@@ -69,6 +69,8 @@ class WalkingLayers:
         standing_offset: Offset of the position servos to stand there, [rad], shape (n,).
         planner: Layer 1.
         model_control: Layer 2; another one, behind ports, may take its place.
+        inverse_kinematics: Of layer 3; in torque control it solves the start posture alone.
+        velocity_limits: Of the joints, [rad/s], shape (n,).
         whole_body: Layer 3.
         estimator: From sensors to state.
         swing_momentum: Shift of the ZMP by the swinging foot.
@@ -101,7 +103,7 @@ class WalkingLayers:
         _check_actuation(robot)
         self._model = model = IdynTreeModel(robot, config.drives.rotor_inertia)
         self._tasks = [*own_tasks(config.tasks), *tasks]
-        inverse_kinematics = InverseKinematics(
+        self.inverse_kinematics = inverse_kinematics = InverseKinematics(
             model, config.inverse_kinematics, compiler, self._kinematic_tasks(config)
         )
         self._friction = friction = FrictionFeedforward(model, config.drives)
@@ -111,6 +113,7 @@ class WalkingLayers:
         self.mass = model.mass
         self.joint_limits = model.joint_limits()
         self.torque_limits = model.torque_limits()
+        self.velocity_limits = model.velocity_limits()
         self.reference_lead = 0.0 if config.walking.control is ControlMode.TORQUE else config.walking.period
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)
@@ -158,7 +161,8 @@ class WalkingLayers:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
         lag = (1.0 - law.velocity_feedforward) * law.damping / law.stiffness
         leads = speeds * (lag + self.config.walking.period)
-        return JointBounds(*self.joint_limits, speeds, self.robot.per_joint("torque_limit"), law.stiffness, leads)
+        torques = self.robot.per_joint("torque_limit")
+        return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, law.integral_gain > 0.0)
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

@@ -24,6 +24,11 @@ from gradiva.telemetry import COM, DCM, STYLE, ZMP
 # -- the effects -------------------------------------------------------------------------------------------------------
 
 EFFECTS: Mapping[str, tuple[str, ...]] = {
+    "rotors": ("simulation.plant.rotor_*",),
+    "gear play": ("simulation.plant.gear_play*",),
+    "friction": ("simulation.friction.*", "simulation.motors.*_compensation", "simulation.motors.compensation_*"),
+    "torque-speed limits": ("simulation.motors.speed_*",),
+    "torque bandwidth": ("simulation.motors.torque_*",),
     "link masses": ("simulation.plant.mass_scale", "simulation.model_errors.link_*", "simulation.model_errors.trunk_*"),
     "soles": ("simulation.model_errors.sole_*",),
     "floor": ("simulation.model_errors.floor_*", "simulation.ground.*"),

@@ -1,0 +1,259 @@
+"""Drives of the simulated robot: rotors, friction, play of the gears, torque-speed limits, bandwidth of torque control.
+
+The nominal values are those of the robot's description (`JointGroup`); each effect has a factor on them and a range,
+from which it is drawn by a generator of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+import numpy.typing as npt
+
+from gradiva.common import ConfigError, NDArray
+from gradiva.robot_model import RobotDescription
+from gradiva.simulation.transport import effect_generator
+
+_STIFF = (0.999, 0.9999, 0.001, 0.5, 2.0)  # impedance: a torque below the friction creeps by less than 3e-4 rad/s
+
+_NEVER = 1e9  # [rad/s] the no-load speed of a motor of which no curve is known
+
+
+@dataclass(frozen=True, slots=True)
+class FrictionConfig:
+    r"""Friction of the joints, seen after the gear:
+
+    .. math:: f \left[ F_c \left( 1 + (r - 1) e^{-(\dot s / v_s)^2} \right) \mathrm{sign}\, \dot s + F_v \dot s \right]
+              + l |\tau| \, \mathrm{sign}\, \dot s
+
+    Attributes:
+        coulomb: Factor on the description's Coulomb friction :math:`F_c`, [-].
+        viscous: Factor on its viscous friction :math:`F_v`, [-].
+        static_ratio: Friction at rest over that in motion, r, [-].
+        stribeck_velocity: :math:`v_s`, [rad/s].
+        load: Fraction of the drive's torque, l, [-].
+        spread: Each joint's f is drawn between 1 / spread and spread, uniformly in its logarithm, [-].
+    """
+
+    coulomb: float
+    viscous: float
+    static_ratio: float
+    stribeck_velocity: float
+    load: float
+    spread: float
+
+    def __post_init__(self) -> None:
+        for name in ("coulomb", "viscous", "load"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+        for name in ("static_ratio", "spread"):
+            if getattr(self, name) < 1.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be at least 1")
+        if self.stribeck_velocity <= 0.0:
+            raise ConfigError(f"stribeck_velocity={self.stribeck_velocity}: must be positive")
+
+    def factors(self, joints: int, seed: int) -> NDArray:
+        """Draw f of each joint, [-], shape (n,)."""
+        return self.spread ** effect_generator(seed, "joint_friction").uniform(-1.0, 1.0, joints)
+
+
+@dataclass(frozen=True, slots=True)
+class MotorConfig:
+    """Limits of the motors and of torque control; 0 or false switches each off.
+
+    Attributes:
+        speed_limits: Whether torques fall with the speed: constant up to ``full_torque_speed`` of the description,
+            linear to nothing at ``no_load_speed``; full when braking.
+        speed_scale: Factor on these speeds: that of the voltage, [-].
+        torque_delay: From the torque command to the motor, [s].
+        torque_time_constant: Of the first-order answer to it, [s].
+        friction_compensation: Fraction of the description's friction that torque control adds, [-].
+        compensation_time_constant: Of the low pass on this torque, [s].
+    """
+
+    speed_limits: bool
+    speed_scale: float
+    torque_delay: float
+    torque_time_constant: float
+    friction_compensation: float
+    compensation_time_constant: float
+
+    def __post_init__(self) -> None:
+        if self.speed_scale <= 0.0:
+            raise ConfigError(f"speed_scale={self.speed_scale}: must be positive")
+        for name in ("torque_delay", "torque_time_constant", "friction_compensation", "compensation_time_constant"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
+
+
+class JointFriction:
+    """Dry and viscous friction as constraint and damping of the engine, which can only take energy away."""
+
+    def __init__(self, config: FrictionConfig, description: RobotDescription, seed: int) -> None:
+        """Draw the friction of each joint."""
+        self._config = config
+        self._joints = description.joints
+        factors = config.factors(len(description.joints), seed)
+        self._coulomb = config.coulomb * factors * description.per_joint("coulomb_friction")
+        self._viscous = config.viscous * factors * description.per_joint("viscous_friction")
+        self._excess = (config.static_ratio - 1.0) * self._coulomb
+        self._varies = bool(self._excess.any()) or config.load > 0.0
+
+    def add_to(self, spec: mujoco.MjSpec, timestep: float) -> None:
+        """Add it to the joints, beside what they have already; stiff, so that a joint that sticks does not creep."""
+        for name, coulomb, viscous in zip(self._joints, self._coulomb, self._viscous, strict=True):
+            joint = spec.joint(name)
+            joint.frictionloss += coulomb
+            joint.damping = [joint.damping[0] + viscous, 0.0, 0.0]
+            joint.solref_friction = [2.0 * timestep, 1.0]
+            joint.solimp_friction = _STIFF
+
+    def bind(self, model: mujoco.MjModel) -> None:
+        """Take the compiled model."""
+        self._model = model
+        self._degrees = np.array([model.joint(joint).dofadr[0] for joint in self._joints])
+        self._constant = model.dof_frictionloss[self._degrees] - self._coulomb
+
+    def apply(self, velocities: NDArray, torques: NDArray) -> None:
+        """Set the dry friction of the next physics step.
+
+        Args:
+            velocities: Of the joints, [rad/s], shape (n,).
+            torques: Of their drives, [N·m], shape (n,).
+        """
+        if not self._varies:
+            return
+        ratio = velocities / self._config.stribeck_velocity
+        dry = self._coulomb + self._excess * np.exp(-ratio * ratio) + self._constant
+        if self._config.load > 0.0:
+            dry += self._config.load * np.abs(torques)
+        self._model.dof_frictionloss[self._degrees] = dry
+
+
+class MotorLimits:
+    """Limits of the motors' torques: their peaks, and what the speed leaves of them.
+
+    Attributes:
+        limits: Lowest and highest torque of each joint, [N·m], shape (n, 2).
+    """
+
+    def __init__(self, config: MotorConfig, description: RobotDescription, model: mujoco.MjModel) -> None:
+        """Take the peaks of the model's actuators."""
+        self._model = model
+        self.limits: NDArray = model.actuator_forcerange.copy()
+        self._peaks = self.limits[:, 1].copy()
+        no_load = config.speed_scale * description.per_joint("no_load_speed")
+        self._is_on = config.speed_limits and bool(no_load.any())
+        self._no_load = np.where(no_load > 0.0, no_load, _NEVER)
+        full = config.speed_scale * description.per_joint("full_torque_speed")
+        self._slope = 1.0 / (self._no_load - full)
+
+    def apply(self, velocities: NDArray) -> None:
+        """Set the limits of the next physics step, at the joints' ``velocities`` [rad/s], shape (n,)."""
+        if not self._is_on:
+            return
+        left = (self._no_load - np.abs(velocities)) * self._slope
+        driving = self._peaks * np.minimum(np.maximum(left, 0.0), 1.0)
+        self.limits[:, 1] = np.where(velocities > 0.0, driving, self._peaks)
+        self.limits[:, 0] = -np.where(velocities < 0.0, driving, self._peaks)
+        self._model.actuator_forcerange[:] = self.limits
+
+
+class TorqueResponse:
+    r"""Answer of the motors to torque commands: a delay, then first order, and the friction that the boards compensate.
+
+    .. math:: \tau = \frac{e^{-p T_d}}{1 + p T} \tau^* + \frac{c}{1 + p T_c} (F_c \tanh(\dot s / v) + F_v \dot s)
+    """
+
+    _SPEED = 0.05  # [rad/s] v: below it stiction stays, as the firmware adds no friction there
+
+    def __init__(self, config: MotorConfig, description: RobotDescription) -> None:
+        """Take the nominal friction, which is what the boards know."""
+        self._config = config
+        self._coulomb = config.friction_compensation * description.per_joint("coulomb_friction")
+        self._viscous = config.friction_compensation * description.per_joint("viscous_friction")
+        self._is_compensating = bool(self._coulomb.any() or self._viscous.any())
+        self._waiting: deque[NDArray] = deque()
+        joints = len(description.joints)
+        self._torques, self._friction = np.zeros((2, joints))
+        self._positions: NDArray | None = None
+
+    def start(self, torques: NDArray, joints: npt.NDArray[np.bool_] | slice) -> None:
+        """Begin at these torques, [N·m], shape (n,), in some of the joints."""
+        self._torques = self._torques.copy()
+        for past in (*self._waiting, self._torques):
+            past[joints] = torques[joints]
+        self._friction[joints] = 0.0
+        self._positions = None
+
+    def torques(self, commanded: NDArray, joint_positions: NDArray, duration: float) -> NDArray:
+        """Return the motors' torques in the next physics step of ``duration`` [s]: [N·m], shape (n,).
+
+        Args:
+            commanded: [N·m], shape (n,).
+            joint_positions: Of the motors, [rad], shape (n,).
+            duration: [s].
+        """
+        arrived = self._delayed(commanded, duration)
+        answered = _fraction(duration, self._config.torque_time_constant)
+        self._torques = arrived if answered == 1.0 else self._torques + answered * (arrived - self._torques)
+        if not self._is_compensating or duration == 0.0:
+            return self._torques
+        before = joint_positions if self._positions is None else self._positions
+        velocities, self._positions = (joint_positions - before) / duration, joint_positions.copy()
+        friction = self._coulomb * np.tanh(velocities / self._SPEED) + self._viscous * velocities
+        self._friction += _fraction(duration, self._config.compensation_time_constant) * (friction - self._friction)
+        return self._torques + self._friction
+
+    def _delayed(self, commanded: NDArray, duration: float) -> NDArray:
+        steps = round(self._config.torque_delay / duration) if duration > 0.0 else 0
+        if steps == 0:
+            return commanded
+        if not self._waiting:
+            self._waiting.extend(self._torques.copy() for _ in range(steps))
+        self._waiting.append(commanded.copy())
+        return self._waiting.popleft()
+
+
+def _fraction(duration: float, time_constant: float) -> float:
+    """Return the part of a step that a first-order lag answers to within ``duration`` [s]."""
+    return 1.0 if time_constant == 0.0 else -math.expm1(-duration / time_constant)
+
+
+def rotor_factors(spread: float, count: int, seed: int) -> NDArray:
+    """Draw the factors on the rotors' inertias, uniformly within 1 ± ``spread``, [-], shape (count,)."""
+    return 1.0 + spread * effect_generator(seed, "rotor_inertia").uniform(-1.0, 1.0, count)
+
+
+def add_play(spec: mujoco.MjSpec, description: RobotDescription, plays: NDArray, timestep: float) -> None:
+    """Let each joint's link turn within the play of its gear: a second hinge about the same axis, with ends.
+
+    The first hinge has the rotor, the servo, the friction and the encoder; the second one is free.
+
+    Args:
+        spec: Of the engine's model.
+        description: Of the robot.
+        plays: From end to end, [rad], shape (n,).
+        timestep: Of the physics, [s].
+    """
+    for name, play in zip(description.joints, plays.tolist(), strict=True):
+        if play > 0.0:
+            joint = spec.joint(name)
+            joint.parent.add_joint(
+                name=f"{name}_play",
+                type=mujoco.mjtJoint.mjJNT_HINGE,
+                axis=joint.axis,
+                range=[-0.5 * play, 0.5 * play],
+                limited=mujoco.mjtLimited.mjLIMITED_TRUE,
+                solref_limit=[2.0 * timestep, 1.0],
+            )
+
+
+def play_of(factor: float, spread: float, description: RobotDescription, seed: int) -> NDArray:
+    """Draw the joints' plays, uniformly within 1 ± ``spread`` of ``factor`` times the description's, [rad], (n,)."""
+    draws = effect_generator(seed, "gear_play").uniform(-1.0, 1.0, len(description.joints))
+    return factor * (1.0 + spread * draws) * description.per_joint("gear_play")
