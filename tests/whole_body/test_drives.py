@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError
+from gradiva.setup import Plant, load_setup
 from gradiva.whole_body import (
     DrivesConfig,
     FrictionFeedforward,
@@ -89,6 +90,13 @@ def test_position_servos_are_to_exert_the_friction_as_well(icub):
         for one in (friction(0.7), None)
     ]
     np.testing.assert_allclose(torques[0] - torques[1], friction(0.7).torques(velocity[6:]), atol=1e-12)
+
+
+def test_friction_is_compensated_where_the_plant_has_it():
+    fractions = [load_setup(ROBOT, plant=plant).walking.drives.friction_compensation for plant in Plant]
+    coulomb = [load_setup(ROBOT, plant=plant).simulation.friction.coulomb for plant in Plant]
+    assert fractions == [0.0, 0.0, 0.9]
+    assert coulomb == [0.0, 0.0, 1.0]
 
 
 def test_more_compensation_than_there_is_friction_is_refused():
