@@ -109,8 +109,8 @@ def test_each_effect_is_walked_alone_and_all_together(tmp_path):
     rows = {row["effect"]: row for row in run.rows}
     effects = effects_of("icub_v2_7")
     assert list(rows) == [NONE, *effects, ALL, *(f"all but {name}" for name in effects)]
-    assert (rows["all but IMU"]["walked"], rows["all but IMU"]["value"]) == (3, None)
-    assert (rows[NONE]["seeds"], rows["floor"]["seeds"], rows[ALL]["walked"]) == (1, 3, 3)
+    assert (rows["all but IMU"]["success"], rows["all but IMU"]["value"]) == (1.0, None)
+    assert (rows[NONE]["seeds"], rows["floor"]["seeds"], rows[ALL]["success"]) == (1, 3, 1.0)
     assert (rows["floor"]["value"], rows[ALL]["value"]) == (0.5, 0.3)
     assert {rows[name]["gain_factor"] for name in (NONE, *effects, ALL)} == {2.0}
     assert rows["IMU"]["dcm_mm"] == pytest.approx(10.0)

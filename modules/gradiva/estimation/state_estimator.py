@@ -412,12 +412,9 @@ class StateEstimator:
             wrench_lag += self._config.wrench_age_factor * known_age(measurement.wrenches_time, time)
             measurement, lag = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
-        planned_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
-        self._function.set(
-            velocity_lag=lag,
-            wrench_lag=wrench_lag,
-            commanded_zmp=planned_zmp if commanded_zmp is None else commanded_zmp,
-        )
+        if commanded_zmp is None:
+            commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
+        self._function.set(velocity_lag=lag, wrench_lag=wrench_lag, commanded_zmp=commanded_zmp)
         outputs = self._evaluate(measurement, reference)
         self._time = measurement.time
         self._base.learn(outputs, measurement)

@@ -169,7 +169,7 @@ class EffectWalks:
             "effect": self.effect,
             "speed_mps": _SPEED[self.control],
             "seeds": self._seeds,
-            "walked": walked,
+            "success": walked / self._seeds,
             **{f"{name}_mm": _mean(results, f"{name}_error_m", 1e3) for name in _ERRORS},
             "tilt_deg": _mean(results, "max_tilt_rad", math.degrees(1.0)),
             "gain_factor": None if gain is None else gain_factor(gain),
@@ -259,7 +259,7 @@ def run_plant_effects(run: ExperimentRun) -> None:
 # -- the figure --------------------------------------------------------------------------------------------------------
 
 _PANELS = (
-    ("walked", "walks that succeed", COM),
+    ("success", "fraction that walks", COM),
     ("dcm_mm", "largest DCM error [mm]", DCM),
     ("com_mm", "largest CoM error [mm]", COM),
     ("tilt_deg", "largest tilt [°]", ZMP),
