@@ -196,12 +196,14 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate, friction = config.torque_control.torque_rate, self._friction
+        rate, friction, latency = config.torque_control.torque_rate, self._friction, config.drives.command_latency
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, latency
             )
-        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction)
+        return RigidTorqueController(
+            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, latency
+        )
 
 
 def _check_actuation(robot: RobotDescription) -> None:

@@ -425,6 +425,7 @@ class CompliantTorqueController(TorqueController):
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
         friction: FrictionFeedforward | None = None,
+        latency: float = 0.0,
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
@@ -439,7 +440,7 @@ class CompliantTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction)
+        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction, latency)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
