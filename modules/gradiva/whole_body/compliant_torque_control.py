@@ -26,7 +26,7 @@ import casadi as cs
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import FrictionFeedforward
+from gradiva.whole_body.drives import FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -424,7 +424,7 @@ class CompliantTorqueController(TorqueController):
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionFeedforward | None = None,
+        friction: FrictionCompensator | None = None,
         latency: float = 0.0,
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.

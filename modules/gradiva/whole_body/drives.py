@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+import casadi as cs
 import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import ConfigError, LowPass, NDArray, low_pass_gain, sealed
-from gradiva.robot_model import IdynTreeModel, as_array
+from gradiva.common import ConfigError, NDArray, low_pass_gain, sealed
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array, built_once, interpreted
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class DrivesConfig:
         friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-].
         friction_velocity: At which the compensation of Coulomb friction has reached 0.76 of its value, [rad/s].
         velocity_time_constant: In torque control, of the return of the desired velocity to the measured one, [s].
+        acceleration_gain: In torque control, k of `FrictionCompensator`, [1/s].
         friction_load: In torque control, fraction of a joint's torque that its gear loses as friction, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
         largest_friction: Fraction up to which it is learned, [-].
@@ -31,8 +33,8 @@ class DrivesConfig:
     friction_compensation: float
     friction_velocity: float
     velocity_time_constant: float
-    friction_load: float
     acceleration_gain: float
+    friction_load: float
     friction_learning: float
     largest_friction: float
     command_latency: float
@@ -45,116 +47,176 @@ class DrivesConfig:
         for name in ("friction_velocity", "velocity_time_constant", "largest_friction"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        for name in ("friction_load", "friction_learning", "command_latency"):
+        for name in ("acceleration_gain", "friction_load", "friction_learning", "command_latency"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
 
 class FrictionFeedforward:
-    r"""Compensates the friction of the drives at the desired joint velocities, and learns how large it is.
+    r"""Compensates the friction of the drives at the desired joint velocities.
 
-    .. math:: \tau_f = \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right]
+    .. math:: \tau_f = \alpha \left(F_c \tanh \frac{v^*}{v_0} + F_v v^*\right)
 
     ================  ==========================================  =========
     Symbol            Field                                       Unit
     ================  ==========================================  =========
-    :math:`\alpha`    fraction, at first ``friction_compensation`` -
+    :math:`\alpha`    ``friction_compensation``                   -
     :math:`v_0`       ``friction_velocity``                       rad/s
-    :math:`l`         ``friction_load``                           -
     :math:`F_c`       ``coulomb_friction`` of the description     N·m
     :math:`F_v`       ``viscous_friction`` of the description     N·m·s/rad
     ================  ==========================================  =========
 
     The velocity is the desired one: compensated at the measured velocity, Coulomb friction would turn over with its
-    noise, and more of it than there is would drive the joint. Torque control has no desired velocities but those to
-    which its accelerations lead,
-
-    .. math:: \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*), \qquad T: \text{velocity\_time\_constant}
-
-    Friction differs from joint to joint and from day to day by a factor of four, so torque control learns the fraction
-    of each joint. What the joint accelerates less than commanded is a torque that nobody has compensated, and as far
-    as it turns over with the velocity it is friction:
-
-    .. math:: \dot e = \ddot s^* - \ddot s - \frac{e}{T}, \qquad
-              \dot \alpha = \gamma \frac{I e}{T F_c} \tanh \frac{\dot s + e}{v_0}
-
-    with the inertia I of the joint, rotor included, in the start posture while the base is held.
+    noise, and more of it than there is would drive the joint.
 
     Attributes:
-        fractions: Of the nominal friction of each joint, [-], shape (a,).
         is_off: Whether it adds nothing.
     """
 
     def __init__(self, model: IdynTreeModel, config: DrivesConfig) -> None:
-        """Take friction, inertia and torque limits of the actuated joints."""
+        """Take friction of the actuated joints."""
         description = model.description
-        self._actuated = actuated = description.selection
-        self._limits = model.torque_limits()[actuated]
-        self._coulomb = description.per_joint("coulomb_friction")[actuated]
-        self._viscous = description.per_joint("viscous_friction")[actuated]
-        self._config = config
+        actuated = description.selection
+        self._coulomb = config.friction_compensation * description.per_joint("coulomb_friction")[actuated]
+        self._viscous = config.friction_compensation * description.per_joint("viscous_friction")[actuated]
         self._inverse_velocity = 1.0 / config.friction_velocity
-        self._time_constant = config.velocity_time_constant
-        has_friction = bool(self._coulomb.any() or self._viscous.any())
-        self.learns = has_friction and config.friction_learning > 0.0
-        self.is_off = not (has_friction and (config.friction_compensation > 0.0 or self.learns))
-        if self.learns:
-            dry = np.where(self._coulomb > 0.0, self._coulomb, np.inf)
-            self._rate = config.friction_learning * _inertias(model)[actuated] / (self._time_constant * dry)
-            self._gain = config.acceleration_gain * _inertias(model)[actuated]
+        self.is_off = not (self._coulomb.any() or self._viscous.any())
+
+    def torques(self, velocities: NDArray) -> NDArray:
+        """Return the torques [N·m] at desired velocities [rad/s] of the actuated joints, shape (a,)."""
+        torques: NDArray = self._coulomb * np.tanh(self._inverse_velocity * velocities)
+        return torques + self._viscous * velocities
+
+
+class FrictionCompensator:
+    r"""Adds to the torques of torque control those against friction, whose size it learns joint by joint.
+
+    .. math:: \tau_f = \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right] + k I e, \qquad
+              \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*)
+
+    Torque control has no desired velocities but those :math:`v^*` to which its accelerations lead. Friction differs
+    from joint to joint and from day to day by a factor of four. What a joint has gained less in velocity than was
+    commanded, e, is due to torques that nothing has compensated; as far as they turn over with the velocity they are
+    friction, and the fraction :math:`\alpha` of the nominal one is learned. The rest is answered in proportion:
+
+    .. math:: \dot e = \ddot s^* - \ddot s - \frac{e}{T}, \qquad
+              \dot \alpha = \gamma \frac{I e}{T F_c} \tanh \frac{\dot s + e}{v_0}
+
+    ================  =========================================================  =========
+    Symbol            Field                                                      Unit
+    ================  =========================================================  =========
+    :math:`\alpha`    first ``friction_compensation``, at most ``largest_friction`` -
+    :math:`l`         ``friction_load``                                          -
+    :math:`T`         ``velocity_time_constant``                                 s
+    :math:`k`         ``acceleration_gain``                                      1/s
+    :math:`\gamma`    ``friction_learning``                                      1/s
+    :math:`I`         of the joint, rotor included, start posture, base held     kg·m²
+    ================  =========================================================  =========
+
+    The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero.
+
+    Attributes:
+        is_off: Whether it adds nothing.
+        inertias: I, [kg·m²], shape (a,).
+    """
+
+    def __init__(self, model: IdynTreeModel, config: DrivesConfig, compiler: Compiler = interpreted) -> None:
+        """Take friction, inertia and torque limits of the actuated joints."""
+        description, config_learns = model.description, config.friction_learning > 0.0
+        self._actuated = actuated = description.selection
+        self._config = config
+        coulomb, viscous = (description.per_joint(f"{name}_friction")[actuated] for name in ("coulomb", "viscous"))
+        has_friction = bool(coulomb.any() or viscous.any())
+        self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
+        joints, inertias = len(coulomb), _inertias(model)[actuated]
+        self.inertias = inertias
+        dry = np.where(coulomb > 0.0, coulomb, np.inf)
+        key = (FrictionCompensator, joints, compiler)
+        self._function = built_once(key, lambda: _compensation(joints, compiler))
+        self._function.set(
+            coulomb=coulomb,
+            viscous=viscous,
+            limits=model.torque_limits()[actuated],
+            rates=config.friction_learning * inertias / (config.velocity_time_constant * dry),
+            gains=config.acceleration_gain * inertias * config_learns,
+            load=config.friction_load,
+            largest=config.largest_friction,
+            inverse_velocity=1.0 / config.friction_velocity,
+            time_constant=config.velocity_time_constant,
+        )
+        self._period = 0.0
         self.reset()
 
-    def torques(self, velocities: NDArray, loads: NDArray | float = 0.0) -> NDArray:
-        """Return the torques against friction, [N·m], shape (a,).
-
-        Args:
-            velocities: Desired, of the actuated joints, [rad/s], shape (a,).
-            loads: Torques of the joints, [N·m], shape (a,).
-        """
-        dry = self._coulomb + self._config.friction_load * np.abs(loads)
-        torques: NDArray = dry * np.tanh(self._inverse_velocity * velocities) + self._viscous * velocities
-        return self.fractions * torques
+    @property
+    def fractions(self) -> NDArray:
+        """Learned fractions of the nominal friction, [-], shape (a,)."""
+        return self._function.inputs["memory"][0].copy()
 
     def reset(self) -> None:
         """Begin again, at rest; what was learned is forgotten."""
-        self.fractions = np.full_like(self._coulomb, self._config.friction_compensation)
-        self._velocity = LowPass(self._time_constant, np.zeros_like(self._coulomb))
-        self._error = np.zeros_like(self._coulomb)
-        self._last: tuple[NDArray, NDArray] | None = None
+        memory = self._function.inputs["memory"]
+        memory[...] = 0.0
+        memory[0] = self._config.friction_compensation
+        self._is_first = True
 
-    def learn(self, commanded: NDArray, measured: NDArray, period: float) -> None:
-        """Learn the fractions from the velocities of a tick.
-
-        Args:
-            commanded: Integral of the commanded accelerations, [rad/s], shape (n,).
-            measured: Velocities at that instant, [rad/s], shape (n,).
-            period: Since the last tick, [s].
-        """
-        commanded, measured = commanded[self._actuated], measured[self._actuated]
-        if self._last is not None:
-            gained = (commanded - self._last[0]) - (measured - self._last[1])
-            self._error = (1.0 - low_pass_gain(self._time_constant, period)) * (self._error + gained)
-            direction = np.tanh(self._inverse_velocity * (measured + self._error))
-            learned = self.fractions + period * self._rate * self._error * direction
-            self.fractions = np.minimum(np.maximum(learned, 0.0), self._config.largest_friction)
-        self._last = commanded, measured
-
-    def added_to(self, torques: NDArray, velocities: NDArray, accelerations: NDArray, period: float) -> NDArray:
-        """Return the torques of torque control with those against friction, within the limits, [N·m], shape (a,).
+    def added_to(
+        self,
+        torques: NDArray,
+        velocities: NDArray,
+        accelerations: NDArray,
+        measured: tuple[NDArray, NDArray],
+        period: float,
+    ) -> NDArray:
+        """Return the torques with those against friction, within the limits, [N·m], shape (a,).
 
         Args:
             torques: Without friction, [N·m], shape (a,).
-            velocities: Measured, [rad/s], shape (n,).
+            velocities: At present, [rad/s], shape (n,).
             accelerations: Commanded for the coming ``period`` [s], [rad/s²], shape (n,).
+            measured: The newest measured velocities, and the integral of the accelerations that had been commanded for
+                that instant, [rad/s], shape (n,) each.
             period: [s].
         """
-        if self.is_off:
-            return torques
-        target = velocities + self._time_constant * accelerations
-        friction = self.torques(self._velocity.update(target[self._actuated], period), torques)
-        if self.learns:
-            friction = friction + self._gain * self._error
-        return sealed(np.clip(torques + friction, -self._limits, self._limits))
+        function, actuated = self._function, self._actuated
+        if period != self._period:
+            self._period = period
+            function.set(period=period, return_gain=low_pass_gain(self._config.velocity_time_constant, period))
+        lost = (measured[1] - measured[0])[actuated]
+        if self._is_first:
+            function.inputs["memory"][3], self._is_first = lost, False
+        function.set(
+            torques=torques,
+            velocities=velocities[actuated],
+            accelerations=accelerations[actuated],
+            measured=measured[0][actuated],
+            lost=lost,
+        )
+        outputs = function()
+        function.inputs["memory"][...] = outputs["memory"]
+        return sealed(outputs["commanded"].copy())
+
+
+def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
+    """Return the equations of `FrictionCompensator`; memory: fractions, desired velocities, e, what e was taken of."""
+    vectors = ("torques", "velocities", "accelerations", "measured", "lost")
+    constants = ("coulomb", "viscous", "limits", "rates", "gains")
+    numbers = ("load", "largest", "inverse_velocity", "time_constant", "period", "return_gain")
+    inputs = {name: cs.SX.sym(name, joints) for name in (*vectors, *constants)}
+    inputs |= {name: cs.SX.sym(name) for name in numbers}
+    inputs["memory"] = memory = cs.SX.sym("memory", 4, joints)
+    fractions, desired, error, last = (memory[row, :].T for row in range(4))
+    error = (1.0 - inputs["return_gain"]) * (error + inputs["lost"] - last)
+    direction = cs.tanh(inputs["inverse_velocity"] * (inputs["measured"] + error))
+    fractions = fractions + inputs["period"] * inputs["rates"] * error * direction
+    fractions = cs.fmin(cs.fmax(fractions, 0.0), inputs["largest"])
+    target = inputs["velocities"] + inputs["time_constant"] * inputs["accelerations"]
+    desired = desired + inputs["return_gain"] * (target - desired)
+    dry = inputs["coulomb"] + inputs["load"] * cs.fabs(inputs["torques"])
+    friction = dry * cs.tanh(inputs["inverse_velocity"] * desired) + inputs["viscous"] * desired
+    commanded = inputs["torques"] + fractions * friction + inputs["gains"] * error
+    commanded = cs.fmin(cs.fmax(commanded, -inputs["limits"]), inputs["limits"])
+    kept = cs.horzcat(fractions, desired, error, inputs["lost"]).T
+    return FlatFunction("friction_compensation", inputs, {"commanded": commanded, "memory": kept}, compiler)
 
 
 def _inertias(model: IdynTreeModel) -> NDArray:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import FrictionFeedforward
+from gradiva.whole_body.drives import FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -176,6 +176,7 @@ class TouchDown:
         self._stands = self._stands or touches or self._waited > self._timeout
         return self._stands
 
+
 class RigidTorqueController(TorqueController):
     """Command torques on rigid ground."""
 
@@ -187,7 +188,7 @@ class RigidTorqueController(TorqueController):
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionFeedforward | None = None,
+        friction: FrictionCompensator | None = None,
         latency: float = 0.0,
     ) -> None:
         """Build the problem.
@@ -212,9 +213,7 @@ class RigidTorqueController(TorqueController):
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         weight = model.mass * GRAVITY
-        self._touch_downs = {
-            side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side
-        }
+        self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
         super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction, latency)
 
     def reset(self, posture: RobotPosture) -> None:

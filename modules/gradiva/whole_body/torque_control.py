@@ -29,7 +29,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, QpComposer, affine
-from gradiva.whole_body.drives import CommandedMotion, FrictionFeedforward
+from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
@@ -196,7 +196,7 @@ class TorqueController:
         search_speed: float,
         torque_rate: float,
         posture: RobotPosture,
-        friction: FrictionFeedforward | None = None,
+        friction: FrictionCompensator | None = None,
         latency: float = 0.0,
     ) -> None:
         """Take what does not change.
@@ -210,7 +210,7 @@ class TorqueController:
             latency: From a command to the torque, [s].
         """
         self.problem = problem
-        self._friction = friction
+        self._friction = None if friction is None or friction.is_off else friction
         self._motion = CommandedMotion(latency, 6 + len(posture.joint_positions))
         self._references = problem.reference
         self._search_speed = search_speed
@@ -251,13 +251,12 @@ class TorqueController:
         self.desired_velocity = sealed(velocity + period * acceleration)
         self.desired_joint_positions = sealed(state.joint_positions + period * self.desired_velocity[6:])
         self._posture, self._start, self._period = None, state, period
-        if self._friction is None or self._friction.is_off:
-            self._motion.add(period * acceleration)
-            return JointCommand(ControlMode.TORQUE, self._torques)
-        if self._friction.learns:
-            self._friction.learn(self._motion.acted(state.velocity_lag, period)[6:], measured[6:], period)
+        acted = self._motion.acted(state.velocity_lag, period)
         self._motion.add(period * acceleration)
-        commanded = self._friction.added_to(self._torques, state.joint_velocities, acceleration[6:], period)
+        if self._friction is None:
+            return JointCommand(ControlMode.TORQUE, self._torques)
+        known = measured[6:], acted[6:]
+        commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, period)
         return JointCommand(ControlMode.TORQUE, commanded)
 
     def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
@@ -266,7 +265,12 @@ class TorqueController:
         return foot.in_contact if contact is None else contact.is_active
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        loaded = {side: self._is_loaded(side, state, reference.left_foot if side is Side.LEFT else reference.right_foot, period) for side in Side}
+        loaded = {
+            side: self._is_loaded(
+                side, state, reference.left_foot if side is Side.LEFT else reference.right_foot, period
+            )
+            for side in Side
+        }
         values = tick_values(self._references, state, reference, loaded, self._search_speed)
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
