@@ -135,6 +135,20 @@ def test_the_commanded_zmp_completes_the_one_of_filtered_wrenches(icub):
     assert max(hidden) > 0.02
 
 
+def test_the_commanded_zmp_completes_that_of_old_wrenches_the_more_the_older(icub):
+    scene, jumps = Scene(icub), []
+    for age in (0.0, 0.01, 0.03):
+        estimator = estimator_with(icub, use_imu=False, wrench_age_factor=3.0)
+        estimates = []
+        for tick in range(2):
+            old = replace(scene.measurement(0.01 * tick, pressing(0.0)), contact_wrenches_time=0.01 * tick - age)
+            zmp = np.array([0.02 * tick, 0.0])
+            estimates.append(estimator.update(old, scene.reference(), 0.01 * tick, zmp).zmp_position)
+        jumps.append(float((estimates[1] - estimates[0])[0]))
+    expected = [0.0, *(0.02 * np.exp(-0.01 / (3.0 * age)) for age in (0.01, 0.03))]
+    np.testing.assert_allclose(jumps, expected, atol=1e-12)
+
+
 def pressing(ahead):
     """All weight on the left foot, ``ahead`` [m] of its sensor."""
     return np.array([[0.0, 0.0, 320.0, 0.0, -320.0 * ahead, 0.0], [0.0] * 6])

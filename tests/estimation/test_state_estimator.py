@@ -37,7 +37,7 @@ def estimator_of(
     name, use_imu=False, blend=0.2, zmp_filter=0.0, base=BaseSource.ODOMETRY, attitude_filter=0.0, velocity_filter=0.0
 ):
     config = StateEstimatorConfig(
-        base, use_imu, blend, attitude_filter, velocity_filter, zmp_filter, 0.0, 20.0, 0.03, True, 0.0, 0.0
+        base, use_imu, blend, attitude_filter, velocity_filter, zmp_filter, 0.0, 20.0, 0.03, True, 0.0, 0.0, 3.0
     )
     return StateEstimator(model_of(name), config, GccCompiler(cache_folder()))
 

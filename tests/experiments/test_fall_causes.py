@@ -224,8 +224,12 @@ def test_a_force_is_no_push_where_a_leg_joint_gave_way_before():
     pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, [0.0, 1.0, 0.0]))
     knee = ROBOT.joints.index("l_knee")
     limit = ROBOT.per_joint("torque_limit")[knee] / ROBOT.per_joint("stiffness")[knee]
-    assert cause_of(pushed, log_of(walk, knee_error=0.9 * limit)).kind is CauseKind.PUSH
-    assert cause_of(pushed, log_of(walk, knee_error=1.1 * limit)) is None
+    at_rest = {"walk": walk, "joint_speed": 0.0}
+    assert cause_of(pushed, log_of(**at_rest, knee_error=0.9 * limit)).kind is CauseKind.PUSH
+    assert cause_of(pushed, log_of(**at_rest, knee_error=1.1 * limit)) is None
+    lag = (ROBOT.per_joint("damping")[knee] / ROBOT.per_joint("stiffness")[knee] + 0.01) * 1.0  # at 1 rad/s
+    assert cause_of(pushed, log_of(walk, joint_speed=1.0, knee_error=limit + 0.9 * lag)).kind is CauseKind.PUSH
+    assert cause_of(pushed, log_of(walk, joint_speed=1.0, knee_error=limit + 1.1 * lag)) is None
 
 
 def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0):

@@ -16,6 +16,7 @@ from gradiva.experiments.campaigns.plant_effects import (
     gain_factor,
     keys_of,
     scaled_gains,
+    switches_of,
 )
 from gradiva.setup import Plant, load_setup, preset_tables
 from tests.conftest import ROBOTS
@@ -30,6 +31,7 @@ def test_every_key_of_the_preset_belongs_to_exactly_one_effect(robot):
         named = [name for name, patterns in EFFECTS.items() if any(fnmatchcase(key, each) for each in patterns)]
         assert len(named) <= 1, f"{key} belongs to {named}"
         assert key in effects[effect_of(key)]
+    assert len(switches_of(robot, ControlMode.TORQUE)) == 2 + 2 * len(effects)
 
 
 def test_every_pattern_finds_a_key_of_some_robot():
@@ -42,6 +44,14 @@ def test_every_pattern_finds_a_key_of_some_robot():
 def test_all_effects_together_are_the_robot_plant(robot):
     together = {key: value for effect in effects_of(robot).values() for key, value in effect.items()}
     assert load_setup(robot, together).simulation == load_setup(robot, plant=Plant.ROBOT).simulation
+
+
+def test_without_an_effect_its_keys_are_those_of_the_ideal_plant():
+    keys = switches_of("icub_v2_7", ControlMode.POSITION)["all but floor"]
+    assert keys.keys() == effects_of("icub_v2_7")["floor"].keys()
+    without = load_setup("icub_v2_7", keys, plant=Plant.ROBOT).simulation
+    assert without.ground == load_setup("icub_v2_7").simulation.ground
+    assert without.sensors == load_setup("icub_v2_7", plant=Plant.ROBOT).simulation.sensors
 
 
 def test_each_effect_changes_the_ideal_plant_alone():
@@ -97,10 +107,12 @@ def test_each_effect_is_walked_alone_and_all_together(tmp_path):
     run = experiment.start(options, tmp_path, pool, lambda done, total, text: None)
     experiment.run(run)
     rows = {row["effect"]: row for row in run.rows}
-    assert list(rows) == [NONE, *effects_of("icub_v2_7"), ALL]
-    assert (rows[NONE]["seeds"], rows["floor"]["seeds"], rows[ALL]["walked"]) == (1, 3, 3)
+    effects = effects_of("icub_v2_7")
+    assert list(rows) == [NONE, *effects, ALL, *(f"all but {name}" for name in effects)]
+    assert (rows["all but IMU"]["success"], rows["all but IMU"]["value"]) == (1.0, None)
+    assert (rows[NONE]["seeds"], rows["floor"]["seeds"], rows[ALL]["success"]) == (1, 3, 1.0)
     assert (rows["floor"]["value"], rows[ALL]["value"]) == (0.5, 0.3)
-    assert {row["gain_factor"] for row in run.rows} == {2.0}
+    assert {rows[name]["gain_factor"] for name in (NONE, *effects, ALL)} == {2.0}
     assert rows["IMU"]["dcm_mm"] == pytest.approx(10.0)
     assert rows["IMU"]["tilt_deg"] == pytest.approx(2.0)
     assert {path.rpartition("/")[2] for path in run.figures} == {

@@ -4,6 +4,7 @@ import pytest
 
 from gradiva.common import ControlMode
 from gradiva.experiments.campaigns.tick_fuzz import FuzzedWalk, TickFaultKind, row_of
+from gradiva.safety import SafetySupervisor
 from gradiva.setup import load_setup
 from gradiva.walking import WalkingController
 
@@ -31,6 +32,6 @@ def test_the_fuzz_finds_errors_that_leave_the_tick_and_faults_without_an_event(m
     found = [complaint for _ in range(30) for complaint in walk.case().complaints]
     assert any("left the tick" in complaint for complaint in found)
     monkeypatch.undo()
-    monkeypatch.setattr(walk._layers.safety, "note", lambda findings, time: None)
+    monkeypatch.setattr(SafetySupervisor, "note", lambda self, findings, time: None)
     found = [complaint for _ in range(30) for complaint in walk.case().complaints]
     assert any("without an event" in complaint for complaint in found)

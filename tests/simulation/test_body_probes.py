@@ -44,7 +44,8 @@ def test_angular_velocity_and_attitude_are_those_of_the_imu_of_walking(falling):
     reading = probes.inertial("root_link_imu_frame")
     # the engine's frames are those of the beginning of the last step
     np.testing.assert_allclose(reading.angular_velocity, measured.angular_velocity, atol=0.05)
-    np.testing.assert_allclose(reading.rotation, measured.rotation, atol=1e-3)
+    turned = 0.001 * float(np.linalg.norm(measured.angular_velocity))  # [rad] in this step
+    np.testing.assert_allclose(reading.rotation, measured.rotation, atol=turned)
 
 
 def test_the_acceleration_is_the_second_difference_of_the_positions(make_icub):
@@ -102,7 +103,8 @@ def test_probing_does_not_change_a_run(make_icub):
 def test_limits_are_the_models_and_of_walking_joints_the_narrower(icub):
     ranges = joint_ranges(icub, ["l_wrist_yaw", "l_knee"])
     assert ranges.upper[1] == pytest.approx(0.07, abs=0.01)
-    assert ranges.velocity == pytest.approx([1.745, 8.0])
+    knee = icub.joints.index("l_knee")
+    assert ranges.velocity == pytest.approx([1.745, icub.per_joint("velocity_limit")[knee]])
     assert ranges.torque[1] <= 60.0
     with pytest.raises(ModelError, match="no joint 'l_kne'; did you mean 'l_knee'"):
         joint_ranges(icub, ["l_kne"])

@@ -1,5 +1,6 @@
 """Limits of commands, the last command, and the positions at which the joints freeze."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -196,3 +197,16 @@ def test_a_tick_that_goes_well_makes_it_patient_again():
         controller.is_contradicted = False
         assert layer.command(None, None, PERIOD) == "exact"
     assert layer.failures == 6
+
+
+def test_servos_with_an_integral_take_loads_over_without_a_deflection():
+    command = CommandLimiter(replace(BOUNDS, carries=np.array([True, False])))
+    command.last = JointCommand(ControlMode.TORQUE, np.array([5.0, 20.0]))
+    frozen = command.frozen(measured(torques=(5.0, 20.0)), np.array([0.1, 0.2]))
+    np.testing.assert_allclose(frozen.values, [0.1, 0.2 + 20.0 / 1000.0])
+
+
+def test_set_points_may_go_ahead_of_the_joints_against_their_damping():
+    command = CommandLimiter(replace(BOUNDS, leads=np.array([0.3, 0.0])))
+    limited = command.within_limits(JointCommand(ControlMode.POSITION, np.array([0.9, 0.9])), np.zeros(2))
+    np.testing.assert_allclose(limited.values, [4.0 * 10.0 / 100.0 + 0.3, 4.0 * 50.0 / 1000.0])

@@ -29,7 +29,7 @@ def commands(walk, clock, stamps):
     sent = []
     for tick in range(TICKS):
         measurement = walk.robot.read()
-        object.__setattr__(measurement, "time", stamps(tick, measurement.time))
+        measurement = measurement.shifted(stamps(tick, measurement.time) - measurement.time)
         command, _ = walk.controller.step(measurement, clock(tick, walk.time))
         walk.robot.write(command)
         walk.robot.advance(walk.setup.walking.walking.period)

@@ -34,7 +34,6 @@ CONSTANTS = (
     "zmp_time_constant",
     "minimum_load",
     "swing_force",
-    "wrench_filter_time_constant",
 )
 """Inputs that are configured, see ``StateEstimatorConfig``; to ``swing_force`` [N] a swinging foot carries nothing."""
 
@@ -93,7 +92,14 @@ def state_function(model: IdynTreeModel, source: BaseSource, compiler: Compiler)
 def _inputs(model: IdynTreeModel) -> dict[str, cs.SX]:
     """Return the symbols of what is measured whatever places the base, of the plan, and of the configuration."""
     sensors, joints = len(model.description.force_torque_sensors), len(model.description.joints)
-    numbers = ("period", "natural_frequency", "velocity_lag", *(f"{side}_in_contact" for side in Side), *CONSTANTS)
+    numbers = (
+        "period",
+        "natural_frequency",
+        "velocity_lag",
+        "wrench_lag",
+        *(f"{side}_in_contact" for side in Side),
+        *CONSTANTS,
+    )
     return {
         "joint_velocities": cs.SX.sym("measured_joint_velocities", joints),
         "contact_wrenches": cs.SX.sym("contact_wrenches", sensors, 6),
@@ -232,9 +238,9 @@ def _foot_wrench(robot: SymbolicDynamics, base: _Base, readings: cs.SX, side: Si
 def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memory) -> cs.SX:
     r"""Return the low-passed ZMP (world, (2, 1)); without load the last one.
 
-    Of wrenches behind a low pass F of the robot, it is completed by what F takes off the commanded one, a complementary
-    filter: :math:`z = z_{measured} + (1 - F) z_{commanded}`. A robot that never stood has no ZMP: the point below its
-    CoM is as good as any.
+    Of wrenches that lag, behind a low pass of the robot or because they are old, it is completed by what the lag F
+    takes off the commanded one, a complementary filter: :math:`z = z_{measured} + (1 - F) z_{commanded}`. A robot that
+    never stood has no ZMP: the point below its CoM is as good as any.
     """
     load, moment = _load_and_moment(inputs, feet)
     taken_off = _taken_off(inputs, memory)
@@ -250,10 +256,10 @@ def measured_zmp(inputs: dict[str, cs.SX], feet: dict[str, cs.SX], memory: Memor
 
 
 def _taken_off(inputs: dict[str, cs.SX], memory: Memory) -> cs.SX:
-    """Return what the robot's low pass on its wrenches takes off the commanded ZMP, (2, 1); exactly 0 without one."""
+    """Return what a first-order lag of the wrenches takes off the commanded ZMP, (2, 1); exactly 0 without one."""
     commanded = inputs["commanded_zmp"]
     last, was_commanded = memory.last("low_passed_zmp", 2), memory.last("was_commanded")
-    gain = symbolic_low_pass_gain(inputs["wrench_filter_time_constant"], inputs["period"])
+    gain = symbolic_low_pass_gain(inputs["wrench_lag"], inputs["period"])
     low_pass = low_passed(last, commanded, cs.if_else(was_commanded > 0.5, gain, 1.0))
     memory.keep(low_pass)
     memory.keep(cs.SX(1))

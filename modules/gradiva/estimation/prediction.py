@@ -50,7 +50,7 @@ class SamplePredictor:
         taken, imu_taken = measurement.time, measurement.time if imu is None else measurement.imu_time
         if abs(time - taken) < _SAME and abs(time - imu_taken) < _SAME:
             return measurement, 0.0
-        age, imu_age = _bounded(time - taken), _bounded(time - imu_taken)
+        age, imu_age = known_age(taken, time), known_age(imu_taken, time)
         velocities, oldest = measurement.joint_velocities, min(taken, imu_taken)
         changes: dict[str, Any] = {
             "time": time,
@@ -79,8 +79,10 @@ def _remembered(samples: deque[tuple[float, NDArray]], taken: float, newest: NDA
     return later
 
 
-def _bounded(age: float) -> float:
-    return min(max(age, 0.0), _LONGEST)
+def known_age(taken: float, time: float) -> float:
+    """Return over how much is predicted from a sample of ``taken`` to ``time`` [s]; of the present exactly 0."""
+    age = time - taken
+    return 0.0 if age < _SAME else min(age, _LONGEST)
 
 
 def _moved(base: BaseMeasurement, age: float) -> BaseMeasurement:

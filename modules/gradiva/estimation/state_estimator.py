@@ -27,7 +27,7 @@ from gradiva.common import (
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
-from gradiva.estimation.prediction import SamplePredictor
+from gradiva.estimation.prediction import SamplePredictor, known_age
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
 _OUTPUTS = (  # of the state function that are fields of the state
@@ -48,6 +48,7 @@ _TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "com_velocity_time_constant",
     "wrench_filter_time_constant",
     "command_delay",
+    "wrench_age_factor",
 )
 
 FootPoses = Mapping[Side, tuple[NDArray, NDArray]]
@@ -315,6 +316,7 @@ class StateEstimatorConfig:
         command_delay: After which commands act, [s]: the state is predicted to that instant.
         wrench_filter_time_constant: Of the low pass that the robot has put on its wrenches, 0 for raw ones, [s]. Above
             its bandwidth the commanded ZMP is taken instead of the measured one.
+        wrench_age_factor: Ages of the wrenches by which the time constant of that low pass is longer, [-].
     """
 
     base: BaseSource
@@ -329,6 +331,7 @@ class StateEstimatorConfig:
     predicts: bool
     command_delay: float
     wrench_filter_time_constant: float
+    wrench_age_factor: float
 
     def __post_init__(self) -> None:
         for name in _TIME_CONSTANTS:
@@ -404,11 +407,15 @@ class StateEstimator:
         Raises:
             EstimationError: The sample has the wrong size, is not finite, or is older than the last.
         """
-        lag = 0.0
+        lag, wrench_lag = 0.0, self._config.wrench_filter_time_constant
         if time is not None and self._config.predicts:
+            wrench_lag += self._config.wrench_age_factor * known_age(measurement.wrenches_time, time)
             measurement, lag = self._predictor.at(measurement, time, self._use_imu)
         self._check(measurement)
-        outputs = self._evaluate(measurement, reference, lag, commanded_zmp)
+        if commanded_zmp is None:
+            commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
+        self._function.set(velocity_lag=lag, wrench_lag=wrench_lag, commanded_zmp=commanded_zmp)
+        outputs = self._evaluate(measurement, reference)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
         state = self._state(
@@ -432,14 +439,9 @@ class StateEstimator:
             return MeasuredBase()
         return OdometryBase(config.anchor_blend_time, config.use_imu, config.attitude_time_constant)
 
-    def _evaluate(
-        self, measurement: Measurement, reference: WalkingReference, lag: float, commanded_zmp: NDArray | None
-    ) -> Mapping[str, NDArray]:
+    def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
         function = self._function
-        planned_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         function.set(
-            velocity_lag=lag,
-            commanded_zmp=planned_zmp if commanded_zmp is None else commanded_zmp,
             joint_positions=measurement.joint_positions,
             joint_velocities=measurement.joint_velocities,
             contact_wrenches=measurement.contact_wrenches,

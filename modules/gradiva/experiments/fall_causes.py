@@ -15,7 +15,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.experiments.measured_walk import MeasuredWalk
-from gradiva.robot_model import RobotDescription
+from gradiva.robot_model import RobotDescription, ServoLaw
 from gradiva.telemetry import SignalLog
 from gradiva.walking import SafetyEvent, SafetyKind
 
@@ -367,9 +367,11 @@ def _push(evidence: FallEvidence) -> Cause | None:
     pushed = np.flatnonzero((walk.times > start) & (size > max(_PUSHED * walk.weight, _LOUDER * quiet)))
     if not len(pushed):
         return None
-    during = (walk.times >= walk.times[pushed[0]]) & (walk.times < walk.times[pushed[0]] + _LONGEST_PUSH)
+    begin = float(walk.times[pushed[0]])
+    end = min(begin + _LONGEST_PUSH, max(begin, evidence.onset))  # later the foot tips, which looks like more
+    during = (walk.times >= begin) & (walk.times <= end)
     row = int(np.flatnonzero(during)[size[during].argmax()])
-    text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {walk.times[pushed[0]]:.2f} s"
+    text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {begin:.2f} s"
     return Cause(
         CauseKind.PUSH,
         text,
@@ -378,15 +380,20 @@ def _push(evidence: FallEvidence) -> Cause | None:
 
 
 def _is_overloaded(evidence: FallEvidence) -> bool:
-    """Tell whether a leg joint was, before the first sign, farther off than its servo yields at its torque limit."""
+    r"""Tell whether a leg joint was, before the first sign, farther off than its servo yields at its torque limit.
+
+    A servo whose damping :math:`k_d` does not know the reference's velocity is behind by :math:`\dot s^* k_d / k_p`.
+    """
     log, robot = evidence.log, evidence.walk.robot
     rows = (log.times > evidence.onset - _RECENT) & (log.times < evidence.onset)
-    if not len(log) or not rows.any():
+    if np.count_nonzero(rows) < 2:
         return False
     error = log["joints_state::positions::measured"][rows] - log["joints_state::positions::desired"][rows]
-    yielding = robot.per_joint("torque_limit") / robot.per_joint("stiffness")
+    law, speeds = ServoLaw.of(robot), np.abs(log["joints_state::velocities::desired"][rows])
+    tick = float(np.median(np.diff(log.times[rows])))  # [s] desired is the end of a tick, measured its beginning
+    torques = robot.per_joint("torque_limit") + speeds * (law.damping + tick * law.stiffness)
     legs = _legs(robot)
-    return bool((np.abs(error[:, legs]) > yielding[legs]).any())
+    return bool((np.abs(error[:, legs]) > (torques / law.stiffness)[:, legs]).any())
 
 
 _ZERO_SENSORS = "zero the force-torque sensors with the feet in the air; [[force_torque_sensors]] in robot.toml"

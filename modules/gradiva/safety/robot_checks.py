@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import (
     ConfigError,
@@ -69,6 +70,7 @@ class JointBounds:
         stiffness: Of the position servos, [N·m/rad], shape (n,).
         leads: By which set-points go ahead of joints at their highest velocities, against the servos' damping, [rad],
             shape (n,).
+        carries: Whether the integral of a joint's servo carries its load when it takes over from torques, shape (n,).
     """
 
     lower: NDArray
@@ -77,6 +79,7 @@ class JointBounds:
     torques: NDArray
     stiffness: NDArray
     leads: NDArray | float = 0.0
+    carries: npt.NDArray[np.bool_] | bool = False
 
 
 _KINDS = (SafetyKind.JOINT_POSITION, SafetyKind.JOINT_VELOCITY, SafetyKind.JOINT_TORQUE, SafetyKind.JOINT_TRACKING)

@@ -18,7 +18,8 @@ from gradiva.common import ConfigError, NDArray
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.transport import effect_generator
 
-_STIFF = (0.999, 0.9999, 0.001, 0.5, 2.0)  # impedance: a torque below the friction creeps by less than 3e-4 rad/s
+# Impedance: a torque of half the friction creeps by 2e-5 to 8e-4 rad/s; by a tenth of it at 0.999, in twice the time.
+_STIFF = (0.99, 0.999, 0.001, 0.5, 2.0)
 
 _NEVER = 1e9  # [rad/s] the no-load speed of a motor of which no curve is known
 
@@ -101,6 +102,7 @@ class JointFriction:
         self._coulomb = config.coulomb * factors * description.per_joint("coulomb_friction")
         self._viscous = config.viscous * factors * description.per_joint("viscous_friction")
         self._excess = (config.static_ratio - 1.0) * self._coulomb
+        self._per_speed = 1.0 / config.stribeck_velocity  # [s/rad]
         self._varies = bool(self._excess.any()) or config.load > 0.0
 
     def add_to(self, spec: mujoco.MjSpec, timestep: float) -> None:
@@ -114,9 +116,12 @@ class JointFriction:
 
     def bind(self, model: mujoco.MjModel) -> None:
         """Take the compiled model."""
-        self._model = model
-        self._degrees = np.array([model.joint(joint).dofadr[0] for joint in self._joints])
-        self._constant = model.dof_frictionloss[self._degrees] - self._coulomb
+        degrees = np.array([model.joint(joint).dofadr[0] for joint in self._joints])
+        first = int(degrees[0])
+        is_row = np.array_equal(degrees, np.arange(first, first + len(degrees)))
+        self._degrees = slice(first, first + len(degrees)) if is_row else degrees
+        self._losses = model.dof_frictionloss
+        self._at_speed = self._losses[degrees].copy()  # what other friction there is included
 
     def apply(self, velocities: NDArray, torques: NDArray) -> None:
         """Set the dry friction of the next physics step.
@@ -127,11 +132,14 @@ class JointFriction:
         """
         if not self._varies:
             return
-        ratio = velocities / self._config.stribeck_velocity
-        dry = self._coulomb + self._excess * np.exp(-ratio * ratio) + self._constant
+        dry = velocities * self._per_speed
+        np.multiply(dry, dry, out=dry)
+        np.exp(np.negative(dry, out=dry), out=dry)
+        dry *= self._excess
+        dry += self._at_speed
         if self._config.load > 0.0:
             dry += self._config.load * np.abs(torques)
-        self._model.dof_frictionloss[self._degrees] = dry
+        self._losses[self._degrees] = dry
 
 
 class MotorLimits:
@@ -150,17 +158,29 @@ class MotorLimits:
         self._is_on = config.speed_limits and bool(no_load.any())
         self._no_load = np.where(no_load > 0.0, no_load, _NEVER)
         full = config.speed_scale * description.per_joint("full_torque_speed")
+        self._full = np.where(no_load > 0.0, full, _NEVER)
         self._slope = 1.0 / (self._no_load - full)
+        self._is_cut = False  # whether a limit is below its peak
 
     def apply(self, velocities: NDArray) -> None:
         """Set the limits of the next physics step, at the joints' ``velocities`` [rad/s], shape (n,)."""
         if not self._is_on:
             return
-        left = (self._no_load - np.abs(velocities)) * self._slope
+        speeds = np.abs(velocities)
+        if not (speeds > self._full).any():
+            if self._is_cut:
+                self._set(self._peaks, self._peaks, is_cut=False)
+            return
+        left = (self._no_load - speeds) * self._slope
         driving = self._peaks * np.minimum(np.maximum(left, 0.0), 1.0)
-        self.limits[:, 1] = np.where(velocities > 0.0, driving, self._peaks)
-        self.limits[:, 0] = -np.where(velocities < 0.0, driving, self._peaks)
+        forward, backward = velocities > 0.0, velocities < 0.0
+        self._set(np.where(forward, driving, self._peaks), np.where(backward, driving, self._peaks), is_cut=True)
+
+    def _set(self, highest: NDArray, largest_backward: NDArray, is_cut: bool) -> None:
+        self.limits[:, 1] = highest
+        np.negative(largest_backward, out=self.limits[:, 0])
         self._model.actuator_forcerange[:] = self.limits
+        self._is_cut = is_cut
 
 
 class TorqueResponse:

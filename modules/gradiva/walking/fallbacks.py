@@ -136,7 +136,8 @@ class CommandLimiter:
     def _taken_over(self, positions: NDArray, measurement: Measurement | None) -> NDArray:
         """Return the set-points with which position servos take over at ``positions``, [rad], shape (n,).
 
-        After torques, those in which they exert the measured torques, or the commanded ones where none are measured.
+        After torques, those in which they exert the measured torques, or the commanded ones where none are measured;
+        an integral takes these over itself.
         """
         if self.last is None or self.last.mode is not ControlMode.TORQUE:
             return positions
@@ -144,7 +145,8 @@ class CommandLimiter:
         torques: Any = getattr(measurement, "joint_torques", None)
         if self._is_reading(torques):
             carried = np.where(np.isfinite(torques), torques, carried)
-        return positions + carried.clip(-bounds.torques, bounds.torques) / bounds.stiffness
+        deflection = carried.clip(-bounds.torques, bounds.torques) / bounds.stiffness
+        return positions + np.where(bounds.carries, 0.0, deflection)
 
 
 class TorqueRamp:

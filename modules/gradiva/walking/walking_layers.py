@@ -166,7 +166,8 @@ class WalkingLayers:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
         lag = (1.0 - law.velocity_feedforward) * law.damping / law.stiffness
         leads = speeds * (lag + self.config.walking.period)
-        return JointBounds(*self.joint_limits, speeds, self.robot.per_joint("torque_limit"), law.stiffness, leads)
+        torques = self.robot.per_joint("torque_limit")
+        return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, law.integral_gain > 0.0)
 
     def _standing_offset(self, feedforward: ServoFeedforward) -> NDArray:
         half_load = 0.5 * self.mass * GRAVITY

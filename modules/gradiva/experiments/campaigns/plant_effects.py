@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import ControlMode
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva.experiments.speed_search import SpeedSearch, WalkedSpeeds, add_rows_of, highest_speed
+from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, WalkedSpeeds, add_rows_of, highest_speed
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, load_setup, preset_tables, shipped_robot_names
@@ -40,7 +40,7 @@ EFFECTS: Mapping[str, tuple[str, ...]] = {
 }
 """Patterns of the keys of ``plant_robot.toml`` by effect; keys that none has are an effect named after their table."""
 
-NONE, ALL = "none", "all"
+NONE, ALL, ALL_BUT = "none", "all", "all but "
 
 
 def keys_of(tables: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
@@ -119,8 +119,8 @@ class EffectWalks:
         run: The experiment.
         robot: Name or folder.
         control: Control mode.
-        effect: Its name, ``none`` or ``all``.
-        keys: That switch it on, ``table.key`` to value; none of ``all``, which is the robot plant itself.
+        effect: Its name, ``none``, ``all`` or ``all but`` one.
+        keys: That switch it on over the ideal plant, or off over the robot plant: ``table.key`` to value.
         speeds: Those of the search for the highest one.
     """
 
@@ -139,7 +139,7 @@ class EffectWalks:
     @property
     def plant(self) -> Plant:
         """The plant to which the effect is added."""
-        return Plant.ROBOT if self.effect == ALL else Plant.IDEAL
+        return Plant.ROBOT if self.effect.startswith(ALL) else Plant.IDEAL
 
     @property
     def overrides(self) -> dict[str, Any]:
@@ -152,28 +152,41 @@ class EffectWalks:
         return f"{self.robot}, {self.control} control, {self.effect}"
 
     def row(self) -> Row:
-        """Walk, search, and return the row; the value is the highest speed, [m/s]."""
+        """Walk, search, and return the row; the value is the highest speed, [m/s].
+
+        Without one effect of all, seeds are walked and nothing is searched.
+        """
         results = [self._walk(seed) for seed in range(self._seeds)]
-        quick = self.run.options.quick
-        limit = highest_speed(self.speeds.walk_at, _QUICK_SEARCH if quick else _SEARCH, guess=_SPEED[self.control])
-        gain = highest_speed(self._walks_with_gain, _QUICK_GAINS if quick else _GAINS, guess=5.0).speed
-        self.run.report(len(self.run.rows) + 1, None, f"{self.title}: {limit.speed} m/s")
+        walked = sum(result.walked for result in results)
+        falls = [str(result.figures["reason"]) for result in results if not result.walked]
+        limit, gain = SpeedLimit(None, None, "; ".join(falls)), None
+        if not self.effect.startswith(ALL_BUT):
+            limit, gain = self._limit(), self._gain()
+        self.run.report(len(self.run.rows) + 1, None, f"{self.title}: {walked} of {self._seeds} walked")
         return {
             "robot": self.robot,
             "control": str(self.control),
             "effect": self.effect,
             "speed_mps": _SPEED[self.control],
             "seeds": self._seeds,
-            "walked": sum(result.walked for result in results),
+            "success": walked / self._seeds,
             **{f"{name}_mm": _mean(results, f"{name}_error_m", 1e3) for name in _ERRORS},
             "tilt_deg": _mean(results, "max_tilt_rad", math.degrees(1.0)),
             "gain_factor": None if gain is None else gain_factor(gain),
             "asked": str(Asked.AS_FOUND),
             "paper": None,
             "value": limit.speed,
-            "outcome": "walked" if limit.speed is not None else "fell",
+            "outcome": "walked" if walked == self._seeds else "fell",
             "reason": limit.reason,
         }
+
+    def _limit(self) -> SpeedLimit:
+        search = _QUICK_SEARCH if self.run.options.quick else _SEARCH
+        return highest_speed(self.speeds.walk_at, search, guess=_SPEED[self.control])
+
+    def _gain(self) -> float | None:
+        search = _QUICK_GAINS if self.run.options.quick else _GAINS
+        return highest_speed(self._walks_with_gain, search, guess=5.0).speed
 
     @property
     def _seeds(self) -> int:
@@ -216,9 +229,17 @@ def walks_of(run: ExperimentRun) -> list[EffectWalks]:
         EffectWalks(run, robot, control, effect, keys)
         for robot in robots
         for control in _controls(options)
-        for effect, keys in {NONE: {}, **effects_of(robot), ALL: {}}.items()
+        for effect, keys in switches_of(robot, control).items()
         if not options.quick or effect in _QUICK_EFFECTS
     ]
+
+
+def switches_of(robot: str, control: ControlMode) -> dict[str, dict[str, Any]]:
+    """Return the keys of each row: no effect, each alone, all, and all but each, which is as ideal."""
+    effects = effects_of(robot)
+    ideal = dict(keys_of(load_setup(robot, {"walking.control": str(control)}).tables))
+    without = {f"{ALL_BUT}{name}": {key: ideal[key] for key in keys} for name, keys in effects.items()}
+    return {NONE: {}, **effects, ALL: {}, **without}
 
 
 def _controls(options: ExperimentOptions) -> tuple[ControlMode, ...]:
@@ -238,6 +259,7 @@ def run_plant_effects(run: ExperimentRun) -> None:
 # -- the figure --------------------------------------------------------------------------------------------------------
 
 _PANELS = (
+    ("success", "fraction that walks", COM),
     ("dcm_mm", "largest DCM error [mm]", DCM),
     ("com_mm", "largest CoM error [mm]", COM),
     ("tilt_deg", "largest tilt [°]", ZMP),
@@ -248,7 +270,7 @@ _PANEL, _ROW_HEIGHT, _MARGIN = 2.1, 0.28, 1.0  # [inch]
 
 
 def effects_figure(rows: Sequence[Mapping[str, Any]], title: str) -> Figure:
-    """Return a bar an effect in each panel; a dash where the robot fell."""
+    """Return a bar an effect in each panel; a dash where the robot fell or nothing was searched."""
     with matplotlib.rc_context(STYLE):
         size = (_PANEL * len(_PANELS) + 1.0, _MARGIN + _ROW_HEIGHT * len(rows))
         figure = Figure(figsize=size, layout="constrained")
@@ -272,7 +294,7 @@ EXPERIMENTS = (
     Experiment(
         "plant",
         "Gradiva's own campaign",
-        "Each effect of the robot plant alone and all together: tracking, highest speed, largest gain.",
+        "Each effect of the robot plant alone, all, all but one: tracking, highest speed, largest gain.",
         run_plant_effects,
         "highest speed [m/s]",
         takes=("robots", "controls", "seeds", "settings"),
