@@ -26,7 +26,7 @@ BOUNDS = JointBounds(
     np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
 )
 JOINT_CONFIG = JointCheckConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
-FOOT_CONFIG = FootCheckConfig(0.2, 0.5, 0.1, 0.0, 0.1)
+FOOT_CONFIG = FootCheckConfig(0.2, 0.5, 0.1, 0.0, 0.0, 0.1)
 SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
 
 
@@ -118,8 +118,8 @@ def standing(left=100.0, right=0.0, moment=(0.0, 0.0)):
     )
 
 
-def foot_findings(state, untrusted=(), both=False, seconds=0.1):
-    check = FootCheck(FOOT_CONFIG, SOLE, 100.0)
+def foot_findings(state, untrusted=(), both=False, seconds=0.1, config=FOOT_CONFIG):
+    check = FootCheck(config, SOLE, 100.0)
     reference = SimpleNamespace(stance_foot=Side.LEFT, is_double_support=both)
     assert check.findings(state, reference, untrusted, 0.0) == []
     return check.findings(state, reference, untrusted, seconds)
@@ -137,6 +137,13 @@ def test_a_centre_of_pressure_beyond_each_edge_is_found(moment):
     assert finding.subject == "left"
     assert foot_findings(standing(moment=moment), both=True) == []
     assert foot_findings(standing(moment=moment), untrusted=(Side.LEFT,)) == []
+
+
+def test_a_centre_of_pressure_may_be_off_by_the_gains_of_the_sensor():
+    config = replace(FOOT_CONFIG, pressure_gain_error=0.1)
+    assert foot_findings(standing(moment=(0.0, -10.99)), config=config) == []
+    (finding,) = foot_findings(standing(moment=(0.0, -11.5)), config=config)
+    assert "is 5.0 mm beyond its limit" in finding.text
 
 
 def test_a_foot_that_stands_alone_has_to_carry():

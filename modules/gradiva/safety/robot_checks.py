@@ -209,6 +209,7 @@ class FootCheckConfig:
         minimum_load: The same of both feet together, in any support, [-].
         force_duration: Of both, [s].
         pressure_margin: Distance of the centre of pressure from the edges of the sole; negative: beyond them, [m].
+        pressure_gain_error: Of the measured distance of the centre of pressure from the sole frame, tolerated, [-].
         pressure_duration: [s].
     """
 
@@ -216,13 +217,14 @@ class FootCheckConfig:
     minimum_load: float
     force_duration: float
     pressure_margin: float
+    pressure_gain_error: float
     pressure_duration: float
 
     def __post_init__(self) -> None:
         for name in ("minimum_force", "minimum_load"):
             if not 0.0 < getattr(self, name) < 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must lie between 0 and 1")
-        for name in ("force_duration", "pressure_duration"):
+        for name in ("force_duration", "pressure_gain_error", "pressure_duration"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
@@ -242,7 +244,8 @@ class FootCheck:
         self._lowest = config.minimum_force * weight
         self._lightest = config.minimum_load * weight
         self._height = sole.z
-        self._corners = {side: sole.corners(side, config.pressure_margin).tolist() for side in Side}
+        gain, margin = 1.0 + config.pressure_gain_error, config.pressure_margin
+        self._corners = {side: (gain * sole.corners(side, margin)).tolist() for side in Side}
         self._force = {side: Debounce(config.force_duration) for side in Side}
         self._pressure = {side: Debounce(config.pressure_duration) for side in Side}
         self._load = Debounce(config.force_duration)
