@@ -86,7 +86,8 @@ def test_what_has_been_yielded_is_kept_in_the_air_and_while_sensors_are_not_trus
     assert body.left_foot.position[2] == pytest.approx(height, rel=1e-12)
     assert body.left_foot.twist[2] == 0.0
     law.reset()
-    assert law.height == 0.0 and not law.tilts.any()
+    assert law.height == 0.0
+    assert not law.tilts.any()
 
 
 def test_stiff_legs_of_unequal_length_end_with_equal_loads():
