@@ -123,8 +123,8 @@ class PositionServo:
     .. math:: \tau = (k_p - k_v) (s^* - s) + k_d (\beta v^* - \dot s)
                      + \int k_i (s^* - s) + k_v (\beta v^* - \dot s)\, dt
 
-    with the velocity of the reference :math:`v^* = (s^*_k - s^*_{k-1}) / (t_k - t_{k-1})`, held for as long; an interval
-    counts as half the one before at least, or a packet behind a late one would be a jump. A velocity loop
+    with the velocity of the reference :math:`v^* = (s^*_k - s^*_{k-1}) / (t_k - t_{k-1})`, held for as long; an
+    interval counts as half the one before at least, or a packet behind a late one would be a jump. A velocity loop
     :math:`\tau = k_d e + k_v \int e`, :math:`e = k_x (s^* - s) + \beta v^* - \dot s` below a position gain
     :math:`k_x` is this law with :math:`k_p = k_d k_x + k_v` and :math:`k_i = k_v k_x`; a motor whose voltage is P and I
     has its back-EMF as damping, and :math:`\beta = 0`.
