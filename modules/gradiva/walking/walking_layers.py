@@ -31,6 +31,8 @@ from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
+    FootAdmittance,
+    FootAdmittanceConfig,
     FrictionCompensator,
     FrictionFeedforward,
     InverseKinematics,
@@ -76,6 +78,7 @@ class WalkingLayers:
         estimator: From sensors to state.
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
+        foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
     """
@@ -138,6 +141,8 @@ class WalkingLayers:
             config.planner.inverse_frequency_offset,
             compiler,
         )
+        by_torque = config.walking.control is ControlMode.TORQUE
+        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance)
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
@@ -249,6 +254,7 @@ class WalkingConfig:
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         drives: Layer 3: rotors and friction.
+        foot_admittance: Before layer 3 where it commands motion.
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         compliant_torque_control: The same for soft ground.
@@ -268,6 +274,7 @@ class WalkingConfig:
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     drives: DrivesConfig
+    foot_admittance: FootAdmittanceConfig
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     compliant_torque_control: CompliantTorqueControlConfig
