@@ -223,4 +223,6 @@ class RigidTorqueController(TorqueController):
             touch_down.reset()
 
     def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
+        if state.foot_contact(side) is not None:
+            return super()._is_loaded(side, state, foot, period)
         return self._touch_downs[side].update(foot, float(state.foot_wrench(side)[2]), period)
