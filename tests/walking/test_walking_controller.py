@@ -141,7 +141,7 @@ def middle_of_feet(truth):
     return (0.5 * (truth.left_foot_position + truth.right_foot_position))[:2]
 
 
-@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.5), ("talos", 0.5)])
+@pytest.mark.parametrize(("robot", "speed"), [("icub_v2_7", 0.5), ("icub_v3", 0.36), ("talos", 0.5)])
 def test_fast_walks_with_noisy_sensors(ready, robot, speed):
     walk = ready(robot, seed=1, plant=Plant.NOISY)
     assert walk.follow(VelocityCommand(speed, duration=6.0))
