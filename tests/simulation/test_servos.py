@@ -64,6 +64,17 @@ def test_the_velocity_of_the_references_is_fed_forward_for_one_interval() -> Non
     np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.02)
 
 
+def test_a_packet_right_behind_a_late_one_is_no_jump() -> None:
+    servo = position_servo(feedforward=1.0)
+    servo.command(POSITIONS)
+    for step, duration in ((0.02, 0.019), (0.03, 0.001)):  # 1 rad/s at 10 ms, the second packet 9 ms late
+        for _ in range(round(duration / 0.001)):
+            servo.control(POSITIONS, 0.001)
+        servo.command(POSITIONS + step)
+    fed = DAMPING * 0.01 / (0.5 * 0.019)
+    np.testing.assert_allclose(torque(servo, POSITIONS, np.zeros(2), 0.001), STIFFNESS * 0.03 + fed)
+
+
 def test_a_reference_after_a_pause_has_no_velocity() -> None:
     servo = position_servo(feedforward=1.0)
     servo.command(POSITIONS)

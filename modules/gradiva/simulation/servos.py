@@ -123,8 +123,9 @@ class PositionServo:
     .. math:: \tau = (k_p - k_v) (s^* - s) + k_d (\beta v^* - \dot s)
                      + \int k_i (s^* - s) + k_v (\beta v^* - \dot s)\, dt
 
-    with the velocity of the reference :math:`v^* = (s^*_k - s^*_{k-1}) / (t_k - t_{k-1})`, held for as long. A velocity
-    loop :math:`\tau = k_d e + k_v \int e`, :math:`e = k_x (s^* - s) + \beta v^* - \dot s` below a position gain
+    with the velocity of the reference :math:`v^* = (s^*_k - s^*_{k-1}) / (t_k - t_{k-1})`, held for as long; an
+    interval counts as half the one before at least, or a packet behind a late one would be a jump. A velocity loop
+    :math:`\tau = k_d e + k_v \int e`, :math:`e = k_x (s^* - s) + \beta v^* - \dot s` below a position gain
     :math:`k_x` is this law with :math:`k_p = k_d k_x + k_v` and :math:`k_i = k_v k_x`; a motor whose voltage is P and I
     has its back-EMF as damping, and :math:`\beta = 0`.
 
@@ -183,10 +184,11 @@ class PositionServo:
     def command(self, values: NDArray, joints: Joints = ALL) -> None:
         """Take target positions, [rad]."""
         moved = self._has_target[joints] & (0.0 < self._age <= _LONGEST_INTERVAL)
-        self._velocity[joints] = np.where(moved, (values - self._target)[joints] / max(self._age, 1e-9), 0.0)
+        interval = max(self._age, 0.5 * self._interval, 1e-9)
+        self._velocity[joints] = np.where(moved, (values - self._target)[joints] / interval, 0.0)
         self._target[joints] = values[joints]
         self._has_target[joints] = True
-        self._interval, self._age = self._age, 0.0
+        self._interval, self._age = interval if interval <= _LONGEST_INTERVAL else 0.0, 0.0
 
     def control(self, joint_positions: NDArray, duration: float) -> NDArray:
         """Return the position at which the spring alone would be at rest, [rad]."""

@@ -288,6 +288,9 @@ class WalkingController:
         lead = layers.reference_lead
         ahead = self._follower.present_plan.at(acting + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
+        if layers.foot_admittance is not None:
+            is_trusted = not layers.safety.untrusted_feet
+            body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
@@ -352,6 +355,8 @@ class WalkingController:
         layers.estimator.reset()
         self._commanded_zmp = None
         layers.model_control.reset()
+        if layers.foot_admittance is not None:
+            layers.foot_admittance.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)

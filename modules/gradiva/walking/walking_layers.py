@@ -31,6 +31,9 @@ from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
+    FootAdmittance,
+    FootAdmittanceConfig,
+    FrictionCompensator,
     FrictionFeedforward,
     InverseKinematics,
     InverseKinematicsConfig,
@@ -75,6 +78,7 @@ class WalkingLayers:
         estimator: From sensors to state.
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
+        foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
     """
@@ -106,7 +110,7 @@ class WalkingLayers:
         self.inverse_kinematics = inverse_kinematics = InverseKinematics(
             model, config.inverse_kinematics, compiler, self._kinematic_tasks(config)
         )
-        self._friction = friction = FrictionFeedforward(model, config.drives)
+        friction = FrictionFeedforward(model, config.drives)
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.robot = robot
         self.config = config
@@ -137,6 +141,8 @@ class WalkingLayers:
             config.planner.inverse_frequency_offset,
             compiler,
         )
+        by_torque = config.walking.control is ControlMode.TORQUE
+        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance)
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
@@ -196,12 +202,15 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate, friction = config.torque_control.torque_rate, self._friction
+        rate, latency = config.torque_control.torque_rate, config.drives.command_latency
+        friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, latency
             )
-        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction)
+        return RigidTorqueController(
+            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, latency
+        )
 
 
 def _check_actuation(robot: RobotDescription) -> None:
@@ -245,6 +254,7 @@ class WalkingConfig:
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         drives: Layer 3: rotors and friction.
+        foot_admittance: Before layer 3 where it commands motion.
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         compliant_torque_control: The same for soft ground.
@@ -264,6 +274,7 @@ class WalkingConfig:
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     drives: DrivesConfig
+    foot_admittance: FootAdmittanceConfig
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     compliant_torque_control: CompliantTorqueControlConfig

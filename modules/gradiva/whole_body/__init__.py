@@ -2,7 +2,8 @@
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import Priority
-from gradiva.whole_body.drives import DrivesConfig, FrictionFeedforward
+from gradiva.whole_body.drives import DrivesConfig, FrictionCompensator, FrictionFeedforward
+from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
     InverseKinematicsConfig,
@@ -42,6 +43,9 @@ __all__ = [
     "CompliantTorqueControlConfig",
     "CompliantTorqueController",
     "DrivesConfig",
+    "FootAdmittance",
+    "FootAdmittanceConfig",
+    "FrictionCompensator",
     "FrictionFeedforward",
     "InverseKinematics",
     "InverseKinematicsConfig",
