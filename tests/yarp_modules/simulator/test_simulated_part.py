@@ -175,7 +175,8 @@ def test_limits_names_and_loops_can_be_asked_for(world):
     leg = world.parts["left_leg"]
     knee = list(leg.axis_names).index("l_knee")
     assert leg.parameter(Feature.POSITION_LIMITS, (knee,), None)[0] == pytest.approx([-124.0, 4.0], abs=1.0)
-    assert leg.parameter(Feature.VELOCITY_LIMITS, (knee,), None)[0] == pytest.approx([0.0, math.degrees(6.7)])  # robot.toml
+    limits = leg.parameter(Feature.VELOCITY_LIMITS, (knee,), None)[0]
+    assert limits == pytest.approx([0.0, math.degrees(6.7)])  # robot.toml
     let_pass(world, 0.1)
     reference, error = (
         leg.parameter(feature, (knee,), PidType.POSITION)[0] for feature in (Feature.PID_REFERENCE, Feature.PID_ERROR)
