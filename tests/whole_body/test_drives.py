@@ -3,14 +3,17 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError
+from gradiva.common import ConfigError, altered
 from gradiva.whole_body import (
     DrivesConfig,
+    FrictionCompensator,
     FrictionFeedforward,
     RigidTorqueController,
     ServoFeedforward,
     ServoFeedforwardConfig,
 )
+from gradiva.whole_body.drives import CommandedMotion
+from gradiva.whole_body.rigid_torque_control import TouchDown
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     PERIOD,
@@ -26,13 +29,21 @@ from tests.whole_body.standing_robot import (
 ANKLE = model_of(ROBOT).description.joints.index("l_ankle_roll")
 
 
-def friction(fraction, time_constant=0.1):
-    return FrictionFeedforward(model_of(ROBOT), DrivesConfig(1.0, fraction, 0.1, time_constant))
+def drives(fraction=0.0, velocity=0.1, time_constant=0.1, learning=0.0, gain=0.0, load=0.0):
+    return DrivesConfig(1.0, fraction, velocity, time_constant, gain, load, learning, 2.0, 0.01)
 
 
-def rigid(feedforward=None):
+def friction(fraction):
+    return FrictionFeedforward(model_of(ROBOT), drives(fraction))
+
+
+def compensator(fraction=0.0, **settings):
+    return FrictionCompensator(model_of(ROBOT), drives(fraction, **settings))
+
+
+def rigid(compensation=None):
     config = walking_config().rigid_torque_control
-    return RigidTorqueController(model_of(ROBOT), config, RATE, start_posture(), friction=feedforward)
+    return RigidTorqueController(model_of(ROBOT), config, RATE, start_posture(), friction=compensation)
 
 
 def test_friction_is_coulombs_with_a_smooth_sign_and_viscous():
@@ -46,38 +57,82 @@ def test_friction_is_coulombs_with_a_smooth_sign_and_viscous():
     np.testing.assert_array_equal(friction(0.5).torques(-velocities), -torques)
 
 
+REST = np.zeros(23)
+
+
 def test_the_desired_velocity_integrates_the_accelerations_and_returns_to_the_measured_one():
-    feedforward, acceleration, velocity = friction(1.0, time_constant=0.2), np.full(23, 3.0), np.full(23, 0.1)
+    compensation, acceleration, velocity = compensator(1.0, time_constant=0.2), np.full(23, 3.0), np.full(23, 0.1)
     for _ in range(100):
-        torques = feedforward.added_to(np.zeros(23), velocity, acceleration, PERIOD)
+        torques = compensation.added_to(REST, velocity, acceleration, (velocity, REST), PERIOD)
     reached = (0.1 + 0.2 * 3.0) * (1.0 - np.exp(-0.1 / 0.2))
     np.testing.assert_allclose(torques, friction(1.0).torques(np.full(23, reached)), rtol=1e-12)
-    feedforward.reset()
-    nothing = np.zeros(23)
-    np.testing.assert_array_equal(feedforward.added_to(nothing, nothing, nothing, PERIOD), nothing)
+    compensation.reset()
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), PERIOD), REST)
 
 
 def test_the_sum_respects_the_torque_limits():
-    limits = model_of(ROBOT).torque_limits()
-    commanded = friction(1.0).added_to(limits - 0.01, np.ones(23), np.full(23, 100.0), PERIOD)
+    limits, ones = model_of(ROBOT).torque_limits(), np.ones(23)
+    commanded = compensator(1.0).added_to(limits - 0.01, ones, np.full(23, 100.0), (ones, REST), PERIOD)
     np.testing.assert_array_equal(commanded, limits)
+
+
+def test_gears_lose_a_fraction_of_the_torque():
+    compensation, velocity, load = compensator(1.0, load=0.2), np.full(23, 10.0), np.full(23, -5.0)
+    for _ in range(2000):
+        commanded = compensation.added_to(load, velocity, REST, (velocity, REST), PERIOD)
+    np.testing.assert_allclose(commanded - load, friction(1.0).torques(velocity) + 0.2 * 5.0, rtol=1e-6)
+
+
+@pytest.mark.parametrize("true_fraction", [0.0, 0.6, 1.7])
+def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
+    """One joint with its inertia, rotor included, is to swing by ± 0.5 rad at 0.7 Hz against its friction."""
+    description, compensation = model_of(ROBOT).description, compensator(learning=5.0, gain=12.0)
+    coulomb, viscous = (description.per_joint(f"{name}_friction")[ANKLE] for name in ("coulomb", "viscous"))
+    inertia = compensation.inertias[ANKLE]
+    velocity, commanded, rate = 0.0, 0.0, 2.0 * np.pi * 0.7
+    velocities, accelerations, integral = np.zeros((3, 23))
+    for tick in range(10000):
+        wanted = 0.5 * rate * np.cos(rate * tick * PERIOD)
+        acceleration = -0.5 * rate**2 * np.sin(rate * tick * PERIOD) + 30.0 * (wanted - velocity)
+        velocities[ANKLE], accelerations[ANKLE], integral[ANKLE] = velocity, acceleration, commanded
+        bare = np.where(np.arange(23) == ANKLE, inertia * acceleration, 0.0)
+        torque = compensation.added_to(bare, velocities, accelerations, (velocities, integral), PERIOD)[ANKLE]
+        lost = true_fraction * (coulomb * np.tanh(velocity / 0.1) + viscous * velocity)
+        velocity += PERIOD * (torque - lost) / inertia
+        commanded += PERIOD * acceleration
+    assert compensation.fractions[ANKLE] == pytest.approx(true_fraction, abs=0.1)
+    assert np.delete(compensation.fractions, ANKLE) == pytest.approx(0.0)
 
 
 def test_torque_control_commands_its_torques_plus_those_against_friction():
     before = state(joint_velocities=0.3 * np.cos(np.arange(23)))
-    without, with_friction = rigid(), rigid(friction(0.8))
+    without, with_friction = rigid(), rigid(compensator(0.8))
     bare = without.command(before, reference(), PERIOD).values
     commanded = with_friction.command(before, reference(), PERIOD).values
     acceleration = accelerations(without, before)[6:]
-    expected = friction(0.8).added_to(bare, before.joint_velocities, acceleration, PERIOD)
+    measured = before.joint_velocities, REST
+    expected = compensator(0.8).added_to(bare, before.joint_velocities, acceleration, measured, PERIOD)
     np.testing.assert_allclose(commanded, expected, atol=1e-9)
     assert np.abs(commanded - bare).max() > 0.05
 
 
-def test_a_fraction_of_zero_commands_the_same_torques_to_the_last_digit():
+def test_a_fraction_of_zero_that_stays_commands_the_same_torques_to_the_last_digit():
     before = state(joint_velocities=0.3 * np.cos(np.arange(23)))
-    without, off = (one.command(before, reference(), PERIOD).values for one in (rigid(), rigid(friction(0.0))))
+    without, off = (one.command(before, reference(), PERIOD).values for one in (rigid(), rigid(compensator(0.0))))
     np.testing.assert_array_equal(without, off)
+
+
+def test_commanded_accelerations_bring_old_velocities_to_the_present():
+    """Of a motion v(t) that follows its commands after 10 ms, measured 5 ms ago; without lag nothing changes."""
+    motion, accelerations = CommandedMotion(0.01, 1), np.cos(np.arange(60.0))
+    for acceleration in accelerations:
+        motion.add(np.array([PERIOD * acceleration]))
+    present = PERIOD * accelerations[:50].sum()
+    measured = np.array([PERIOD * accelerations[:45].sum()])
+    np.testing.assert_allclose(motion.predicted(measured, 0.005, PERIOD), [present], atol=1e-15)
+    assert motion.predicted(measured, 0.0, PERIOD) is measured
+    motion.reset()
+    np.testing.assert_array_equal(motion.predicted(measured, 0.005, PERIOD), measured)
 
 
 def test_position_servos_are_to_exert_the_friction_as_well(icub):
@@ -93,6 +148,25 @@ def test_position_servos_are_to_exert_the_friction_as_well(icub):
 
 def test_more_compensation_than_there_is_friction_is_refused():
     with pytest.raises(ConfigError, match=r"friction_compensation=1\.1.*\[0, 1\]"):
-        DrivesConfig(1.0, 1.1, 0.1, 0.1)
+        drives(1.1)
     with pytest.raises(ConfigError, match=r"friction_velocity=0\.0, must be positive"):
-        DrivesConfig(1.0, 0.5, 0.0, 0.1)
+        drives(0.5, velocity=0.0)
+    with pytest.raises(ConfigError, match=r"friction_learning=-1\.0, must not be negative"):
+        drives(learning=-1.0)
+
+
+def test_a_foot_that_lands_carries_load_from_its_touch_until_it_is_lifted():
+    start = reference().left_foot
+    stands, falls = start, altered(start, in_contact=False, twist=np.array([0.0, 0.0, -0.1, 0.0, 0.0, 0.0]))
+    rises = altered(falls, twist=-falls.twist)
+    touch = TouchDown(10.0, 0.1)
+    assert touch.update(stands, 0.0, PERIOD)  # it stands at the beginning
+    assert not touch.update(rises, 50.0, PERIOD)
+    assert not touch.update(falls, 5.0, PERIOD)
+    assert touch.update(falls, 11.0, PERIOD)  # early
+    assert not touch.update(stands, 5.0, PERIOD)  # late
+    assert touch.update(stands, 11.0, PERIOD)
+    assert touch.update(stands, 0.0, PERIOD)  # a sensor that fails lifts no foot
+    touch.update(falls, 0.0, PERIOD)
+    waits = [touch.update(stands, 0.0, PERIOD) for _ in range(102)]
+    assert waits.index(True) in (99, 100, 101)

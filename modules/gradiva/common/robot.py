@@ -138,6 +138,7 @@ class RobotState(TwoFeet):
             ``FootReference.in_contact`` counts.
         right_contact: The same of the right foot.
         zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
+        velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
     """
 
     base_position: NDArray
@@ -161,6 +162,7 @@ class RobotState(TwoFeet):
     left_contact: FootContact | None = None
     right_contact: FootContact | None = None
     zmp_is_measured: bool = True
+    velocity_lag: float = 0.0
 
     def __post_init__(self) -> None:
         freeze_arrays(

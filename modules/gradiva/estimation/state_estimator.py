@@ -424,6 +424,7 @@ class StateEstimator:
             left_contact=None,
             right_contact=None,
             zmp_is_measured=True,
+            velocity_lag=lag,
         )
         self._feet = {
             Side.LEFT: (state.left_foot_position, state.left_foot_rotation),

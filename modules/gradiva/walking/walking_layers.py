@@ -33,6 +33,7 @@ from gradiva.whole_body import (
     DrivesConfig,
     FootAdmittance,
     FootAdmittanceConfig,
+    FrictionCompensator,
     FrictionFeedforward,
     InverseKinematics,
     InverseKinematicsConfig,
@@ -109,7 +110,7 @@ class WalkingLayers:
         self.inverse_kinematics = inverse_kinematics = InverseKinematics(
             model, config.inverse_kinematics, compiler, self._kinematic_tasks(config)
         )
-        self._friction = friction = FrictionFeedforward(model, config.drives)
+        friction = FrictionFeedforward(model, config.drives)
         feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.robot = robot
         self.config = config
@@ -201,12 +202,15 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate, friction = config.torque_control.torque_rate, self._friction
+        rate, latency = config.torque_control.torque_rate, config.drives.command_latency
+        friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, latency
             )
-        return RigidTorqueController(model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction)
+        return RigidTorqueController(
+            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, latency
+        )
 
 
 def _check_actuation(robot: RobotDescription) -> None:

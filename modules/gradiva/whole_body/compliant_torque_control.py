@@ -26,7 +26,7 @@ import casadi as cs
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import FrictionFeedforward
+from gradiva.whole_body.drives import FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -424,7 +424,8 @@ class CompliantTorqueController(TorqueController):
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionFeedforward | None = None,
+        friction: FrictionCompensator | None = None,
+        latency: float = 0.0,
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
@@ -439,7 +440,7 @@ class CompliantTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction)
+        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction, latency)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

@@ -1,13 +1,16 @@
-"""Drives as layer 3 knows them: how much of the rotors' inertia, and the friction that is fed forward."""
+"""Drives as layer 3 knows them: rotors' inertia, friction that is fed forward and learned, latency of torques."""
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
+import casadi as cs
+import idyntree.bindings as idyn
 import numpy as np
 
-from gradiva.common import ConfigError, LowPass, NDArray, sealed
-from gradiva.robot_model import IdynTreeModel
+from gradiva.common import ConfigError, NDArray, low_pass_gain, sealed
+from gradiva.robot_model import Compiler, FlatFunction, IdynTreeModel, as_array, built_once, interpreted
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +22,34 @@ class DrivesConfig:
         friction_compensation: Fraction of Coulomb and viscous friction that is added to the torques, [-].
         friction_velocity: At which the compensation of Coulomb friction has reached 0.76 of its value, [rad/s].
         velocity_time_constant: In torque control, of the return of the desired velocity to the measured one, [s].
+        acceleration_gain: In torque control, k of `FrictionCompensator`, [1/s].
+        friction_load: In torque control, fraction of a joint's torque that its gear loses as friction, [-].
+        friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
+        largest_friction: Fraction up to which it is learned, [-].
+        command_latency: In torque control, from a command to the torque, [s].
     """
 
     rotor_inertia: float
     friction_compensation: float
     friction_velocity: float
     velocity_time_constant: float
+    acceleration_gain: float
+    friction_load: float
+    friction_learning: float
+    largest_friction: float
+    command_latency: float
 
     def __post_init__(self) -> None:
         if self.rotor_inertia < 0.0:
             raise ConfigError(f"rotor_inertia={self.rotor_inertia}, must not be negative")
         if not 0.0 <= self.friction_compensation <= 1.0:
             raise ConfigError(f"friction_compensation={self.friction_compensation}, must be in [0, 1]: more drives")
-        for name in ("friction_velocity", "velocity_time_constant"):
+        for name in ("friction_velocity", "velocity_time_constant", "largest_friction"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+        for name in ("acceleration_gain", "friction_load", "friction_learning", "command_latency"):
+            if getattr(self, name) < 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
 
 class FrictionFeedforward:
@@ -51,47 +67,200 @@ class FrictionFeedforward:
     ================  ==========================================  =========
 
     The velocity is the desired one: compensated at the measured velocity, Coulomb friction would turn over with its
-    noise, and more of it than there is would drive the joint. Torque control has no desired velocities but those to
-    which its accelerations lead,
-
-    .. math:: \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*), \qquad T: \text{velocity\_time\_constant}
+    noise, and more of it than there is would drive the joint.
 
     Attributes:
         is_off: Whether it adds nothing.
     """
 
     def __init__(self, model: IdynTreeModel, config: DrivesConfig) -> None:
-        """Take friction and torque limits of the actuated joints."""
+        """Take friction of the actuated joints."""
         description = model.description
-        self._actuated = actuated = description.selection
-        self._limits = model.torque_limits()[actuated]
+        actuated = description.selection
         self._coulomb = config.friction_compensation * description.per_joint("coulomb_friction")[actuated]
         self._viscous = config.friction_compensation * description.per_joint("viscous_friction")[actuated]
         self._inverse_velocity = 1.0 / config.friction_velocity
-        self._time_constant = config.velocity_time_constant
         self.is_off = not (self._coulomb.any() or self._viscous.any())
-        self.reset()
 
     def torques(self, velocities: NDArray) -> NDArray:
         """Return the torques [N·m] at desired velocities [rad/s] of the actuated joints, shape (a,)."""
         torques: NDArray = self._coulomb * np.tanh(self._inverse_velocity * velocities)
         return torques + self._viscous * velocities
 
-    def reset(self) -> None:
-        """Begin again, at rest."""
-        self._velocity = LowPass(self._time_constant, np.zeros_like(self._coulomb))
 
-    def added_to(self, torques: NDArray, velocities: NDArray, accelerations: NDArray, period: float) -> NDArray:
-        """Return the torques of torque control with those against friction, within the limits, [N·m], shape (a,).
+class FrictionCompensator:
+    r"""Adds to the torques of torque control those against friction, whose size it learns joint by joint.
+
+    .. math:: \tau_f = \alpha \left[(F_c + l |\tau|) \tanh \frac{v^*}{v_0} + F_v v^*\right] + k I e, \qquad
+              \dot v^* = \ddot s^* + \frac{1}{T} (\dot s - v^*)
+
+    Torque control has no desired velocities but those :math:`v^*` to which its accelerations lead. Friction differs
+    from joint to joint and from day to day by a factor of four. What a joint has gained less in velocity than was
+    commanded, e, is due to torques that nothing has compensated; as far as they turn over with the velocity they are
+    friction, and the fraction :math:`\alpha` of the nominal one is learned. The rest is answered in proportion:
+
+    .. math:: \dot e = \ddot s^* - \ddot s - \frac{e}{T}, \qquad
+              \dot \alpha = \gamma \frac{I e}{T F_c} \tanh \frac{\dot s + e}{v_0}
+
+    ================  =========================================================  =========
+    Symbol            Field                                                      Unit
+    ================  =========================================================  =========
+    :math:`\alpha`    first ``friction_compensation``, at most ``largest_friction`` -
+    :math:`l`         ``friction_load``                                          -
+    :math:`T`         ``velocity_time_constant``                                 s
+    :math:`k`         ``acceleration_gain``                                      1/s
+    :math:`\gamma`    ``friction_learning``                                      1/s
+    :math:`I`         of the joint, rotor included, start posture, base held     kg·m²
+    ================  =========================================================  =========
+
+    The other symbols are those of `FrictionFeedforward`. Without friction the fractions go to zero.
+
+    Attributes:
+        is_off: Whether it adds nothing.
+        inertias: I, [kg·m²], shape (a,).
+    """
+
+    def __init__(self, model: IdynTreeModel, config: DrivesConfig, compiler: Compiler = interpreted) -> None:
+        """Take friction, inertia and torque limits of the actuated joints."""
+        description, config_learns = model.description, config.friction_learning > 0.0
+        self._actuated = actuated = description.selection
+        self._config = config
+        coulomb, viscous = (description.per_joint(f"{name}_friction")[actuated] for name in ("coulomb", "viscous"))
+        has_friction = bool(coulomb.any() or viscous.any())
+        self.is_off = not (has_friction and (config.friction_compensation > 0.0 or config_learns))
+        joints, inertias = len(coulomb), _inertias(model)[actuated]
+        self.inertias = inertias
+        dry = np.where(coulomb > 0.0, coulomb, np.inf)
+        key = (FrictionCompensator, joints, compiler)
+        self._function = built_once(key, lambda: _compensation(joints, compiler))
+        self._function.set(
+            coulomb=coulomb,
+            viscous=viscous,
+            limits=model.torque_limits()[actuated],
+            rates=config.friction_learning * inertias / (config.velocity_time_constant * dry),
+            gains=config.acceleration_gain * inertias * config_learns,
+            load=config.friction_load,
+            largest=config.largest_friction,
+            inverse_velocity=1.0 / config.friction_velocity,
+            time_constant=config.velocity_time_constant,
+        )
+        self._period = 0.0
+        self.reset()
+
+    @property
+    def fractions(self) -> NDArray:
+        """Learned fractions of the nominal friction, [-], shape (a,)."""
+        return self._function.inputs["memory"][0].copy()
+
+    def reset(self) -> None:
+        """Begin again, at rest; what was learned is forgotten."""
+        memory = self._function.inputs["memory"]
+        memory[...] = 0.0
+        memory[0] = self._config.friction_compensation
+        self._is_first = True
+
+    def added_to(
+        self,
+        torques: NDArray,
+        velocities: NDArray,
+        accelerations: NDArray,
+        measured: tuple[NDArray, NDArray],
+        period: float,
+    ) -> NDArray:
+        """Return the torques with those against friction, within the limits, [N·m], shape (a,).
 
         Args:
             torques: Without friction, [N·m], shape (a,).
-            velocities: Measured, [rad/s], shape (n,).
+            velocities: At present, [rad/s], shape (n,).
             accelerations: Commanded for the coming ``period`` [s], [rad/s²], shape (n,).
+            measured: The newest measured velocities, and the integral of the accelerations that had been commanded for
+                that instant, [rad/s], shape (n,) each.
             period: [s].
         """
-        if self.is_off:
-            return torques
-        target = velocities + self._time_constant * accelerations
-        friction = self.torques(self._velocity.update(target[self._actuated], period))
-        return sealed(np.clip(torques + friction, -self._limits, self._limits))
+        function, actuated = self._function, self._actuated
+        if period != self._period:
+            self._period = period
+            function.set(period=period, return_gain=low_pass_gain(self._config.velocity_time_constant, period))
+        lost = (measured[1] - measured[0])[actuated]
+        if self._is_first:
+            function.inputs["memory"][3], self._is_first = lost, False
+        function.set(
+            torques=torques,
+            velocities=velocities[actuated],
+            accelerations=accelerations[actuated],
+            measured=measured[0][actuated],
+            lost=lost,
+        )
+        outputs = function()
+        function.inputs["memory"][...] = outputs["memory"]
+        return sealed(outputs["commanded"].copy())
+
+
+def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
+    """Return the equations of `FrictionCompensator`; memory: fractions, desired velocities, e, what e was taken of."""
+    vectors = ("torques", "velocities", "accelerations", "measured", "lost")
+    constants = ("coulomb", "viscous", "limits", "rates", "gains")
+    numbers = ("load", "largest", "inverse_velocity", "time_constant", "period", "return_gain")
+    inputs = {name: cs.SX.sym(name, joints) for name in (*vectors, *constants)}
+    inputs |= {name: cs.SX.sym(name) for name in numbers}
+    inputs["memory"] = memory = cs.SX.sym("memory", 4, joints)
+    fractions, desired, error, last = (memory[row, :].T for row in range(4))
+    error = (1.0 - inputs["return_gain"]) * (error + inputs["lost"] - last)
+    direction = cs.tanh(inputs["inverse_velocity"] * (inputs["measured"] + error))
+    fractions = fractions + inputs["period"] * inputs["rates"] * error * direction
+    fractions = cs.fmin(cs.fmax(fractions, 0.0), inputs["largest"])
+    target = inputs["velocities"] + inputs["time_constant"] * inputs["accelerations"]
+    desired = desired + inputs["return_gain"] * (target - desired)
+    dry = inputs["coulomb"] + inputs["load"] * cs.fabs(inputs["torques"])
+    friction = dry * cs.tanh(inputs["inverse_velocity"] * desired) + inputs["viscous"] * desired
+    commanded = inputs["torques"] + fractions * friction + inputs["gains"] * error
+    commanded = cs.fmin(cs.fmax(commanded, -inputs["limits"]), inputs["limits"])
+    kept = cs.horzcat(fractions, desired, error, inputs["lost"]).T
+    return FlatFunction("friction_compensation", inputs, {"commanded": commanded, "memory": kept}, compiler)
+
+
+def _inertias(model: IdynTreeModel) -> NDArray:
+    """Return the joints' inertias in the nominal posture, the base held, rotors included, [kg·m²], shape (n,)."""
+    kinematics, joints = model.kinematics_and_dynamics(), len(model.description.joints)
+    rest, gravity = np.zeros(joints), np.zeros(3)
+    kinematics.setRobotState(np.eye(4), model.description.posture, np.zeros(6), rest, gravity)
+    matrix = idyn.MatrixDynSize(6 + joints, 6 + joints)
+    kinematics.getFreeFloatingMassMatrix(matrix)
+    return np.diag(as_array(matrix))[6:] + np.diag(model.rotor_inertia)
+
+
+_REMEMBERED = 100  # [ticks] more than latency and lag together
+
+
+class CommandedMotion:
+    r"""Predicts velocities over the lag of their measurement by the accelerations that were commanded.
+
+    With :math:`c(t) = \int \dot\nu^* dt`, the lag l of the measured velocities and the latency d of the torques,
+
+    .. math:: \nu(t) = \nu(t - l) + c(t - d) - c(t - l - d).
+    """
+
+    def __init__(self, latency: float, size: int) -> None:
+        """Take the latency [s] and the size of ν."""
+        self._latency = latency
+        self._rest = np.zeros(size)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past."""
+        self._sums: deque[NDArray] = deque([self._rest], maxlen=_REMEMBERED)
+
+    def add(self, change: NDArray) -> None:
+        """Remember the change of ν that is commanded for the coming period, shape (6 + n,)."""
+        self._sums.append(self._sums[-1] + change)
+
+    def acted(self, lag: float, period: float) -> NDArray:
+        """Return c as it had acted ``lag`` [s] ago, shape (6 + n,)."""
+        steps = round((lag + self._latency) / period)
+        return self._sums[-1 - min(steps, len(self._sums) - 1)]
+
+    def predicted(self, velocity: NDArray, lag: float, period: float) -> NDArray:
+        """Return ν now, of one that was measured ``lag`` [s] ago, shape (6 + n,)."""
+        if lag < 0.5 * period:
+            return velocity
+        return velocity + self.acted(0.0, period) - self.acted(lag, period)

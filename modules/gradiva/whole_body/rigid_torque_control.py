@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from gradiva.common import RobotPosture, Side
+from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import FrictionFeedforward
+from gradiva.whole_body.drives import FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -84,6 +84,8 @@ class RigidTorqueControlConfig:
         joint_limits: Positions.
         torque_limits: Torques.
         search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
+        touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
+        touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
     """
 
     form: Form
@@ -103,6 +105,8 @@ class RigidTorqueControlConfig:
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
     search_speed: float
+    touch_fraction: float
+    touch_timeout: float
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -139,6 +143,40 @@ def rigid_problem(
     return body, composer
 
 
+class TouchDown:
+    """Tells from when on a foot that lands carries load: no earlier than it touches, and until the plan lifts it.
+
+    A foot that comes down late, or on lower ground, and is taken to carry load is pushed into the air, and the robot
+    falls to its side.
+    """
+
+    def __init__(self, force: float, timeout: float) -> None:
+        """Take the normal force of a touch [N], and the time after which a touch is taken for granted [s]."""
+        self._force = force
+        self._timeout = timeout
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again with a foot on the ground."""
+        self._stands, self._waited = True, 0.0
+
+    def update(self, foot: FootReference, normal_force: float, period: float) -> bool:
+        """Return whether the foot carries load.
+
+        Args:
+            foot: As planned.
+            normal_force: As measured, [N].
+            period: Since the last update, [s].
+        """
+        touches = normal_force > self._force
+        if not foot.in_contact:
+            self._stands, self._waited = False, 0.0
+            return bool(touches and foot.twist[2] < 0.0)
+        self._waited += period
+        self._stands = self._stands or touches or self._waited > self._timeout
+        return self._stands
+
+
 class RigidTorqueController(TorqueController):
     """Command torques on rigid ground."""
 
@@ -150,7 +188,8 @@ class RigidTorqueController(TorqueController):
         posture: RobotPosture,
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
-        friction: FrictionFeedforward | None = None,
+        friction: FrictionCompensator | None = None,
+        latency: float = 0.0,
     ) -> None:
         """Build the problem.
 
@@ -162,6 +201,7 @@ class RigidTorqueController(TorqueController):
             compiler: How the problem's function becomes fast.
             tasks: From outside of the package, beside those of walking.
             friction: Of the drives, compensated beside the problem; None: the drives have none.
+            latency: From a command to the torque, [s].
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
@@ -172,4 +212,17 @@ class RigidTorqueController(TorqueController):
             return TorqueProblem("rigid torque control", body, composer, config.solver, compiler)
 
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction)
+        weight = model.mass * GRAVITY
+        self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
+        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction, latency)
+
+    def reset(self, posture: RobotPosture) -> None:
+        """See ``WholeBodyController.reset``."""
+        super().reset(posture)
+        for touch_down in self._touch_downs.values():
+            touch_down.reset()
+
+    def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
+        if state.foot_contact(side) is not None:
+            return super()._is_loaded(side, state, foot, period)
+        return self._touch_downs[side].update(foot, float(state.foot_wrench(side)[2]), period)

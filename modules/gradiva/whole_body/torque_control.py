@@ -15,10 +15,21 @@ import casadi as cs
 import numpy as np
 import numpy.typing as npt
 
-from gradiva.common import ControlMode, JointCommand, NDArray, RobotPosture, RobotState, Side, plugin_errors, sealed
+from gradiva.common import (
+    ControlMode,
+    FootReference,
+    JointCommand,
+    NDArray,
+    RobotPosture,
+    RobotState,
+    Side,
+    altered,
+    plugin_errors,
+    sealed,
+)
 from gradiva.robot_model import Compiler, RobotDescription, SymbolicDynamics
 from gradiva.whole_body.composed_problem import UNBOUNDED, ComposedProblem, QpComposer, affine
-from gradiva.whole_body.drives import FrictionFeedforward
+from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.inverse_kinematics import integrate
 from gradiva.whole_body.qp_solver import SolverName
 from gradiva.whole_body.tasks import (
@@ -185,7 +196,8 @@ class TorqueController:
         search_speed: float,
         torque_rate: float,
         posture: RobotPosture,
-        friction: FrictionFeedforward | None = None,
+        friction: FrictionCompensator | None = None,
+        latency: float = 0.0,
     ) -> None:
         """Take what does not change.
 
@@ -195,9 +207,11 @@ class TorqueController:
             torque_rate: By which a torque may change, [N·m/s].
             posture: Where the robot begins.
             friction: Of the drives, compensated beside the problem; None: the drives have none.
+            latency: From a command to the torque, [s].
         """
         self.problem = problem
-        self._friction = friction
+        self._friction = None if friction is None or friction.is_off else friction
+        self._motion = CommandedMotion(latency, 6 + len(posture.joint_positions))
         self._references = problem.reference
         self._search_speed = search_speed
         self._rate = torque_rate
@@ -206,6 +220,7 @@ class TorqueController:
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``; the first torques are free: who sends them leads the joints there."""
         self.problem.reset()
+        self._motion.reset()
         if self._friction is not None:
             self._friction.reset()
         self._posture: RobotPosture | None = posture
@@ -226,20 +241,37 @@ class TorqueController:
         self, state: RobotState, reference: WholeBodyReference, period: float, relaxed: bool = False
     ) -> JointCommand:
         """See ``WholeBodyController.command``."""
+        measured = np.concatenate((state.base_twist, state.joint_velocities))
+        velocity = self._motion.predicted(measured, state.velocity_lag, period)
+        if velocity is not measured:
+            state = altered(state, base_twist=velocity[:6], joint_velocities=velocity[6:])
         values = self._values(state, reference, period)
         acceleration, torques = self.problem.command(values, relaxed)
         self._torques = sealed(torques)
-        velocity = np.concatenate((state.base_twist, state.joint_velocities))
         self.desired_velocity = sealed(velocity + period * acceleration)
         self.desired_joint_positions = sealed(state.joint_positions + period * self.desired_velocity[6:])
         self._posture, self._start, self._period = None, state, period
+        acted = self._motion.acted(state.velocity_lag, period)
+        self._motion.add(period * acceleration)
         if self._friction is None:
             return JointCommand(ControlMode.TORQUE, self._torques)
-        commanded = self._friction.added_to(self._torques, state.joint_velocities, acceleration[6:], period)
+        known = measured[6:], acted[6:]
+        commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, period)
         return JointCommand(ControlMode.TORQUE, commanded)
 
+    def _is_loaded(self, side: Side, state: RobotState, foot: FootReference, period: float) -> bool:
+        """Return whether a foot carries load: as estimated, or as planned where contacts are not estimated."""
+        contact = state.foot_contact(side)
+        return foot.in_contact if contact is None else contact.is_active
+
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        values = tick_values(self._references, state, reference, self._search_speed)
+        loaded = {
+            side: self._is_loaded(
+                side, state, reference.left_foot if side is Side.LEFT else reference.right_foot, period
+            )
+            for side in Side
+        }
+        values = tick_values(self._references, state, reference, loaded, self._search_speed)
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

@@ -302,25 +302,28 @@ _REST = np.zeros(6)
 
 
 def tick_values(
-    references: ReferenceSymbols, state: RobotState, reference: WholeBodyReference, search_speed: float
+    references: ReferenceSymbols,
+    state: RobotState,
+    reference: WholeBodyReference,
+    loaded: Mapping[Side, bool],
+    search_speed: float,
 ) -> Values:
     """Return the values of the robot's state and of the references of torque control; see `foot_values`."""
     values = references.values(reference)
     values.update(zip(_STATE, _of_state(state), strict=True))
-    values.update(foot_values(Side.LEFT, state, reference.left_foot, search_speed))
-    values.update(foot_values(Side.RIGHT, state, reference.right_foot, search_speed))
+    values.update(foot_values(Side.LEFT, state, reference.left_foot, loaded[Side.LEFT], search_speed))
+    values.update(foot_values(Side.RIGHT, state, reference.right_foot, loaded[Side.RIGHT], search_speed))
     return values
 
 
 def foot_values(
-    side: Side, state: RobotState, foot: FootReference, search_speed: float
+    side: Side, state: RobotState, foot: FootReference, loaded: bool, search_speed: float
 ) -> Iterable[tuple[str, npt.ArrayLike]]:
     """Return the values of one foot by name.
 
     A foot that carries load rests, whatever the plan says. One that should and does not searches the ground: it sinks
     at ``search_speed`` [m/s].
     """
-    loaded = is_loaded(side, state, foot)
     position, twist, acceleration = foot.position, foot.twist, foot.acceleration
     if loaded:
         twist = acceleration = _REST
@@ -328,9 +331,3 @@ def foot_values(
         position = np.array([position[0], position[1], state.foot_position(side)[2]])
         twist, acceleration = np.array([0.0, 0.0, -search_speed, 0.0, 0.0, 0.0]), _REST
     return zip(_FOOT[side], (position, foot.rotation, twist, acceleration, float(loaded)), strict=True)
-
-
-def is_loaded(side: Side, state: RobotState, foot: FootReference) -> bool:
-    """Return whether a foot carries load: as estimated, or as planned where contacts are not estimated."""
-    contact = state.foot_contact(side)
-    return foot.in_contact if contact is None else contact.is_active
