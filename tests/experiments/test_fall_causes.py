@@ -150,8 +150,8 @@ def wrench_fault(fault, of=Side.LEFT):
     [
         (lambda wrench: -wrench, "the left foot's wrench disagrees: -162 N while the robot stands on it"),
         (
-            lambda wrench: wrench + np.array([30.0, 0, 0, 0, 0, 0]),
-            "a foot's wrench disagrees: at rest, 9 % of the load",
+            lambda wrench: wrench + np.array([45.0, 0, 0, 0, 0, 0]),
+            "a foot's wrench disagrees: at rest, 14 % of the load",
         ),
         (
             lambda wrench: wrench + np.array([0, 0, 50.0, 0, 0, 0]),

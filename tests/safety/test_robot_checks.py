@@ -26,7 +26,7 @@ BOUNDS = JointBounds(
     np.array([-1.0, 0.0]), np.array([1.0, 2.0]), np.array([2.0, 4.0]), np.array([10.0, 20.0]), np.array([100.0, 100.0])
 )
 JOINT_CONFIG = JointCheckConfig(0.1, 0.0, 1.5, 0.0, 1.0, 0.0, 0.15, 0.0)
-FOOT_CONFIG = FootCheckConfig(0.2, 0.5, 0.1, 0.0, 0.0, 0.1)
+FOOT_CONFIG = FootCheckConfig(0.2, 0.5, 0.1, 0.2, 0.0, 0.0, 0.1)
 SOLE = SoleRectangle((-0.05, 0.1), (-0.03, 0.04), 0.0)
 
 
@@ -147,10 +147,17 @@ def test_a_centre_of_pressure_may_be_off_by_the_gains_of_the_sensor():
 
 
 def test_a_foot_that_stands_alone_has_to_carry():
-    assert foot_findings(standing(left=20.0, right=80.0)) == []
-    (finding,) = foot_findings(standing(left=19.9, right=80.1))
+    assert foot_findings(standing(left=20.0, right=80.0), seconds=0.2) == []
+    finding, _ = foot_findings(standing(left=19.9))
+    assert finding.subject == "right"
+    assert finding.text.startswith("both feet carry 20 N")
+    assert foot_findings(standing(left=19.9), seconds=0.09) == []
+
+
+def test_a_foot_that_lands_early_may_carry_the_robot_for_a_while():
+    assert foot_findings(standing(left=19.9, right=80.1), seconds=0.19) == []
+    (finding,) = foot_findings(standing(left=19.9, right=80.1), seconds=0.2)
     assert finding.text == "the left foot carries 20 N alone, the limit is 20 N"
-    assert foot_findings(standing(left=19.9, right=80.1), seconds=0.09) == []
 
 
 def test_both_feet_together_have_to_carry():

@@ -26,7 +26,7 @@ _FEW = 10  # [rows] fewer are no evidence
 
 _FLAT = math.tan(math.radians(2.0))  # [-] a sole that stands steeper, by the IMU, stands on no level ground
 _DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
-_UNBALANCED = math.tan(math.radians(2.5))  # [-] horizontal over vertical force of a robot at rest
+_UNBALANCED = math.tan(math.radians(7.0))  # [-] horizontal over vertical force at rest; calibrated sensors: 0.11
 _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; 5 N of bias make 0.01
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
 _TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
@@ -34,7 +34,7 @@ _ALIKE = 0.5  # [-] of their variance that is common
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 
 _EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
-_ROLLED = math.tan(math.radians(1.0))  # [-] of a loaded sole; on rigid ground 0.2°
+_ROLLED = math.tan(math.radians(1.5))  # [-] of a loaded sole; on rigid ground 0.2°, with errors of all sensors 1.1°
 _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it

@@ -208,6 +208,8 @@ class FootCheckConfig:
         minimum_force: Normal force, as a part of the robot's weight, [-].
         minimum_load: The same of both feet together, in any support, [-].
         force_duration: Of both, [s].
+        early_landing_duration: The same of the foot that should stand alone while the other one carries the weight,
+            since it landed early, [s].
         pressure_margin: Distance of the centre of pressure from the edges of the sole; negative: beyond them, [m].
         pressure_gain_error: Of the measured distance of the centre of pressure from the sole frame, tolerated, [-].
         pressure_duration: [s].
@@ -216,6 +218,7 @@ class FootCheckConfig:
     minimum_force: float
     minimum_load: float
     force_duration: float
+    early_landing_duration: float
     pressure_margin: float
     pressure_gain_error: float
     pressure_duration: float
@@ -248,11 +251,12 @@ class FootCheck:
         self._corners = {side: (gain * sole.corners(side, margin)).tolist() for side in Side}
         self._force = {side: Debounce(config.force_duration) for side in Side}
         self._pressure = {side: Debounce(config.pressure_duration) for side in Side}
+        self._early = {side: Debounce(config.early_landing_duration) for side in Side}
         self._load = Debounce(config.force_duration)
 
     def reset(self) -> None:
         """Forget the past."""
-        for debounce in (*self._force.values(), *self._pressure.values(), self._load):
+        for debounce in (*self._force.values(), *self._early.values(), *self._pressure.values(), self._load):
             debounce.reset()
 
     def findings(
@@ -289,7 +293,9 @@ class FootCheck:
         load = force[2]
         is_low = load < self._lowest
         found = []
-        if self._force[stance].update(is_low, time):
+        is_early = is_low and load + float(state.foot_wrench(stance.other)[2]) >= self._lightest  # the other one landed
+        is_lasting = self._force[stance].update(is_low and not is_early, time)
+        if self._early[stance].update(is_early, time) or is_lasting:
             text = f"the {stance} foot carries {load:.0f} N alone, the limit is {self._lowest:.0f} N"
             found.append(Finding(SafetyKind.FOOT_FORCE, str(stance), text))
         beyond = 0.0 if is_low else self._beyond_edge(stance, force, moment)

@@ -162,7 +162,7 @@ def test_compliant_joints_have_the_stiffness_of_their_impedance(world):
 
 def test_gains_are_reported_per_degree_and_can_be_changed(world, arm):
     gains = arm.parameter(Feature.PID, (ELBOW,), PidType.POSITION)[0]
-    assert gains[0] == pytest.approx(math.radians(100.0))  # robot.toml: 100 N·m/rad
+    assert gains[0] == pytest.approx(math.radians(1250.0))  # robot.toml: 1250 N·m/rad
     before = position(arm, ELBOW)
     arm.set_parameter(Feature.PID, (ELBOW,), [(0.0, 0.01, *gains[2:])], PidType.POSITION)
     let_pass(world, 1.0)
@@ -175,7 +175,8 @@ def test_limits_names_and_loops_can_be_asked_for(world):
     leg = world.parts["left_leg"]
     knee = list(leg.axis_names).index("l_knee")
     assert leg.parameter(Feature.POSITION_LIMITS, (knee,), None)[0] == pytest.approx([-124.0, 4.0], abs=1.0)
-    assert leg.parameter(Feature.VELOCITY_LIMITS, (knee,), None)[0] == pytest.approx([0.0, math.degrees(8.0)])
+    limits = leg.parameter(Feature.VELOCITY_LIMITS, (knee,), None)[0]
+    assert limits == pytest.approx([0.0, math.degrees(6.7)])  # robot.toml
     let_pass(world, 0.1)
     reference, error = (
         leg.parameter(feature, (knee,), PidType.POSITION)[0] for feature in (Feature.PID_REFERENCE, Feature.PID_ERROR)

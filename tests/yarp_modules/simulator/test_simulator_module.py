@@ -141,7 +141,7 @@ def read_back_the_settings(leg):
     assert interaction.setInteractionMode(0, yarp.VOCAB_IM_COMPLIANT)
     pids = yarp.PidVector(1)
     assert leg.driver.viewIPidControl().getPid(yarp.encode("pos"), 3, pids)
-    assert pids[0].kp == pytest.approx(np.radians(1000.0))
+    assert pids[0].kp == pytest.approx(np.radians(3000.0))  # robot.toml
     lower, upper = yarp.DVector(1), yarp.DVector(1)
     assert leg.driver.viewIControlLimits().getLimits(3, lower, upper)
     assert (lower[0], upper[0]) == pytest.approx((-124.0, 4.0), abs=1.0)
