@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import lu_factor, lu_solve
 
-from gradiva.common import ControlMode, Side
+from gradiva.common import GRAVITY, ControlMode, Side
 from gradiva.planner import VelocityCommand
 from gradiva.walking import SafetyKind, WalkingState
 
@@ -24,7 +24,7 @@ class TickWatch:
     Attributes:
         largest_step: Of a commanded torque from one tick to the next, [N·m].
         largest_violation: Of what must be met, in the units of the constraints.
-        pushes_in_the_air: Forces and moments on feet that swing, [N, N·m].
+        pushes_in_the_air: Forces and moments on feet that swing and do not touch, [N, N·m].
         largest_error: Of foot forces and moments and of joint torques against the exact optimum, [N, N·m].
         asked_ticks: How many the solver answered; the others took the guess.
         ticks: How many there were.
@@ -47,8 +47,9 @@ class TickWatch:
         self.largest_violation = max(self.largest_violation, violation)
         wrenches = problem.solution[len(log.command.values) :][:12].reshape(2, 6)
         self._compare(problem)
+        touch = walk.setup.walking.rigid_torque_control.touch_fraction * GRAVITY * walk.layers.mass
         for side, wrench in zip(Side, wrenches, strict=True):
-            if not log.reference.foot(side).in_contact:
+            if not log.reference.foot(side).in_contact and normal_force(log.robot_state, side) <= touch:
                 self.pushes_in_the_air.append(np.abs(wrench).max())
 
     def _compare(self, problem):
@@ -58,6 +59,11 @@ class TickWatch:
         self.largest_error = max(self.largest_error, np.abs(torques).max(), np.abs(wrenches).max())
         self.ticks += 1
         self.asked_ticks += problem.was_solver_asked
+
+
+def normal_force(state, side):
+    """Return the measured normal force on a foot, [N]."""
+    return (state.left_foot_wrench if side is Side.LEFT else state.right_foot_wrench)[2]
 
 
 def exact_optimum(problem, start):
