@@ -48,6 +48,20 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="TABLE.KEY=VALUE", help="One value of the configuration of all walks."),
 ]
+Modes = Annotated[
+    list[str] | None,
+    typer.Option("--mode", metavar="MODE", help="Of step adaptation: off, place or place_and_time; may be repeated."),
+]
+Directions = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of directions of a push.")]
+Phases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--phase", metavar="PHASE", help="Of a push: early, middle, late in a step, or touch_down; may be repeated."
+    ),
+]
+Durations = Annotated[
+    list[float] | None, typer.Option("--duration", metavar="S", min=0.01, help="Of a push; may be repeated.")
+]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -71,13 +85,17 @@ def experiment(
     speed: Speeds = None,
     seeds: Seeds = None,
     settings: Set = None,
+    mode: Modes = None,
+    directions: Directions = None,
+    phase: Phases = None,
+    duration: Durations = None,
     resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Which of the options from --plant to --set an experiment has, its line in --list says.
+    Which of the options from --plant to --duration an experiment has, its line in --list says.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
@@ -111,6 +129,10 @@ def experiment(
             tuple(speed or ()),
             seeds,
             tuple(settings or ()),
+            tuple(mode or ()),
+            directions,
+            tuple(phase or ()),
+            tuple(duration or ()),
         )
         for each in robots:
             load_setup(each, options.settings)
