@@ -28,6 +28,7 @@ from gradiva.simplified_model.model_control import (
     LinearInvertedPendulum,
     SimplifiedModelControl,
 )
+from gradiva.simplified_model.step_adaptation import StepAdaptationConfig, SteppingMode
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,
@@ -58,6 +59,8 @@ __all__ = [
     "LinearInvertedPendulum",
     "Preview",
     "SimplifiedModelControl",
+    "StepAdaptationConfig",
+    "SteppingMode",
     "ZmpComControllerConfig",
     "ZmpComGains",
     "balance_law",
