@@ -92,7 +92,7 @@ def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path
 
 def limit_of(search, mode):
     """Pushes ahead are survived up to 5 levels, backward 8; with adapted steps 7 and 7."""
-    ahead = np.cos(search.direction) > 0.0
+    ahead = bool(np.cos(search.direction) > 0.0)
     return {"off": (8, 5), "place_and_time": (7, 7)}[mode][ahead]
 
 
@@ -104,7 +104,7 @@ class FakeWalks:
 
     def __call__(self, walks):
         for number, walk in enumerate(walks):
-            mode = walk.trial.overrides.get("step_adaptation.mode", "off")
+            mode = walk.trial.overrides["step_adaptation.mode"]
             for phase, searches in walk.searches.items():
                 for index, search in enumerate(searches):
                     if len(self.searched) == self.interrupt_after:
@@ -131,7 +131,7 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
     assert [row["outcome"] for row in cells] == ["found"] * 4 + ["met", "missed"] * 2
     assert cells[0]["falls"] == [f"{6 * unit:.1f} N·s: base height"]
     assert (round(total["paper"] / unit), round(total["value"] / unit)) == (26, 28)
-    assert total["reason"] == "worse than off in 2 of 4 cells, +8% in all"
+    assert total["reason"] == "+8% over off, worse in 2 of 4 cells"
     assert len(run.figures) == 2
 
 
@@ -153,5 +153,5 @@ def test_a_robot_that_stands_is_pushed_once_in_each_direction_and_an_unknown_pha
     run = start(tmp_path, speeds=(0.0, 0.1), modes=("off",), directions=4)
     found = [(cell.case.speed, cell.phase) for cell in push_recovery.cells_of(run)]
     assert found == [(0.0, "standing")] * 4 + [(0.1, phase) for phase in PHASES for _ in range(4)]
-    with pytest.raises(ConfigError, match="unknown --phase 'latte', did you mean 'late'"):
+    with pytest.raises(ConfigError, match="unknown --phase 'latte'; did you mean 'late'"):
         push_recovery.cells_of(start(tmp_path, phases=("latte",)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -13,10 +13,11 @@ from gradiva.cli.main import leaving_at_once
 from gradiva.cli.walk import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
+    from enum import StrEnum
+
     from rich.console import Console
     from rich.table import Table
 
-    from gradiva.common import ControlMode
     from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Pool, Report, Row
     from gradiva.setup import Plant
 
@@ -102,9 +103,10 @@ def experiment(
     """
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.common import ConfigError
+        from gradiva.common import ConfigError, ControlMode
         from gradiva.experiments import ExperimentOptions, find_experiment
         from gradiva.setup import load_setup
+        from gradiva.simplified_model import SteppingMode
 
     target = JsonTarget(json_to)
     console = console_beside(target)
@@ -125,11 +127,11 @@ def experiment(
             quick,
             _plants(plant),
             robots,
-            tuple(_controls(control or ())),
+            _choices(ControlMode, "control", control),
             tuple(speed or ()),
             seeds,
             tuple(settings or ()),
-            tuple(mode or ()),
+            _choices(SteppingMode, "mode", mode),
             directions,
             tuple(phase or ()),
             tuple(duration or ()),
@@ -156,13 +158,21 @@ def _plants(name: str | None) -> tuple[Plant, ...]:
     return tuple(Plant) if name == _ALL else (Plant(name),)
 
 
-def _controls(names: Sequence[str]) -> list[ControlMode]:
-    from gradiva.common import ConfigError, ControlMode, nearest_name
+Choice = TypeVar("Choice", bound="StrEnum")
 
-    for name in names:
-        if name not in [*ControlMode]:
-            raise ConfigError(f"unknown --control '{name}'{nearest_name(name, ControlMode)}")
-    return [ControlMode(name) for name in names]
+
+def _choices(kind: type[Choice], option: str, names: Sequence[str] | None) -> tuple[Choice, ...]:
+    """Return the members of a kind by their names.
+
+    Raises:
+        ConfigError: There is none of a name.
+    """
+    from gradiva.common import ConfigError, nearest_name
+
+    for name in names or ():
+        if name not in [*kind]:
+            raise ConfigError(f"unknown --{option} '{name}'{nearest_name(name, kind)}")
+    return tuple(map(kind, names or ()))
 
 
 def _list(console: Console) -> int:

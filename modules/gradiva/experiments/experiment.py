@@ -20,6 +20,7 @@ from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, ne
 from gradiva.experiments import campaigns
 from gradiva.experiments.trial import Pool
 from gradiva.setup import Plant, parse_setting
+from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import RunFolder, plain
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
@@ -115,7 +116,7 @@ class ExperimentOptions:
     speeds: tuple[float, ...] = ()
     seeds: int | None = None
     settings: tuple[str, ...] = ()
-    modes: tuple[str, ...] = ()
+    modes: tuple[SteppingMode, ...] = ()
     directions: int | None = None
     phases: tuple[str, ...] = ()
     durations: tuple[float, ...] = ()

@@ -30,6 +30,7 @@ from gradiva.experiments.speed_search import faster_planner
 from gradiva.experiments.trial import Trial, trial_key
 from gradiva.planner import Command, StopCommand, VelocityCommand
 from gradiva.setup import Plant, load_setup
+from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import COM, DCM, STYLE, ZMP
 
 # -- the search of one impulse -----------------------------------------------------------------------------------------
@@ -99,18 +100,12 @@ class ImpulseSearch:
 
 # -- the cells of a map ------------------------------------------------------------------------------------------------
 
-OFF = "off"
-MODES = (OFF, "place", "place_and_time")
+OFF = SteppingMode.OFF
 SPEEDS = (0.0, 0.1, 0.3)  # [m/s]
 DURATIONS = (0.1, 0.5)  # [s] of the push
 DIRECTIONS = 12
-_QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS, _QUICK_DIRECTIONS, _QUICK_PHASES = (
-    MODES[::2],
-    (0.1,),
-    (0.1,),
-    2,
-    ("late",),
-)
+_QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS = (OFF, SteppingMode.PLACE_AND_TIME), (0.1,), (0.1,)
+_QUICK_DIRECTIONS, _QUICK_PHASES = 2, ("late",)
 _COMMAND_DURATION = 10.0  # [s] as ``gradiva walk``: a push can be repeated there
 
 
@@ -130,13 +125,12 @@ class PushedCase:
     plant: Plant
     control: ControlMode
     speed: float
-    mode: str
+    mode: SteppingMode
 
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
-        overrides: dict[str, Any] = {"walking.control": str(self.control), **options.overrides}
-        if self.mode != OFF:
-            overrides["step_adaptation.mode"] = self.mode
+        chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(self.mode)}
+        overrides: dict[str, Any] = {**chosen, **options.overrides}
         planner = load_setup(self.robot, overrides, plant=self.plant).walking.planner
         if self.speed > planner.max_speed:
             overrides = {**faster_planner(planner, self.speed), **overrides}
@@ -159,7 +153,7 @@ class PushedCase:
             "plant": str(self.plant),
             "control": str(self.control),
             "speed_mps": self.speed,
-            "mode": self.mode,
+            "mode": str(self.mode),
         }
 
 
@@ -172,7 +166,7 @@ def cases(options: ExperimentOptions) -> list[PushedCase]:
         for plant in options.plants
         for control in options.controls or (ControlMode.POSITION,)
         for speed in options.speeds or (_QUICK_SPEEDS if quick else SPEEDS)
-        for mode in options.modes or (_QUICK_MODES if quick else MODES)
+        for mode in options.modes or (_QUICK_MODES if quick else SteppingMode)
     ]
 
 
@@ -451,7 +445,7 @@ def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], 
 
 # -- the figure --------------------------------------------------------------------------------------------------------
 
-_COLOURS = dict(zip(MODES, (ZMP, COM, DCM), strict=True))
+_COLOURS = dict(zip(SteppingMode, (ZMP, COM, DCM), strict=True))
 _PANEL = 3.0  # [inch]
 
 
@@ -478,11 +472,11 @@ def _draw_phase(axis: Any, rows: Sequence[Row]) -> None:
     axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
     for (mode,), cells in _groups(rows, ("mode",)).items():
         angles = np.radians([row["direction_deg"] for row in cells])
-        label = str(mode).replace("_", " ")
-        _draw_closed(axis, angles, [row["value"] for row in cells], color=_COLOURS[mode], label=label)
+        label, colour = str(mode).replace("_", " "), _COLOURS[SteppingMode(mode)]
+        _draw_closed(axis, angles, [row["value"] for row in cells], color=colour, label=label)
         if all(row["paper"] is not None for row in cells):
-            style = {"color": _COLOURS[mode], "linestyle": ":", "linewidth": 1.0, "label": f"{label}, pendulum"}
-            _draw_closed(axis, angles, [row["paper"] for row in cells], **style)
+            attainable = [row["paper"] for row in cells]
+            _draw_closed(axis, angles, attainable, color=colour, label=f"{label}, pendulum", ls=":", lw=1.0)
 
 
 def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:
