@@ -28,7 +28,13 @@ from gradiva.simplified_model.model_control import (
     LinearInvertedPendulum,
     SimplifiedModelControl,
 )
-from gradiva.simplified_model.step_adaptation import StepAdaptationConfig, SteppingMode
+from gradiva.simplified_model.step_adaptation import (
+    AdaptedStep,
+    RunningStep,
+    StepAdaptationConfig,
+    StepAdapter,
+    SteppingMode,
+)
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,
@@ -39,6 +45,7 @@ from gradiva.simplified_model.zmp_com_controller import (
 )
 
 __all__ = [
+    "AdaptedStep",
     "BalanceConfig",
     "BalanceLaw",
     "BalanceLayer",
@@ -58,8 +65,10 @@ __all__ = [
     "LawMemory",
     "LinearInvertedPendulum",
     "Preview",
+    "RunningStep",
     "SimplifiedModelControl",
     "StepAdaptationConfig",
+    "StepAdapter",
     "SteppingMode",
     "ZmpComControllerConfig",
     "ZmpComGains",
