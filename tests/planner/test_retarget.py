@@ -347,7 +347,7 @@ def test_a_capture_step_begins_at_once_lands_as_asked_and_ends_with_the_feet_sid
     config = config_of(**changes)
     planner = WalkingPlanner(config)
     standing = planner.standing(start_of(config))
-    dcm = standing.at(1.0).dcm.position + [0.08, side.sign * 0.02]
+    dcm = standing.at(1.0).dcm.position + np.array((0.08, side.sign * 0.02))
     capture = capture_of(planner, side, dcm_position=dcm)
     plan = planner.capture_step(standing, capture, 1.0)
     np.testing.assert_allclose(plan.at(1.0).dcm.position, dcm, atol=1e-12)
