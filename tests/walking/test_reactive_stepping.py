@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 
 from gradiva.experiments.forked_walks import phase_times
@@ -40,12 +39,17 @@ def test_a_push_to_the_swinging_foot_that_fells_the_planned_walk_is_caught_by_a_
 
 
 def test_the_mode_is_switched_while_the_robot_stands(ready):
-    walk = ready("icub_v2_7")
-    assert walk.controller.step_adaptation is SteppingMode.OFF
-    assert walk.tick().stepping is None
-    walk.controller.step_adaptation = SteppingMode.PLACE
+    walk = ready("icub_v2_7", "step_adaptation.mode=place")
     log = walk.tick().stepping
     assert (log.mode, log.is_active, log.side, log.changes) == (SteppingMode.PLACE, False, None, 0)
     walk.controller.step_adaptation = SteppingMode.OFF
+    assert walk.tick().stepping.mode is SteppingMode.OFF
+    walk.controller.step_adaptation = SteppingMode.PLACE_AND_TIME
+    assert walk.tick().stepping.mode is SteppingMode.PLACE_AND_TIME
+
+
+def test_nothing_is_logged_where_it_is_configured_to_be_off(ready):
+    walk = ready("icub_v2_7")
+    walk.controller.step_adaptation = SteppingMode.PLACE
     assert walk.tick().stepping is None
-    np.testing.assert_array_equal(walk.controller.plan.steps, ())
+    assert walk.controller.step_adaptation is SteppingMode.PLACE
