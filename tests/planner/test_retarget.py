@@ -8,6 +8,7 @@ import pytest
 from gradiva.common import PlanningError, Side, so3
 from gradiva.contacts import ContactPlane
 from gradiva.planner import Foothold, FootPose, Retarget, RetargetedSwing, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 
 from .planning import LEGS, config_of, start_of, state_vector
 
@@ -159,6 +160,85 @@ def test_later_steps_are_translated_and_delayed_and_nothing_else(planner, plan):
     again = planner.replan(new, StopCommand(), step.touch_down + 0.2)
     assert again.at(again.end_time + 1.0).is_double_support
     assert new.end_time == pytest.approx(plan.end_time + 0.12, abs=1e-9)
+
+
+@pytest.mark.parametrize("changes", [{}, {"swing_profile": "minimum_jerk"}, {"leg_momentum": LEGS}])
+@pytest.mark.parametrize("fraction", [-0.2, 0.1, 0.5])
+def test_the_translated_rest_is_the_plan_of_all_moved_footsteps(changes, fraction):
+    config = config_of(**changes)
+    planner = WalkingPlanner(config)
+    plan = planner.walk(replace(WALK, duration=9.0), start_of(config))
+    step = plan.steps[3]
+    time = step.lift_off + fraction * (step.touch_down - step.lift_off)
+    change = Retarget((moved(step, 0.03, outward(step, 0.02), 0.1 * step.footstep.side.sign, 0.1),))
+    translated = planner.retarget(plan, change, time)
+    footholds = tuple(Foothold(step.footstep.pose, step.touch_down) for step in translated.steps[3:])
+    assert len(footholds) > 6
+    planned = planner.retarget(plan, Retarget(footholds), time)
+    for now in np.arange(time, plan.end_time + 1.0, 0.0371):
+        np.testing.assert_allclose(state_vector(translated.at(now)), state_vector(planned.at(now)), atol=1e-9)
+    for one, other in zip(translated.steps, planned.steps, strict=True):
+        assert one.footstep.pose.is_close(other.footstep.pose, 1e-12)
+        assert (one.lift_off, one.touch_down) == pytest.approx((other.lift_off, other.touch_down), abs=1e-12)
+    one, other = translated.preview(time, 0.02, 90), planned.preview(time, 0.02, 90)
+    np.testing.assert_allclose(one.zmp_positions, other.zmp_positions, atol=1e-9)
+    np.testing.assert_allclose(one.left_foot_poses, other.left_foot_poses, atol=1e-9)
+    np.testing.assert_array_equal(one.right_in_contact, other.right_in_contact)
+
+
+def test_a_retarget_plans_at_most_three_steps_however_many_follow(planner, monkeypatch):
+    counts, plan_of = [], PendulumTrajectory.plan
+
+    def counted(schedule, *arguments):
+        counts.append(len(schedule.lift_offs))
+        return plan_of(schedule, *arguments)
+
+    plan = planner.walk(VelocityCommand(0.15, duration=60.0), start_of(planner.config))
+    step = plan.steps[2]
+    monkeypatch.setattr(PendulumTrajectory, "plan", counted)
+    for delay in np.linspace(0.0, 0.1, 11):
+        plan = planner.retarget(plan, Retarget((moved(step, 0.02, delay=delay),)), step.lift_off + 0.1 + 2.0 * delay)
+        plan.at(step.lift_off + 0.1 + 2.0 * delay)
+    assert counts == []  # until touch-down nothing but the running step is asked for
+    landed = plan.at(step.touch_down + 0.2)
+    assert landed.is_double_support
+    assert counts == [2]
+
+
+def test_a_plan_does_not_grow_with_the_number_of_retargets(planner):
+    plan = planner.walk(VelocityCommand(0.15, duration=40.0), start_of(planner.config))
+    phases, segments = len(plan.phases), len(plan.trajectory.starts)
+    present, moves = plan, 0
+    for time in np.arange(1.0, 12.0, 0.01):
+        reference = present.at(time)
+        step = next(step for step in present.steps if step.touch_down > time)
+        if reference.is_double_support or step.touch_down < time + 0.1 or time < step.lift_off + 0.02:
+            continue
+        shift = 1e-3 * (-1.0) ** moves
+        present = planner.retarget(present, Retarget((moved(step, shift),)), time)
+        moves += 1
+    assert moves > 400
+    steps = sum(step.touch_down < 12.0 for step in plan.steps)
+    assert len(present.phases) <= phases + 2 * steps + 2
+    assert len(present.trajectory.starts) <= segments + 4 * steps + 4
+    for at in (2.0, 5.0, 11.0):
+        assert present.at(at).is_walking
+    assert_dcm_is_consistent(present, 12.0, planner.config.natural_frequency)
+
+
+def test_the_steps_after_a_moved_one_stay_on_their_slope(planner):
+    plane = ContactPlane(0.01, (0.05, -0.03))
+    start = replace(start_of(planner.config), plane=plane)
+    plan = planner.walk(WALK, start)
+    step = plan.steps[2]
+    pose = step.footstep.pose
+    foothold = Foothold(FootPose(pose.x + 0.03, pose.y + outward(step, 0.02), pose.yaw).on(plane))
+    new = planner.retarget(plan, Retarget((foothold,)), step.lift_off + 0.1)
+    for later in new.steps[2:]:
+        landed = later.footstep.pose
+        assert landed.z == pytest.approx(plane.height_at(landed.x, landed.y), abs=1e-12)
+        foot = new.at(later.touch_down + 1e-6).foot(later.footstep.side)
+        assert foot.position[2] == pytest.approx(landed.z + planner.config.landing_height, abs=1e-4)
 
 
 def test_several_footholds_are_moved_at_once(planner, plan):

@@ -118,8 +118,7 @@ class WalkingPlanner:
             PlanningError: No step is left, a limit of a step is exceeded, or the swing cannot be continued so;
                 ``plan`` stays valid.
         """
-        continuation = retargeted(plan, change, time, self.config, self._footstep_planner)
-        return plan.spliced(time - _HISTORY, time, continuation)
+        return retargeted(plan, change, time, self.config, self._footstep_planner)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):
