@@ -38,6 +38,7 @@ class StepAdaptationConfig:
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
+        unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
         swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
@@ -62,6 +63,7 @@ class StepAdaptationConfig:
     shortest_fall: float
     last_delay: float
     longest_support: float
+    unloading: float
     sole_margin: float
     zmp_lag: float
     swing_acceleration: float

@@ -23,6 +23,7 @@ from gradiva.common import (
 )
 from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
+    CaptureStep,
     Command,
     Foothold,
     FootPose,
@@ -48,6 +49,7 @@ _REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than 
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
+_FOLLOWING = 2  # steps after one that step adaptation moves: the one that catches the robot is never the last
 _ATTEMPTS = 3  # for a command: then it is refused
 _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
 
@@ -91,6 +93,20 @@ class StepAdaptation(Protocol):
         ...
 
 
+class StandingAdaptation(Protocol):
+    """Decides in each tick whether a robot that stands has to step: here capture steps or an MPC are plugged in."""
+
+    def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
+        """Return the step that begins now, or None, as nearly always.
+
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan at the same time, both feet on the ground.
+            plan: The present one, which has no step left.
+        """
+        ...
+
+
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
@@ -101,6 +117,8 @@ class PlanFollower:
     Attributes:
         plan: The present one; None before the robot stands.
         adaptation: Moves the next footholds from tick to tick; None: they stay as planned.
+        standing_adaptation: Steps from standing when a push is more than the ankles take; None: it does not.
+        captures: Number of capture steps.
         late_plans: Number of plans that came too late.
         refused_changes: Number of changes by step adaptation that were impossible.
         defect: Unexpected error of the planner, until it is cleared; empty where there is none.
@@ -122,6 +140,7 @@ class PlanFollower:
         """
         self._planner = planner
         self.adaptation: StepAdaptation | None = None
+        self.standing_adaptation: StandingAdaptation | None = None
         self._service = service or SynchronousPlanning(planner)
         self._replan_margin = replan_margin
         self._command: Command | None = None
@@ -135,7 +154,7 @@ class PlanFollower:
         self._refusal_is_news = self._has_left_way = False
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
-        self.late_plans = self.refused_changes = 0
+        self.late_plans = self.refused_changes = self.captures = 0
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
@@ -172,13 +191,19 @@ class PlanFollower:
 
     def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
-        if self.adaptation is None or not reference.is_walking:
-            return reference
-        change = self.adaptation.retarget(state, reference, self.present_plan)
-        if change is None:
-            return reference
+        plan = self.present_plan
+        stands = plan.landings.after(time) == len(plan.landings)
         try:
-            self.retarget(change, time)
+            if stands:
+                capture = self.standing_adaptation and self.standing_adaptation.capture(state, reference, plan)
+                if capture is None:
+                    return reference
+                self.capture(capture, time)
+            else:
+                change = self.adaptation and self.adaptation.retarget(state, reference, plan)
+                if change is None:
+                    return reference
+                self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
@@ -211,6 +236,19 @@ class PlanFollower:
         """
         self.plan = self._planner.retarget(self.present_plan, change, time)
         self._has_left_way = True
+        asked = self._asked if self._coming is None else self._coming[1]
+        if asked is not None:
+            self._submit(replace(asked, request=self._request(asked.request.command, time, asked.attempt), time=time))
+
+    def capture(self, step: CaptureStep, time: float) -> None:
+        """Step at once from standing, at ``time`` [s]; then stand again. A plan that is being made begins afterwards.
+
+        Raises:
+            PlanningError: Steps are under way, or the step is impossible; the present plan stays.
+        """
+        self.plan = self._planner.capture_step(self.present_plan, step, time)
+        self._command = self._given = StopCommand()
+        self.captures += 1
         asked = self._asked if self._coming is None else self._coming[1]
         if asked is not None:
             self._submit(replace(asked, request=self._request(asked.request.command, time, asked.attempt), time=time))
