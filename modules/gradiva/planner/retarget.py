@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, PlanningError, Side
+from gradiva.common import DcmReference, FootReference, NDArray, PlanningError, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.dcm_trajectory import DcmEnd, PendulumState, PendulumTrajectory, SwingResponse
 from gradiva.planner.footstep_planner import FootstepPlanner
@@ -39,6 +39,12 @@ from gradiva.planner.walking_plan import (
 _HISTORY = 30.0  # [s] of the past that a plan keeps
 
 _FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
+_DESCENT = 0.18  # [s] before touch-down, in which the sole of a moved step comes down
+_RISE = 0.2  # [s] in which it goes up at most
+_SHORTEST_RISE = 0.06  # [s] for less it only comes down
+_LIFT = 12.0  # [m/s²] with which it goes up
+_QUINTIC_PEAK = 5.78  # [-] of the acceleration of a quintic from rest to rest, over way / duration²
+_SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most
 
 
@@ -73,6 +79,8 @@ class CaptureStep:
         touch_down: [s].
         dcm_position: From which the DCM reference restarts, [m], shape (2,); None: it continues.
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
+        shift_zmp: ZMP until lift-off, [m], shape (2,), towards the foot that steps, so that the DCM goes to the other
+            one; None: that of the swing.
         following: Number of steps that follow and bring the feet side by side.
     """
 
@@ -82,6 +90,7 @@ class CaptureStep:
     touch_down: float
     dcm_position: NDArray | None = None
     com_position: NDArray | None = None
+    shift_zmp: NDArray | None = None
     following: int = 2
 
     @property
@@ -270,7 +279,7 @@ def retargeted(
         rest = _planned_on(steps, start, feet, phase.stance_foot, remainder, config)
         return base.spliced(time - _HISTORY, time, rest)
     landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
-    swing = _rest_of_swing(phase, steps[0], landing, time)
+    swing = _rest_of_swing(phase, steps[0], landing, time, config.adapted_swing_height)
     landed = feet | {steps[0].footstep.side: landing}
     swinging = swinging_phase(swing, steps[0].footstep.side, landed)
     piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), swinging, feet, remainder, config)
@@ -304,12 +313,9 @@ def captured(
             f"capture step: it is {time:.3f} s; lift-off at {capture.lift_off:.3f} s and touch-down at"
             f" {capture.touch_down:.3f} s have to follow in this order"
         )
-    shortest, duration = config.single_support(config.min_step_duration), capture.touch_down - capture.lift_off
-    if duration < shortest - 1e-9:
-        raise PlanningError(
-            f"capture step: a single support of {duration:.3f} s, planner.min_step_duration allows {shortest:.3f} s",
-            ["planner.min_step_duration"],
-        )
+    if capture.touch_down - capture.lift_off < _SHORTEST_CAPTURE - 1e-9:
+        duration = capture.touch_down - capture.lift_off
+        raise PlanningError(f"capture step: a single support of {duration:.3f} s, at least {_SHORTEST_CAPTURE} s")
     _check(Timeline(steps, [step.touch_down for step in steps]), 0, steps, feet, change, time, config, limits)
     reference = plan.at(time)
     dcm = reference.dcm.position if change.dcm_position is None else change.dcm_position
@@ -330,7 +336,16 @@ def captured(
         standing_phase(time, feet, capture.side.other, is_walking=True),
         swinging_phase(swing, capture.side, landed),
     )
-    piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), phases[1], feet, None, config)
+    start, shift = PendulumState(time, dcm, com, plan.plane), None
+    if capture.shift_zmp is not None and capture.lift_off > time:
+        growth = math.exp(config.natural_frequency * (capture.lift_off - time))
+        lifted = capture.shift_zmp + growth * (dcm - capture.shift_zmp)
+        shift = PendulumTrajectory.over_zmp(start, capture.lift_off, lifted, config)
+        at_lift_off, com, _ = shift.at(capture.lift_off)
+        start = PendulumState(capture.lift_off, at_lift_off.position, com, plan.plane)
+    piece = _until_touch_down(steps, start, phases[1], feet, None, config)
+    if shift is not None:
+        piece = shift.spliced(time, capture.lift_off, piece)
     state = _state(piece, capture.touch_down, landed)
     rest = _planned_on(steps[1:], state, landed, capture.side.other, None, config)
     catching = WalkingPlan(phases, piece, steps[:1], rest.end_time).spliced(time, capture.touch_down, rest)
@@ -447,9 +462,9 @@ def _until_touch_down(
     following = [step.footstep for step in steps[1:]]
     schedule = _schedule(steps[1:], landed, touch_down, remainder, config)
     phases = contact_phases(following, schedule, landed, steps[0].footstep.side.other, config)
-    swings = SwingResponse.of((swinging, *phases), config)
-    landing = _landing_dcm(steps, feet, remainder, config, swings.at_lift_off)
-    return PendulumTrajectory.to_landing(start, touch_down, landing, config, swings)
+    responses = np.vstack((np.zeros(2), SwingResponse.of(phases, config).at_lift_off))
+    landing = _landing_dcm(steps, feet, remainder, config, responses)
+    return PendulumTrajectory.to_landing(start, touch_down, landing, config, SwingResponse.of((swinging,), config))
 
 
 def _landing_dcm(
@@ -564,23 +579,37 @@ def _schedule(
     )
 
 
-def _rest_of_swing(phase: ContactPhase, running: PlannedStep, after: StandingFoot, time: float) -> RetargetedSwing:
+def _rest_of_swing(
+    phase: ContactPhase, running: PlannedStep, after: StandingFoot, time: float, height: float
+) -> RetargetedSwing:
+    """Return the rest of a swing to a new landing: up to ``height`` [m] above the feet, and down at the end."""
     side, touch_down = running.footstep.side, running.touch_down
     old = phase.swing
     assert old is not None
     left = old.yaw_ahead(time) + after.pose.yaw - phase.foot(side).pose.yaw
-    apex = old.apex
-    if apex is not None:
-        apex_time, height = apex
-        fraction = (apex_time - time) / (old.end_time - time)
-        rise = 0.5 * max(0.0, float(after.placement[0][2] - old.end[0][2]))
-        apex = (time + fraction * (touch_down - time), height + rise) if fraction > 1e-3 else None
-    swing = RetargetedSwing(time, touch_down, old.at(time), after.placement, apex, left)
-    if swing.lowest < min(float(after.placement[0][2]), float(swing.start.position[2])) - _CLEARANCE:
-        raise PlanningError(
-            f"retarget: the {side} foot comes down already and would touch the ground before {touch_down:.2f} s"
-        )
-    return swing
+    now = old.at(time)
+    ground = float(after.placement[0][2])
+    top = max(ground, float(phase.foot(side.other).placement[0][2])) + height
+    for levels in _levels(now, top, time, touch_down), ():
+        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, left)
+        if swing.lowest >= min(ground, float(now.position[2])) - _CLEARANCE:
+            return swing
+    raise PlanningError(
+        f"retarget: the {side} foot comes down already and would touch the ground before {touch_down:.2f} s"
+    )
+
+
+def _levels(foot: FootReference, top: float, time: float, touch_down: float) -> tuple[tuple[float, float], ...]:
+    """Return times and heights at which the height rests: as high as the time that is left allows."""
+    up = touch_down - _DESCENT - time
+    if up < _SHORTEST_RISE:
+        return ()
+    rise = min(up, _RISE)
+    height, velocity = float(foot.position[2]), float(foot.twist[2])
+    level = min(top, height + 0.5 * velocity * rise + _LIFT * rise * rise / _QUINTIC_PEAK)
+    if up - rise < 1e-3:
+        return ((time + up, level),)
+    return (time + rise, level), (time + up, level)
 
 
 def _state(piece: PendulumTrajectory, time: float, feet: dict[Side, StandingFoot]) -> PlanningState:

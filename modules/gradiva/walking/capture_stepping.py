@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from gradiva.common import NDArray, PlanarPose, RobotState, Side, SoleRectangle, WalkingReference
 from gradiva.planner import CaptureStep, FootPose, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, interpreted
-from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter
+from gradiva.simplified_model import RunningStep, StepAdaptationConfig, StepAdapter
 from gradiva.walking.plan_follower import planned_polygon
 
 _BELIEVED = 2  # ticks in a row in which the DCM has to be outside
+_SHIFTS = 5  # durations of the shift of the ZMP that are tried
 
 
 class CaptureStepping:
@@ -23,9 +26,10 @@ class CaptureStepping:
 
     .. math:: \frac{\xi - \kappa z_0}{1 - \kappa}
 
-    is outside the polygon, less ``sole_margin``, for two ticks. Either foot may step: ``StepAdapter`` gives the landing
-    of each, the smaller error of the DCM counts, then the shorter way. After ``unloading`` the foot leaves the ground;
-    the running step is then adapted as any other, and two more follow.
+    is outside the polygon, less ``standing_margin``, for two ticks. First the ZMP goes towards the foot that will step, as in
+    humans, for a multiple of ``unloading``: that brings the DCM over the other one, which the step else pays with its
+    width. Either foot may step after each of these times: ``StepAdapter`` gives the landing of each, the smallest error
+    of the DCM counts, then the shortest way. The running step is then adapted as any other, and two more follow.
     """
 
     def __init__(
@@ -47,7 +51,7 @@ class CaptureStepping:
         limits = planner.config
         width = max(limits.min_step_width, limits.min_feet_distance)
         self._adapter = StepAdapter(config, sole, limits.zmp_offset, limits.max_feet_distance, width, compiler)
-        self._shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
+        self._shortest = config.capture_support
         self._outside = 0
 
     def reset(self) -> None:
@@ -60,7 +64,8 @@ class CaptureStepping:
         if self._outside < _BELIEVED:
             return None
         self._outside = 0
-        steps = [self._step(side, state, reference, plan) for side in Side]
+        shifts = self._config.unloading * np.arange(1.0, _SHIFTS + 1.0)
+        steps = [self._step(side, shift, state, reference, plan) for side in Side for shift in shifts.tolist()]
         _, best = min(steps, key=lambda step: step[0])
         return best
 
@@ -70,30 +75,36 @@ class CaptureStepping:
         kappa = lag / (1.0 + lag)
         reached = (state.dcm_position - kappa * state.zmp_position) / (1.0 - kappa)
         polygon = planned_polygon(reference, self._sole)
-        return -self._config.sole_margin < polygon.distance(reached) < self._config.lost_distance
+        return -self._config.standing_margin < polygon.distance(reached) < self._config.lost_distance
 
     def _step(
-        self, side: Side, state: RobotState, reference: WalkingReference, plan: WalkingPlan
+        self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
     ) -> tuple[float, CaptureStep]:
-        """Return the step of one foot that catches the robot best, and its cost."""
+        """Return the step of one foot, after a shift of ``shift`` [s], that catches the robot best, and its cost."""
         config, limits, time = self._config, self._planner.config, reference.time
-        phase = plan.phase_at(time)
+        phase, zeta = plan.phase_at(time), reference.dcm.divergence_rate
         foot, stance = phase.foot(side).pose, phase.foot(side.other).pose
-        nominal = CaptureStep(side, foot, time + config.unloading, time + config.unloading + self._shortest)
+        nominal = CaptureStep(side, foot, time + shift, time + shift + self._shortest)
+        offset = self._planner.capture_offset(nominal)
         duration = 0.5 * (limits.min_step_duration + limits.max_step_duration)
+        following = duration - limits.single_support(duration)
+        support = stance.zmp_point(side.other, limits.zmp_offset)
+        landed = foot.zmp_point(side, limits.zmp_offset) + offset
+        wanted = support + math.exp(-zeta * (self._shortest + 0.5 * following)) * (landed - support)
+        zmp, dcm = self._shifted(state, wanted, shift, reference)
         adapted = self._adapter.adapt(
             RunningStep(
-                state.dcm_position,
-                state.zmp_position,
-                self._planner.capture_offset(nominal),
-                reference.dcm.divergence_rate,
+                dcm,
+                zmp,
+                offset,
+                zeta,
                 side,
                 _planar(stance),
                 _planar(foot),
-                config.unloading + self._shortest,
-                config.unloading + self._shortest,
-                config.unloading + config.longest_support * self._shortest,
-                duration - limits.single_support(duration),
+                self._shortest,
+                self._shortest,
+                config.longest_support * self._shortest,
+                following,
                 reference.foot(side).position[:2],
                 reference.foot(side).twist[:2],
             )
@@ -101,13 +112,27 @@ class CaptureStepping:
         pose = FootPose(adapted.landing.x, adapted.landing.y, foot.yaw).on(foot.plane)
         way = math.hypot(pose.x - foot.x, pose.y - foot.y)
         cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
-        return cost, self._capture(adapted, pose, nominal, state, time)
+        capture = CaptureStep(
+            side,
+            pose,
+            nominal.lift_off,
+            nominal.lift_off + adapted.time_left,
+            state.dcm_position,
+            state.com_position,
+            zmp,
+        )
+        return cost, capture
 
-    def _capture(
-        self, adapted: AdaptedStep, pose: FootPose, nominal: CaptureStep, state: RobotState, time: float
-    ) -> CaptureStep:
-        touch_down = time + adapted.time_left
-        return CaptureStep(nominal.side, pose, nominal.lift_off, touch_down, state.dcm_position, state.com_position)
+    def _shifted(
+        self, state: RobotState, wanted: NDArray, shift: float, reference: WalkingReference
+    ) -> tuple[NDArray, NDArray]:
+        """Return the ZMP within the soles that brings the DCM nearest to ``wanted`` in a time, and the DCM then."""
+        zeta, lag = reference.dcm.divergence_rate, self._config.zmp_lag
+        growth, kappa = math.exp(zeta * shift), zeta * lag / (1.0 + zeta * lag)
+        drift, eta = growth * (state.dcm_position - kappa * state.zmp_position), (1.0 - kappa) * growth - 1.0
+        polygon = planned_polygon(reference, self._sole).shrunk(self._config.sole_margin)
+        zmp = polygon.project((drift - wanted) / eta)
+        return zmp, drift - eta * zmp
 
 
 def _square(vector: NDArray) -> float:
