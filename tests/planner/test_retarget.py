@@ -208,7 +208,7 @@ def test_a_retarget_plans_at_most_three_steps_however_many_follow(planner, monke
     monkeypatch.setattr(PendulumTrajectory, "plan", counted)
     for delay in np.linspace(0.0, 0.1, 11):
         plan = planner.retarget(plan, Retarget((moved(step, 0.02, delay=delay),)), step.lift_off + 0.1 + 2.0 * delay)
-        plan.at(step.lift_off + 0.1 + 2.0 * delay)
+        assert plan.at(step.lift_off + 0.1 + 2.0 * delay).time < plan.end_time
     assert counts == []  # until touch-down nothing but the running step is asked for
     landed = plan.at(step.touch_down + 0.2)
     assert landed.is_double_support
@@ -264,7 +264,7 @@ def test_several_footholds_are_moved_at_once(planner, plan):
 def test_a_moved_foot_stays_up_and_comes_down_last(planner, plan):
     config, step = planner.config, plan.steps[3]
     time = step.lift_off + 0.1
-    new = planner.retarget(plan, Retarget((moved(step, 0.05, outward(step, 0.05), delay=0.05),)), time)
+    new = planner.retarget(plan, Retarget((moved(step, 0.05, outward(step, 0.05), delay=0.05),), following=1), time)
     touch_down = step.touch_down + 0.05
     heights = [new.at(t).foot(step.footstep.side).position[2] for t in (time + 0.2, touch_down - 0.18)]
     np.testing.assert_allclose(heights, config.adapted_swing_height + config.landing_height, atol=1e-9)
@@ -278,7 +278,7 @@ def test_a_foot_that_comes_down_goes_up_again_where_it_lands_later_and_never_bel
     step = plan.steps[3]
     time = step.lift_off + fraction * (step.touch_down - step.lift_off)
     for delay, highest in ((0.02, 0.0), (0.6, planner.config.adapted_swing_height)):
-        new = planner.retarget(plan, Retarget((moved(step, 0.01, delay=delay),)), time)
+        new = planner.retarget(plan, Retarget((moved(step, 0.01, delay=delay),), following=1), time)
         times = np.linspace(time, step.touch_down + delay, 80)
         heights = [new.at(t).foot(step.footstep.side).position[2] for t in times]
         assert min(heights) > -1e-3
@@ -294,7 +294,7 @@ def test_swings_stay_above_the_ground_however_often_they_are_moved(planner, plan
                 step, rng.uniform(-0.05, 0.1), outward(step, rng.uniform(0.0, 0.1)), 0.0, rng.uniform(0, 0.2)
             )
             with contextlib.suppress(PlanningError):  # of a foot that falls fast and would have to turn round
-                present = planner.retarget(present, Retarget((change,)), time)
+                present = planner.retarget(present, Retarget((change,), following=1), time)
                 moves += 1
             swing = present.phase_at(time).swing
             heights = [swing.at(t).position[2] for t in np.linspace(time, swing.end_time, 50)]
@@ -450,7 +450,7 @@ def test_impossible_capture_steps_are_refused_by_name(planner, plan):
         planner.capture_step(plan, capture_of(planner), 1.0)
     with pytest.raises(PlanningError, match="max_feet_distance"):
         planner.capture_step(standing, capture_of(planner, x=0.6), 1.0)
-    with pytest.raises(PlanningError, match="single support of 0.100 s, at least 0.2 s"):
+    with pytest.raises(PlanningError, match=r"single support of 0\.100 s, at least 0\.2 s"):
         planner.capture_step(standing, capture_of(planner, duration=0.1), 1.0)
     with pytest.raises(PlanningError, match="in this order"):
         planner.capture_step(standing, capture_of(planner, time=0.5), 1.0)

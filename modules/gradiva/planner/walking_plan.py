@@ -167,8 +167,9 @@ class RetargetedSwing:
     r"""Rest of a swing whose landing was moved in place or time.
 
     Position and rotation vector :math:`b`, with :math:`R = \mathrm{Exp}(b) R_0`, are quintics from position, velocity
-    and acceleration at the retarget to rest at the new landing; the height has several, with rest between them: a foot
-    that moves far, on a robot that tilts, goes up, stays up, and comes down last. At :math:`b = 0` rate and
+    and acceleration at the retarget to rest above the new landing; the height has several, with rest between them: a
+    foot that moves far, on a robot that tilts and so touches early, goes up, stays up, arrives, and comes down last. At
+    :math:`b = 0` rate and
     acceleration of :math:`b` are those of the rotation, so the swing continues in all derivatives; then
 
     .. math:: \omega = J \dot b, \quad \dot\omega = J \ddot b + \dot J \dot b, \qquad
@@ -181,6 +182,7 @@ class RetargetedSwing:
         start: Reference of the sole at the retarget.
         end: Position ([m], shape (3,)) and rotation (shape (3, 3)) at touch-down.
         levels: Times ([s]) and heights (world, [m]) on the way at which the height rests.
+        arrival: From which the sole is above its landing, [s].
         turn: Change of heading until touch-down, not wrapped, [rad].
     """
 
@@ -189,11 +191,12 @@ class RetargetedSwing:
     start: FootReference
     end: tuple[NDArray, NDArray]
     levels: tuple[tuple[float, float], ...]
+    arrival: float
     turn: float
 
     def __post_init__(self) -> None:
         start, (position, rotation) = self.start, self.end
-        self._duration = duration = self.end_time - self.start_time
+        self._duration = duration = self.arrival - self.start_time
         vector = so3.log(rotation @ start.rotation.T).tolist()
         begin, end = [*start.position.tolist(), 0.0, 0.0, 0.0], [*position.tolist(), *vector]
         velocity, acceleration = start.twist.tolist(), start.acceleration.tolist()
@@ -231,10 +234,12 @@ class RetargetedSwing:
 
     def _height(self, time: float) -> tuple[float, float, float]:
         """Return the height of the sole and its first two derivatives."""
-        begin, duration, powers = next(
-            (piece for piece in self._heights if time < piece[0] + piece[1]), self._heights[-1]
-        )
+        begin, duration, powers = self._piece(time)
         return _evaluated(powers, time - begin, duration)
+
+    def _piece(self, time: float) -> tuple[float, float, Quintic]:
+        """Return begin, duration and powers of the height's quintic at ``time`` [s]."""
+        return next((piece for piece in self._heights if time < piece[0] + piece[1]), self._heights[-1])
 
     @property
     def lowest(self) -> float:
@@ -243,18 +248,26 @@ class RetargetedSwing:
 
     @property
     def pieces(self) -> NDArray:
-        """Durations of the k pieces of the height, [s], shape (k,)."""
-        return np.array([duration for _, duration, _ in self._heights])
+        """Durations of the k pieces between levels and arrival, [s], shape (k,)."""
+        return np.diff(self._ends, prepend=self.start_time)
+
+    @property
+    def _ends(self) -> list[float]:
+        """Ends of the pieces, [s]."""
+        return sorted({*(time for time, _ in self.levels), self.arrival, self.end_time})
 
     def accelerations(self) -> NDArray:
         """Return the linear acceleration in the k pieces, as ``SwingFoot.accelerations``."""
-        cubics = np.zeros((len(self._heights), 4, 3))
-        for cubic, (begin, duration, powers) in zip(cubics, self._heights, strict=True):
-            elapsed = (begin - self.start_time) / self._duration
-            for axis in range(2):
-                along = _second_derivative(self._powers[axis], elapsed, 1.0 / self._duration)
+        begins = [self.start_time, *self._ends[:-1]]
+        cubics = np.zeros((len(begins), 4, 3))
+        for cubic, now in zip(cubics, begins, strict=True):
+            for axis in range(2 if now < self.arrival else 0):
+                along = _second_derivative(
+                    self._powers[axis], (now - self.start_time) / self._duration, 1.0 / self._duration
+                )
                 cubic[: len(along), axis] = along
-            up = _second_derivative(powers, 0.0, 1.0 / duration)
+            begin, duration, powers = self._piece(now)
+            up = _second_derivative(powers, (now - begin) / duration, 1.0 / duration)
             cubic[: len(up), 2] = up
         return cubics
 

@@ -26,10 +26,11 @@ class CaptureStepping:
 
     .. math:: \frac{\xi - \kappa z_0}{1 - \kappa}
 
-    is outside the polygon, less ``standing_margin``, for two ticks. First the ZMP goes towards the foot that will step, as in
-    humans, for a multiple of ``unloading``: that brings the DCM over the other one, which the step else pays with its
-    width. Either foot may step after each of these times: ``StepAdapter`` gives the landing of each, the smallest error
-    of the DCM counts, then the shortest way. The running step is then adapted as any other, and two more follow.
+    is outside the polygon, less ``standing_margin`` from toes and heels, over which the robot tips, for two ticks.
+    First the ZMP goes towards the foot that will step, as in humans, for a multiple of ``unloading``: that brings the
+    DCM over the other one; without it the step lands wide. Either foot may step after each of these times:
+    ``StepAdapter`` gives the landing of each, the smallest error of the DCM counts, then the shortest way. The running
+    step is then adapted as any other, and two more follow.
     """
 
     def __init__(
@@ -52,6 +53,8 @@ class CaptureStepping:
         width = max(limits.min_step_width, limits.min_feet_distance)
         self._adapter = StepAdapter(config, sole, limits.zmp_offset, limits.max_feet_distance, width, compiler)
         self._shortest = config.capture_support
+        margin = config.standing_margin
+        self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
         self._outside = 0
 
     def reset(self) -> None:
@@ -74,8 +77,8 @@ class CaptureStepping:
         lag = reference.dcm.divergence_rate * self._config.zmp_lag
         kappa = lag / (1.0 + lag)
         reached = (state.dcm_position - kappa * state.zmp_position) / (1.0 - kappa)
-        polygon = planned_polygon(reference, self._sole)
-        return -self._config.standing_margin < polygon.distance(reached) < self._config.lost_distance
+        polygon = planned_polygon(reference, self._inner_sole)
+        return 0.0 < polygon.distance(reached) < self._config.lost_distance
 
     def _step(
         self, side: Side, shift: float, state: RobotState, reference: WalkingReference, plan: WalkingPlan
