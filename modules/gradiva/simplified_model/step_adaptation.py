@@ -32,8 +32,11 @@ class StepAdaptationConfig:
         release: DCM error below which the footholds are the plan's again, [m].
         minimum_move: Change of a foothold below which it stays, [m].
         minimum_delay: Change of a touch-down below which it stays, [s].
+        prediction: Age of the measured DCM, over which its error is predicted, [s].
         frozen: Time before touch-down in which nothing is adapted, [s].
         shortest_support: Shortest single support, [s].
+        shortest_fall: Least time to touch-down, [s].
+        last_delay: Part of the planned single support after which touch-down is not delayed, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
@@ -53,8 +56,11 @@ class StepAdaptationConfig:
     release: float
     minimum_move: float
     minimum_delay: float
+    prediction: float
     frozen: float
     shortest_support: float
+    shortest_fall: float
+    last_delay: float
     longest_support: float
     sole_margin: float
     zmp_lag: float
@@ -69,7 +75,7 @@ class StepAdaptationConfig:
     lost_distance: float
 
     def __post_init__(self) -> None:
-        may_be_zero = ("minimum_move", "minimum_delay", "sole_margin", "zmp_lag", "early_after")
+        may_be_zero = ("minimum_move", "minimum_delay", "sole_margin", "zmp_lag", "early_after", "prediction")
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if name == "mode":

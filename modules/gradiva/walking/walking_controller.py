@@ -452,5 +452,6 @@ class WalkingController:
 
     @property
     def _stepping_log(self) -> SteppingLog | None:
-        stepping = self._layers.reactive_stepping
-        return stepping.log if self._follower.adaptation is stepping else None
+        """Return the log of reactive stepping where it is configured: all ticks have the same signals."""
+        is_logged = self._layers.config.step_adaptation.mode is not SteppingMode.OFF
+        return self._layers.reactive_stepping.log if is_logged else None

@@ -42,7 +42,7 @@ class WalkingLog:
         desired_joint_positions: Commanded, feed-forward left out, [rad], shape (n,).
         desired_joint_velocities: [rad/s], shape (n,).
         relaxed_task: Relaxed task of layer 3 with the largest residual; empty where all are met, or none is known.
-        stepping: Of reactive stepping; None while it is off.
+        stepping: Of reactive stepping; None where it is configured to be off.
     """
 
     time: float
