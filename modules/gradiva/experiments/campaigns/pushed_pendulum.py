@@ -238,7 +238,7 @@ class PushedPendulum:
     # -- the law of the ankle ------------------------------------------------------------------------------------------
 
     def _single_support_zmp(self) -> tuple[NDArray, NDArray]:
-        """Return the planned ZMP, and that of the DCM law, within the stance sole, about the reference to the landing."""
+        """Return the planned ZMP, and that of the DCM law about the way to the landing, within the stance sole."""
         gait, stance = self._gait, self._side.other
         foot = self._feet[stance]
         zmp = gait.point(stance, foot)
