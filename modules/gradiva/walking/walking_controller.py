@@ -23,10 +23,11 @@ from gradiva.common import (
 )
 from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
-from gradiva.simplified_model import BalancePlan, BalanceReference
+from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
+from gradiva.walking.reactive_stepping import SteppingLog
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -64,6 +65,7 @@ class WalkingController:
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
         self._follower = PlanFollower(layers.planner, self._tick.replan_margin, planning)
+        self.step_adaptation = layers.config.step_adaptation.mode
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
@@ -135,6 +137,21 @@ class WalkingController:
     def adapt_steps(self, adaptation: StepAdaptation | None) -> None:
         """Let ``adaptation`` move the next footholds from the next tick on; None: they stay as planned."""
         self._follower.adaptation = adaptation
+
+    @property
+    def step_adaptation(self) -> SteppingMode:
+        """Return what reactive stepping may change; set it in any state."""
+        return self._layers.reactive_stepping.mode
+
+    @step_adaptation.setter
+    def step_adaptation(self, mode: SteppingMode) -> None:
+        stepping = self._layers.reactive_stepping
+        stepping.mode = mode
+        stepping.reset()
+        if mode is not SteppingMode.OFF:
+            self._follower.adaptation = stepping
+        elif self._follower.adaptation is stepping:
+            self._follower.adaptation = None
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -430,4 +447,11 @@ class WalkingController:
             whole_body.desired_joint_positions,
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
+            self._stepping_log,
         )
+
+    @property
+    def _stepping_log(self) -> SteppingLog | None:
+        """Return the log of reactive stepping where it is configured: all ticks have the same signals."""
+        is_logged = self._layers.config.step_adaptation.mode is not SteppingMode.OFF
+        return self._layers.reactive_stepping.log if is_logged else None

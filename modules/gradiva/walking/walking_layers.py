@@ -20,12 +20,14 @@ from gradiva.simplified_model import (
     DcmControllerConfig,
     DcmLaw,
     GainScheduleConfig,
+    StepAdaptationConfig,
     ZmpComControllerConfig,
     balance_law,
     balance_layer,
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
 from gradiva.walking.fallbacks import ZmpWithoutFoot
+from gradiva.walking.reactive_stepping import ReactiveStepping
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CommandedMotion,
@@ -80,6 +82,7 @@ class WalkingLayers:
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
+        reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
     """
@@ -144,6 +147,7 @@ class WalkingLayers:
         )
         by_torque = config.walking.control is ControlMode.TORQUE
         self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance)
+        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
@@ -253,6 +257,7 @@ class WalkingConfig:
         dcm_controller: Layer 2, instantaneous.
         zmp_com_controller: Layer 2, towards the body.
         gain_schedule: Between standing and walking.
+        step_adaptation: Between layers 2 and 1: footholds that follow the DCM.
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         drives: Layer 3: rotors and friction.
@@ -273,6 +278,7 @@ class WalkingConfig:
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
+    step_adaptation: StepAdaptationConfig
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     drives: DrivesConfig
