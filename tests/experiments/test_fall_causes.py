@@ -277,3 +277,9 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
     assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
     assert text.endswith("l_hip_pitch was commanded 80 % of its velocity limit")
+
+
+def test_a_speed_that_lay_ahead_when_the_robot_fell_is_too_fast():
+    walk = healthy_walk()
+    assert cause_of(walk, log_of(walk, speed=0.3)) is None
+    assert cause_of(walk, log_of(walk, speed=0.3), speed_ahead=0.7).text.startswith("too fast: 0.70 m/s were planned")

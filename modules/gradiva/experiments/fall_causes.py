@@ -39,6 +39,7 @@ _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 wher
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
 _SPEED_WINDOW = 1.2  # [s] two steps
+_GAVE_WAY = 0.05  # [s] for so long a joint is beyond what its servo yields; at a touch-down it is for a tick or three
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
 _LOUDER = 1.3  # [-] than the largest unexplained force before
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
@@ -101,6 +102,7 @@ class FallEvidence:
         velocity_limits: Of the joints, [rad/s], shape (n,).
         max_speed: That the robot is known to walk, [m/s].
         events: Of the safety supervisor.
+        speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
     """
 
     walk: MeasuredWalk
@@ -109,6 +111,7 @@ class FallEvidence:
     velocity_limits: NDArray
     max_speed: float
     events: Sequence[SafetyEvent] = ()
+    speed_ahead: float = 0.0
 
     @property
     def standing(self) -> MeasuredWalk:
@@ -324,7 +327,9 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     log = evidence.log
     if not len(log):
         return None
-    speed, rows = _planned_speed(log), (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
+    path = log["com::position::desired"]
+    speed = max(evidence.speed_ahead, greatest_speed(log.times, path))
+    rows = (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
     robot = evidence.walk.robot
     legs = _legs(robot)
     joints = np.abs(log["joints_state::velocities::desired"][rows][:, legs]) / evidence.velocity_limits[legs]
@@ -346,14 +351,19 @@ def _legs(robot: RobotDescription) -> list[int]:
     return [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
 
 
-def _planned_speed(log: SignalLog) -> float:
-    """Return the greatest speed of the planned CoM over two steps, [m/s]."""
-    later = np.searchsorted(log.times, log.times + _SPEED_WINDOW)
-    rows = np.flatnonzero(later < len(log))
+def greatest_speed(times: NDArray, path: NDArray) -> float:
+    """Return the greatest speed over two steps, [m/s].
+
+    Args:
+        times: [s], shape (T,).
+        path: Planned positions of the CoM, [m], shape (T, 2) or (T, 3).
+    """
+    later = np.searchsorted(times, times + _SPEED_WINDOW)
+    rows = np.flatnonzero(later < len(times))
     if not len(rows):
         return 0.0
-    later, path = later[rows], log["com::position::desired"][:, :2]
-    speeds = np.linalg.norm(path[later] - path[rows], axis=1) / (log.times[later] - log.times[rows])
+    later = later[rows]
+    speeds = np.linalg.norm((path[later] - path[rows])[:, :2], axis=1) / (times[later] - times[rows])
     return float(speeds.max())
 
 
@@ -396,8 +406,8 @@ def _is_overloaded(evidence: FallEvidence) -> bool:
     law, speeds = ServoLaw.of(robot), np.abs(log["joints_state::velocities::desired"][rows])
     tick = float(np.median(np.diff(log.times[rows])))  # [s] desired is the end of a tick, measured its beginning
     torques = robot.per_joint("torque_limit") + speeds * (law.damping + tick * law.stiffness)
-    legs = _legs(robot)
-    return bool((np.abs(error[:, legs]) > (torques / law.stiffness)[:, legs]).any())
+    gave_way = (np.abs(error) > torques / law.stiffness)[:, _legs(robot)]
+    return bool((np.count_nonzero(gave_way, axis=0) * tick > _GAVE_WAY).any())
 
 
 _ZERO_SENSORS = "zero the force-torque sensors with the feet in the air; [[force_torque_sensors]] in robot.toml"
