@@ -24,9 +24,11 @@ _REST = 1.5  # [s] in which the robot only stands
 _SHORT_REST = 0.4  # [s] the same, where it falls at once
 _FEW = 10  # [rows] fewer are no evidence
 
-_FLAT = math.tan(math.radians(3.0))  # [-] a sole that stands steeper, by the IMU, stands on no level ground; IMU 1°, floor 0.7°, encoders 0.5° off: 2.1°
+_FLAT = math.tan(
+    math.radians(3.0)
+)  # [-] a sole steeper than this stands on no level ground; IMU, floor, encoders: 2.1°
 _DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
-_UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains, cross-talk and offsets after a calibration: 0.13
+_UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains and cross-talk of calibrated sensors: 0.13
 _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; likewise: 0.035
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
 _TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
@@ -34,12 +36,14 @@ _ALIKE = 0.5  # [-] of their variance that is common
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 
 _EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
-_ROLLED = math.tan(math.radians(2.5))  # [-] of a loaded sole; on rigid ground 0.2°, with an IMU that errs by 0.5° RMS 2.0°
+_ROLLED = math.tan(
+    math.radians(2.5)
+)  # [-] of a loaded sole; on rigid ground 0.2°, with an IMU that errs by 0.5° RMS 2.0°
 _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
 _SPEED_WINDOW = 1.2  # [s] two steps
-_GAVE_WAY = 0.05  # [s] for so long a joint is beyond what its servo yields; at a touch-down it is for a tick or three
+_GAVE_WAY = 0.05  # [s] beyond what its servo yields: a joint that gave way; at touch-downs 0.03
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
 _LOUDER = 1.3  # [-] than the largest unexplained force before
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
