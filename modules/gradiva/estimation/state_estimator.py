@@ -314,7 +314,8 @@ class StateEstimatorConfig:
             all samples are taken to be of the joints' time.
         wrench_filter_time_constant: Of the low pass that the robot has put on its wrenches, 0 for raw ones, [s]. Above
             its bandwidth the commanded ZMP is taken instead of the measured one.
-        wrench_age_factor: Ages of the wrenches by which the time constant of that low pass is longer, [-].
+        wrench_age_factor: Ages of the wrenches by which the time constant of that low pass is longer, [-]: a delay a is
+            a lag a at low frequencies, and the age does not contain the sample's mean and the way of the command.
     """
 
     base: BaseSource

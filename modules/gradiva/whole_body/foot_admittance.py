@@ -142,7 +142,8 @@ def _admittance(compiler: Compiler) -> FlatFunction:
     expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
     expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
     climb, turns = _rates(inputs, expected, height, tilts)
-    kept, outputs = [height + inputs["period"] * climb], {name: [] for name in ("positions", "rotations", "twists")}
+    kept = [height + inputs["period"] * climb]
+    outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
     for row, sign in ((0, 1.0), (1, -1.0)):
         tilt = tilts[row] + inputs["period"] * turns[row]
         kept.append(tilt)
