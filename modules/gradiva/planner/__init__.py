@@ -5,7 +5,7 @@ from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningS
 from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig
 from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
 from gradiva.planner.unicycle_planner import Polyline, end_heading
-from gradiva.planner.walking_plan import RetargetedSwing, SwingFoot, SwingProfile, WalkingPlan
+from gradiva.planner.walking_plan import RetargetedSwing, SwingFoot, SwingProfile, WalkingPlan, quintic
 from gradiva.planner.walking_planner import WalkingPlanner
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "WalkingPlan",
     "WalkingPlanner",
     "end_heading",
+    "quintic",
 ]

@@ -31,6 +31,7 @@ from gradiva.walking.fallbacks import ZmpWithoutFoot
 from gradiva.walking.reactive_stepping import ReactiveStepping
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
+    CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
@@ -147,7 +148,7 @@ class WalkingLayers:
             compiler,
         )
         by_torque = config.walking.control is ControlMode.TORQUE
-        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance)
+        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
         self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, robot.sole, compiler)
         self.joint_bounds = self._joint_bounds(model)
@@ -209,14 +210,15 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate, latency = config.torque_control.torque_rate, config.drives.command_latency
+        rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
+        motion = CommandedMotion(6 + len(self.robot.joints), config.drives.command_latency, time_constant)
         friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, latency
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, motion
             )
         return RigidTorqueController(
-            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, latency
+            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, motion
         )
 
 
