@@ -12,7 +12,10 @@ from gradiva.experiments import ExperimentOptions, SimulatedWalk, find_experimen
 from gradiva.experiments.campaigns import push_recovery
 from gradiva.experiments.campaigns.push_recovery import ImpulseSearch, level_impulse
 from gradiva.experiments.forked_walks import PHASES, FoundSearch, search_in_forks
+from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
+
+ADAPTED = (SteppingMode.OFF, SteppingMode.PLACE_AND_TIME)
 
 
 def start(tmp_path, **options):
@@ -71,7 +74,7 @@ def test_an_error_in_a_fork_is_raised_with_its_traceback():
 
 
 def test_a_push_in_a_fork_is_bit_identical_to_that_on_a_walk_of_its_own(tmp_path):
-    run = start(tmp_path, modes=("off",), directions=1, phases=("late",))
+    run = start(tmp_path, modes=(SteppingMode.OFF,), directions=1, phases=("late",))
     find_experiment("push_recovery").run(run)
     row, line = run.rows[0], json.loads((run.folder.path / "searches.jsonl").read_text())
     survived = round(row["value"] / level_impulse("icub_v2_7"))
@@ -117,7 +120,7 @@ class FakeWalks:
 
 def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_without(tmp_path, monkeypatch):
     monkeypatch.setattr(push_recovery, "search_walks", FakeWalks())
-    run = start(tmp_path, modes=("off", "place_and_time"), directions=2, phases=("late", "early"))
+    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late", "early"))
     push_recovery.run_push_recovery(run)
     unit = level_impulse("icub_v2_7")
     cells, (total,) = run.rows[:-1], run.rows[-1:]
@@ -129,6 +132,7 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
     ]
     assert [round(row["value"] / unit) for row in cells] == [5, 8, 5, 8, 7, 7, 7, 7]
     assert [row["outcome"] for row in cells] == ["found"] * 4 + ["met", "missed"] * 2
+    assert cells[0]["paper"] < cells[4]["paper"] / 1.2  # a pendulum with its ankle, and with adapted steps
     assert cells[0]["falls"] == [f"{6 * unit:.1f} N·s: base height"]
     assert (round(total["paper"] / unit), round(total["value"] / unit)) == (26, 28)
     assert total["reason"] == "+8% over off, worse in 2 of 4 cells"
@@ -137,7 +141,7 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
 
 def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):
     monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(interrupt_after=3))
-    run = start(tmp_path, modes=("off", "place_and_time"), directions=2, phases=("late",))
+    run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",))
     with pytest.raises(KeyboardInterrupt):
         push_recovery.run_push_recovery(run)
     file = run.folder.path / "searches.jsonl"
@@ -150,7 +154,7 @@ def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):
 
 
 def test_a_robot_that_stands_is_pushed_once_in_each_direction_and_an_unknown_phase_is_refused(tmp_path):
-    run = start(tmp_path, speeds=(0.0, 0.1), modes=("off",), directions=4)
+    run = start(tmp_path, speeds=(0.0, 0.1), modes=(SteppingMode.OFF,), directions=4)
     found = [(cell.case.speed, cell.phase) for cell in push_recovery.cells_of(run)]
     assert found == [(0.0, "standing")] * 4 + [(0.1, phase) for phase in PHASES for _ in range(4)]
     with pytest.raises(ConfigError, match="unknown --phase 'latte'; did you mean 'late'"):

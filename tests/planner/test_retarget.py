@@ -7,7 +7,16 @@ import pytest
 
 from gradiva.common import PlanningError, Side, so3
 from gradiva.contacts import ContactPlane
-from gradiva.planner import Foothold, FootPose, Retarget, RetargetedSwing, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner import (
+    CaptureStep,
+    Foothold,
+    FootPose,
+    Retarget,
+    RetargetedSwing,
+    StopCommand,
+    VelocityCommand,
+    WalkingPlanner,
+)
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
 
 from .planning import LEGS, config_of, start_of, state_vector
@@ -323,3 +332,95 @@ def test_a_plan_without_steps_and_one_of_varying_height_are_refused(planner, pla
 def test_a_foothold_of_impossible_numbers_is_refused(numbers):
     with pytest.raises(PlanningError, match="finite numbers and a normal that points upward"):
         Foothold(**numbers)
+
+
+def capture_of(planner, side=Side.LEFT, x=0.15, y=0.05, time=1.0, duration=0.5, **changes):
+    """A capture step with one foot from standing at the origin, x ahead and y outward of where the foot stands."""
+    foot = start_of(planner.config).foot(side)
+    pose = replace(foot, x=foot.x + x, y=foot.y + side.sign * y)
+    return CaptureStep(side, pose, time + 0.06, time + 0.06 + duration, **changes)
+
+
+@pytest.mark.parametrize("changes", [{}, {"leg_momentum": LEGS}])
+@pytest.mark.parametrize("side", list(Side))
+def test_a_capture_step_begins_at_once_lands_as_asked_and_ends_with_the_feet_side_by_side(changes, side):
+    config = config_of(**changes)
+    planner = WalkingPlanner(config)
+    standing = planner.standing(start_of(config))
+    dcm = standing.at(1.0).dcm.position + np.array((0.08, side.sign * 0.02))
+    capture = capture_of(planner, side, dcm_position=dcm)
+    plan = planner.capture_step(standing, capture, 1.0)
+    np.testing.assert_allclose(plan.at(1.0).dcm.position, dcm, atol=1e-12)
+    np.testing.assert_array_equal(state_vector(plan.at(0.9)), state_vector(standing.at(0.9)))
+    assert plan.at(capture.lift_off - 1e-6).is_double_support
+    assert plan.at(capture.lift_off - 1e-6).is_walking
+    assert not plan.at(capture.lift_off + 1e-6).foot(side).in_contact
+    landed = plan.at(capture.touch_down).foot(side)
+    np.testing.assert_allclose(landed.position, capture.pose.placement()[0], atol=1e-12)
+    heights = [plan.at(t).foot(side).position[2] for t in np.linspace(capture.lift_off, capture.touch_down, 60)]
+    assert max(heights) == pytest.approx(config.adapted_swing_height, abs=1e-4)
+    assert min(heights) >= 0.0
+    assert len(plan.steps) == 3
+    end = plan.at(plan.end_time)
+    away = capture.pose.beside(side.other, config.step_width)
+    np.testing.assert_allclose(end.foot(side).position[:2], (capture.pose.x, capture.pose.y), atol=1e-12)
+    np.testing.assert_allclose(end.foot(side.other).position[:2], (away.x, away.y), atol=1e-12)
+    assert not plan.at(plan.end_time + 1e-6).is_walking
+    if not changes:
+        assert_dcm_is_consistent(plan, 1.0, config.natural_frequency, restarted=True)
+        zmps = [plan.at(t).dcm.zmp_position for t in np.linspace(1.0 + 1e-6, capture.touch_down - 1e-6, 9)]
+        np.testing.assert_allclose(zmps, np.tile(zmps[0], (9, 1)), atol=1e-9)
+        np.testing.assert_allclose(plan.at(capture.touch_down + 1e-9).dcm.zmp_position, zmps[0], atol=1e-6)
+
+
+def test_the_offset_of_a_capture_step_is_the_dcm_after_it_beside_the_landed_foot(planner):
+    config, capture = planner.config, capture_of(planner)
+    offset = planner.capture_offset(capture)
+    plan = planner.capture_step(planner.standing(start_of(config)), capture, 1.0)
+    landed = capture.pose.zmp_point(capture.side, config.zmp_offset)
+    following = plan.steps[1].lift_off
+    middle = 0.5 * (capture.touch_down + following)
+    growth = np.exp(config.natural_frequency * (following - middle))
+    np.testing.assert_allclose(plan.at(following).dcm.position, landed + growth * offset, atol=1e-9)
+
+
+def test_a_capture_step_may_be_retargeted_as_any_other_and_then_two_more_follow(planner):
+    standing = planner.standing(start_of(planner.config))
+    capture = capture_of(planner, following=0)
+    plan = planner.capture_step(standing, capture, 1.0)
+    assert len(plan.steps) == 1
+    step = plan.steps[0]
+    change = Retarget((moved(step, 0.03, 0.02, delay=-0.05),), following=2)
+    new = planner.retarget(plan, change, capture.lift_off + 0.1)
+    assert [s.footstep.side for s in new.steps] == [Side.LEFT, Side.RIGHT, Side.LEFT]
+    again = planner.retarget(new, change, capture.lift_off + 0.12)
+    assert len(again.steps) == 3
+    assert_dcm_is_consistent(again, capture.lift_off + 0.12, planner.config.natural_frequency)
+    end = again.at(again.end_time)
+    width = end.left_foot.position - end.right_foot.position
+    np.testing.assert_allclose(width, (0.0, planner.config.step_width, 0.0), atol=1e-9)
+
+
+def test_impossible_capture_steps_are_refused_by_name(planner, plan):
+    standing = planner.standing(start_of(planner.config))
+    with pytest.raises(PlanningError, match="steps are under way"):
+        planner.capture_step(plan, capture_of(planner), 1.0)
+    with pytest.raises(PlanningError, match="max_feet_distance"):
+        planner.capture_step(standing, capture_of(planner, x=0.6), 1.0)
+    with pytest.raises(PlanningError, match="min_step_duration"):
+        planner.capture_step(standing, capture_of(planner, duration=0.2), 1.0)
+    with pytest.raises(PlanningError, match="in this order"):
+        planner.capture_step(standing, capture_of(planner, time=0.5), 1.0)
+
+
+@pytest.mark.parametrize("index", [-1, -2])
+def test_a_step_that_is_moved_for_a_catch_is_never_the_last_one(planner, plan, index):
+    step = plan.steps[index]
+    time = step.lift_off + 0.1
+    change = Retarget((moved(step, 0.05, outward(step, 0.03)),), following=2)
+    new = planner.retarget(plan, change, time)
+    assert len(new.steps) == len(plan.steps) + index + 3
+    assert_dcm_is_consistent(new, time, planner.config.natural_frequency)
+    end = new.at(new.end_time)
+    between = end.left_foot.position - end.right_foot.position
+    assert np.linalg.norm(between) == pytest.approx(planner.config.step_width, abs=1e-6)

@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from gradiva.common import RobotInterfaceError
+from gradiva.common import RobotInterfaceError, Side
 from gradiva.planner import GoalCommand, WalkingPlanner
 from gradiva.setup import load_setup
+from gradiva.simulation import Push
 from gradiva.walking import WalkingState
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
 from gradiva.yarp_modules.rpc_commands import is_ok
@@ -41,6 +42,30 @@ def test_a_walk_by_commands_alone():
     assert double.controller.state is WalkingState.PREPARED
     assert double.robot.fall is None
     assert double.controller.safety_events == ()
+
+
+def test_step_adaptation_that_is_switched_on_by_command_catches_a_push_and_counts():
+    double = WalkingDouble()
+    double.get_ready()
+    assert double.ask("setGoal (velocity 0.1)") == OK
+    double.run(2.0)
+    assert double.ask("setStepAdaptation place_and_time") == OK
+    double.run(3.0, lambda: pushable(double))
+    double.robot.push(Push("chest", (0.0, -95.0, 0.0), double.robot.time, 0.1))
+    double.run(4.0)
+    assert double.controller.state is WalkingState.WALKING
+    assert double.robot.fall is None
+    status = double.session.status
+    assert (status.step_adaptation, status.adaptations > 0) == ("place_and_time", True)
+    pairs = dict(item for item in status.items() if isinstance(item, list) and len(item) == 2)
+    assert pairs["adaptations"] == status.adaptations
+
+
+def pushable(double):
+    """Return whether the right foot has swung for 0.3 s."""
+    time = double.robot.time
+    steps = [step for step in double.controller.plan.steps if step.footstep.side is Side.RIGHT]
+    return any(0.3 <= time - step.lift_off < 0.32 for step in steps)
 
 
 def test_a_joypad_drives_and_the_walk_stops_when_it_is_silent():

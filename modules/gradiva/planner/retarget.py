@@ -22,15 +22,17 @@ from gradiva.planner.footsteps import (
     PlannedStep,
     PlanningState,
 )
-from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.planner_config import PlannerConfig, SwingProfile
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.walking_plan import (
     ContactPhase,
     RetargetedSwing,
     StandingFoot,
+    SwingFoot,
     Timeline,
     WalkingPlan,
     contact_phases,
+    standing_phase,
     swinging_phase,
 )
 
@@ -58,6 +60,35 @@ class Foothold:
             numbers += [pose.x, pose.y, pose.yaw, pose.z, *pose.normal]
         if not all(map(math.isfinite, numbers)) or (pose is not None and pose.normal[2] <= 0.0):
             raise PlanningError(f"{self}: a foothold needs finite numbers and a normal that points upward")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaptureStep:
+    """Step of a robot that stands and is pushed.
+
+    Attributes:
+        side: Foot that steps.
+        pose: Where it lands (world).
+        lift_off: Until which both feet carry load, [s].
+        touch_down: [s].
+        dcm_position: From which the DCM reference restarts, [m], shape (2,); None: it continues.
+        com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
+        following: Number of steps that follow and bring the feet side by side.
+    """
+
+    side: Side
+    pose: FootPose
+    lift_off: float
+    touch_down: float
+    dcm_position: NDArray | None = None
+    com_position: NDArray | None = None
+    following: int = 2
+
+    @property
+    def change(self) -> Retarget:
+        """The step as a change of a plan."""
+        foothold = Foothold(self.pose, self.touch_down)
+        return Retarget((foothold,), self.dcm_position, self.com_position, self.following)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -259,6 +290,74 @@ def retargeted(
     return RetargetedPlan(base, before, (steps[0], swinging, piece), moved, total, rest_of_plan)
 
 
+def captured(
+    plan: WalkingPlan, capture: CaptureStep, time: float, config: PlannerConfig, limits: FootstepPlanner
+) -> WalkingPlan:
+    """Return a plan that steps at once from standing, as ``WalkingPlanner.capture_step`` describes it."""
+    if plan.landings.after(time) < len(plan.landings):
+        raise PlanningError("capture step: steps are under way, retarget the running one")
+    if config.com_height_amplitude != 0.0:
+        raise PlanningError("capture step: only plans of constant CoM height, set planner.com_height_amplitude to 0")
+    change, phase = capture.change, plan.phase_at(time)
+    feet = {side: phase.foot(side) for side in Side}
+    steps = capture_steps(capture, feet[capture.side].pose.yaw, config)
+    if not time <= capture.lift_off < capture.touch_down:
+        raise PlanningError(
+            f"capture step: it is {time:.3f} s; lift-off at {capture.lift_off:.3f} s and touch-down at"
+            f" {capture.touch_down:.3f} s have to follow in this order"
+        )
+    shortest, duration = config.single_support(config.min_step_duration), capture.touch_down - capture.lift_off
+    if duration < shortest - 1e-9:
+        raise PlanningError(
+            f"capture step: a single support of {duration:.3f} s, planner.min_step_duration allows {shortest:.3f} s",
+            ["planner.min_step_duration"],
+        )
+    _check(Timeline(steps, [step.touch_down for step in steps]), 0, steps, feet, change, time, config, limits)
+    reference = plan.at(time)
+    dcm = reference.dcm.position if change.dcm_position is None else change.dcm_position
+    com = reference.com_position if change.com_position is None else change.com_position
+    landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
+    landed = feet | {capture.side: landing}
+    swing = SwingFoot(
+        capture.lift_off,
+        capture.touch_down,
+        feet[capture.side].placement,
+        landing.placement,
+        config.adapted_swing_height,
+        config.apex_fraction,
+        SwingProfile.MINIMUM_JERK,
+        landing.pose.yaw - feet[capture.side].pose.yaw,
+    )
+    phases = (
+        standing_phase(time, feet, capture.side.other, is_walking=True),
+        swinging_phase(swing, capture.side, landed),
+    )
+    piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), phases[1], feet, None, config)
+    state = _state(piece, capture.touch_down, landed)
+    rest = _planned_on(steps[1:], state, landed, capture.side.other, None, config)
+    catching = WalkingPlan(phases, piece, steps[:1], rest.end_time).spliced(time, capture.touch_down, rest)
+    return plan.whole().spliced(time - _HISTORY, time, catching)
+
+
+def capture_steps(capture: CaptureStep, yaw: float, config: PlannerConfig) -> list[PlannedStep]:
+    """Return the step that catches, its yaw counted near ``yaw`` [rad], and those that bring the feet side by side."""
+    pose, side = capture.pose.near_yaw(yaw), capture.side
+    middle = pose.beside(side.other, 0.5 * config.step_width)
+    duration = 0.5 * (config.min_step_duration + config.max_step_duration)
+    footstep = Footstep(side, pose, duration, UnicycleState(middle.x, middle.y, middle.yaw))
+    catching = PlannedStep(footstep, capture.lift_off, capture.touch_down)
+    return [catching, *_closing_steps([catching], capture.following, config)]
+
+
+def capture_offset(capture: CaptureStep, config: PlannerConfig) -> NDArray:
+    """Return the DCM less the ZMP point of the landing foot in the middle of the double support after it, [m]."""
+    steps = capture_steps(capture, capture.pose.yaw, config)
+    beside = capture.pose.beside(capture.side.other, config.step_width)
+    feet = {capture.side: StandingFoot(capture.pose), capture.side.other: StandingFoot(beside)}
+    _, _, end = _first_boundary(steps, feet, None, config, None)
+    return np.array(end) - capture.pose.zmp_point(capture.side, config.zmp_offset)
+
+
 def _moved_steps(
     landings: Timeline[PlannedStep], first: int, change: Retarget, config: PlannerConfig
 ) -> tuple[list[PlannedStep], Motion]:
@@ -373,6 +472,21 @@ def _landing_dcm(
         config: Frequency, α, ZMP offset.
         responses: Response of the DCM to the swinging leg at each lift-off, [m], shape (N, 2); None: massless legs.
     """
+    support, boundary, end = _first_boundary(steps, feet, remainder, config, responses)
+    return np.array(_between(support, end, math.exp(config.natural_frequency * (steps[0].touch_down - boundary))))
+
+
+_Point = tuple[float, float]
+
+
+def _first_boundary(
+    steps: Sequence[PlannedStep],
+    feet: dict[Side, StandingFoot],
+    remainder: _Remainder | None,
+    config: PlannerConfig,
+    responses: NDArray | None,
+) -> tuple[_Point, float, _Point]:
+    """Return the ZMP of the first step, and the end of that step for the DCM, in time and place, by the recursion."""
     zeta, (forward, outward) = config.natural_frequency, config.zmp_offset
     zmps = {side: feet[side].pose.point(forward, side.sign * outward) for side in Side}
     supports = []
@@ -391,10 +505,10 @@ def _landing_dcm(
         if responses is not None:
             decay = math.exp(zeta * (begin - steps[index].lift_off))
             x, y = x + decay * responses[index, 0], y + decay * responses[index, 1]
-    return np.array(_between(supports[0], (x, y), math.exp(zeta * (steps[0].touch_down - boundaries[0]))))
+    return supports[0], boundaries[0], (x, y)
 
 
-def _between(begin: tuple[float, float], end: tuple[float, float], ratio: float) -> tuple[float, float]:
+def _between(begin: _Point, end: _Point, ratio: float) -> _Point:
     """Return the point at a fraction of the way between two."""
     return begin[0] + ratio * (end[0] - begin[0]), begin[1] + ratio * (end[1] - begin[1])
 

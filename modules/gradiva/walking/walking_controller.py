@@ -232,6 +232,11 @@ class WalkingController:
         """Number of times that layer 2 fell back on its instantaneous law."""
         return self._layers.model_control.failures
 
+    @property
+    def adaptations(self) -> int:
+        """Number of changes of running steps by reactive stepping since the robot was prepared."""
+        return self._layers.reactive_stepping.log.changes
+
     # -- the tick ----------------------------------------------------------------------------------------------
 
     def step(self, measurement: Measurement, time: float) -> tuple[JointCommand, WalkingLog]:

@@ -30,6 +30,7 @@ from gradiva.walking.fallbacks import ZmpWithoutFoot
 from gradiva.walking.reactive_stepping import ReactiveStepping
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
+    CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
@@ -208,14 +209,15 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate, latency = config.torque_control.torque_rate, config.drives.command_latency
+        rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
+        motion = CommandedMotion(6 + len(self.robot.joints), config.drives.command_latency, time_constant)
         friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, latency
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, motion
             )
         return RigidTorqueController(
-            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, latency
+            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, motion
         )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gradiva.common import ConfigError, ControlMode, nearest_name
+from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva.experiments.forked_walks import (
     PHASES,
@@ -106,6 +107,8 @@ DURATIONS = (0.1, 0.5)  # [s] of the push
 DIRECTIONS = 12
 _QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS = (OFF, SteppingMode.PLACE_AND_TIME), (0.1,), (0.1,)
 _QUICK_DIRECTIONS, _QUICK_PHASES = 2, ("late",)
+_ASKED, _ASKED_BACKWARD = 0.8, 0.5  # [-] of the pendulum's, with place and time; knees and heels are not in it
+_BACKWARD = math.radians(135.0)  # from straight ahead, and more
 _COMMAND_DURATION = 10.0  # [s] as ``gradiva walk``: a push can be repeated there
 
 
@@ -145,6 +148,13 @@ class PushedCase:
         """Return the phases in which it is pushed, in the order of the walk."""
         return tuple(phase for phase in PHASES if phase in chosen) if self.speed else (STANDING,)
 
+    def attainable(self, search: ImpulseSearch, phase: str) -> float | None:
+        """Return the impulse that a pendulum survives with these steps, [N·s]; None where the robot stands."""
+        if phase == STANDING:
+            return None
+        pendulum = _pendulum(self.robot, self.speed)
+        return pendulum.impulse(self.mode, search.direction, PHASES[phase], search.duration)
+
     @property
     def as_row(self) -> Row:
         """First columns of its rows."""
@@ -155,6 +165,11 @@ class PushedCase:
             "speed_mps": self.speed,
             "mode": str(self.mode),
         }
+
+
+@lru_cache
+def _pendulum(robot: str, speed: float) -> AttainableImpulses:
+    return AttainableImpulses(load_setup(robot), speed)
 
 
 def cases(options: ExperimentOptions) -> list[PushedCase]:
@@ -276,7 +291,8 @@ class Cell:
     def row(self, off: float | None) -> Row:
         """Return its row; ``off`` is the impulse that is survived without adapted steps, [N·s], where it is known."""
         search, lines = self.searches[0], [self.lines[seed] for seed in sorted(self.lines)]
-        outcome, reason = _judged(self, off)
+        attainable = self.case.attainable(search, self.phase)
+        outcome, reason = _judged(self, off, attainable)
         return {
             **self.case.as_row,
             "phase": self.phase,
@@ -286,7 +302,7 @@ class Cell:
             "force_n": round(self.impulse / search.duration, 1),
             "impulses": [found.impulse for found in self.searches],
             "falls": [_fall(found, line) for found, line in zip(self.searches, lines, strict=True)],
-            "paper": None,
+            "paper": attainable,
             "value": self.impulse,
             "asked": Asked.AS_FOUND if self.case.mode == OFF else None,
             "outcome": outcome,
@@ -294,7 +310,7 @@ class Cell:
         }
 
 
-def _judged(cell: Cell, off: float | None) -> tuple[str, str]:
+def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[str, str]:
     failures = {line["failure"] for line in cell.lines.values() if line["failure"]}
     if failures:
         return "failed", "; ".join(sorted(failures))
@@ -302,6 +318,11 @@ def _judged(cell: Cell, off: float | None) -> tuple[str, str]:
         return "found", ""
     if off is not None and cell.impulse < off - 1e-9:
         return "missed", f"survives {off:.1f} N·s without adapted steps"
+    if cell.case.mode is SteppingMode.PLACE_AND_TIME and attainable is not None:
+        is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)
+        needed = (_ASKED_BACKWARD if is_backward else _ASKED) * attainable
+        if cell.impulse < needed:
+            return "missed", f"{needed:.1f} N·s are asked"
     return "met", ""
 
 
