@@ -10,7 +10,6 @@ from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Reta
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 
-
 _SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _STOP = 0.03  # [s] until a sole that has landed early rests
 
