@@ -203,6 +203,6 @@ DIRECTIONS = {
 @pytest.mark.parametrize(("direction", "phase"), ATTAINABLE)
 def test_a_pushed_pendulum_survives_what_a_pendulum_can(direction, phase):
     pendulum = AttainableImpulses(SETUP, speed=0.15)
-    survived = [pendulum.impulse(mode, math.radians(DIRECTIONS[direction]), phase, 0.1) for mode in SteppingMode]
+    survived = [pendulum.impulse(mode, DIRECTIONS[direction], phase, 0.1) for mode in SteppingMode]
     np.testing.assert_allclose(survived, ATTAINABLE[direction, phase], atol=3.5)
     assert survived[0] < survived[1] <= survived[2]
