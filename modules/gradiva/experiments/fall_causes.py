@@ -24,9 +24,7 @@ _REST = 1.5  # [s] in which the robot only stands
 _SHORT_REST = 0.4  # [s] the same, where it falls at once
 _FEW = 10  # [rows] fewer are no evidence
 
-_FLAT = math.tan(
-    math.radians(3.0)
-)  # [-] a sole steeper than this stands on no level ground; IMU, floor, encoders: 2.1°
+_FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
 _DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
 _UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains and cross-talk of calibrated sensors: 0.13
 _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; likewise: 0.035
@@ -36,9 +34,7 @@ _ALIKE = 0.5  # [-] of their variance that is common
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 
 _EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
-_ROLLED = math.tan(
-    math.radians(2.5)
-)  # [-] of a loaded sole; on rigid ground 0.2°, with an IMU that errs by 0.5° RMS 2.0°
+_ROLLED = math.tan(math.radians(2.5))  # [-] of a loaded sole; on rigid ground 0.2°, by an IMU of 0.5° RMS 2.0°
 _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
