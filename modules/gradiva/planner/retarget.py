@@ -113,12 +113,14 @@ class Retarget:
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
             bring the feet side by side are appended, so that a step that catches a push is not the last one. Where it
             is not 0 the swing is that of a catch, higher, and above its landing before touch-down.
+        is_landed: Whether the swinging foot carries load already: it may rest as soon as the sole can stop.
     """
 
     footholds: tuple[Foothold, ...]
     dcm_position: NDArray | None = None
     com_position: NDArray | None = None
     following: int = 0
+    is_landed: bool = False
 
     def __post_init__(self) -> None:
         for vector in (self.dcm_position, self.com_position):
@@ -434,6 +436,8 @@ def _check(
     limits: FootstepPlanner,
 ) -> None:
     """Refuse footholds that no step may have, and times that no swing can keep."""
+    if change.is_landed:
+        return
     if steps[0].lift_off <= time and min(old[first].touch_down, steps[0].touch_down) < time + _FROZEN:
         raise PlanningError(f"retarget: less than {_FROZEN} s are left until touch-down")
     poses = {side: foot.pose for side, foot in feet.items()}
@@ -604,7 +608,7 @@ def _rest_of_swing(
     ground = float(after.placement[0][2])
     top = max(ground, float(phase.foot(side.other).placement[0][2]))
     top += config.adapted_swing_height if change.following else config.swing_height
-    arrival = _arrival(time, touch_down) if change.following else touch_down
+    arrival = _arrival(time, touch_down) if change.following and not change.is_landed else touch_down
     for levels in _levels(now, top, time, touch_down), ():
         swing = RetargetedSwing(time, touch_down, now, after.placement, levels, arrival, left)
         if swing.lowest >= min(ground, float(now.position[2])) - _CLEARANCE:

@@ -149,7 +149,9 @@ class WalkingLayers:
         )
         by_torque = config.walking.control is ControlMode.TORQUE
         self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
-        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
+        self.reactive_stepping = ReactiveStepping(
+            config.step_adaptation, config.planner, robot.sole, model.mass * GRAVITY, compiler
+        )
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, robot.sole, compiler)
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
