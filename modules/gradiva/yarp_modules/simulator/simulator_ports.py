@@ -75,8 +75,8 @@ class SimulatorPorts:
         """
         ports = world.ports
         self._world, self._shows_ages = world, shows_ages
-        inertial = (SensorClass.GYROSCOPE, SensorClass.ORIENTATION)
-        self._inertial = frozenset(name for name, some in world.metadata.items() if any(one in some for one in inertial))
+        inertial = {SensorClass.GYROSCOPE, SensorClass.ORIENTATION}
+        self._inertial = frozenset(name for name, sensors in world.metadata.items() if inertial & sensors.keys())
         self._boards = {
             name: ControlBoardServer(ports.full_name(environment, name), part, None, clock=lambda: world.time)
             for name, part in world.parts.items()
