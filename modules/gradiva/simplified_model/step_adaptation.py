@@ -94,7 +94,7 @@ class RunningStep:
 
     Attributes:
         dcm_position: Where the DCM is, [m], shape (2,).
-        zmp_position: Where the ZMP is, [m], shape (2,).
+        zmp_position: Where the ZMP is, counted as in the stance sole, [m], shape (2,).
         dcm_offset: DCM less the ZMP point of the landing foot, in the middle of the double support that follows, with
             which the walk goes on as planned, [m], shape (2,).
         natural_frequency: ζ, [rad/s].
@@ -306,18 +306,20 @@ class _Local:
     @classmethod
     def of(cls, inputs: Mapping[str, cs.SX], to_local: cs.SX) -> _Local:
         origin, sign = inputs["stance"][:2], inputs["swing_sign"]
+        lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
+        upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
         turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
         c, s = cs.cos(turn), cs.sin(turn)
         ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
         return cls(
             dcm=to_local @ (inputs["dcm"] - origin),
-            zmp_now=to_local @ (inputs["zmp_now"] - origin),
+            zmp_now=_clip(to_local @ (inputs["zmp_now"] - origin), lower, upper),
             dcm_offset=to_local @ inputs["dcm_offset"],
             nominal=to_local @ (inputs["nominal"][:2] - origin),
             point=cs.vertcat(c * ox - s * oy, s * ox + c * oy),
             half_turn=0.5 * turn,
-            lower=cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1]),
-            upper=cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0]),
+            lower=lower,
+            upper=upper,
             swing_position=to_local @ (inputs["swing_position"] - origin),
             swing_velocity=to_local @ inputs["swing_velocity"],
         )

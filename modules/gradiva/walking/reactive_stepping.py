@@ -10,6 +10,9 @@ from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Reta
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 
+_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
+_STOP = 0.03  # [s] until a sole that has landed early rests
+
 
 @dataclass(frozen=True, slots=True)
 class SteppingLog:
@@ -74,6 +77,7 @@ class ReactiveStepping:
         config: StepAdaptationConfig,
         planner: PlannerConfig,
         sole: SoleRectangle,
+        weight: float,
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings.
@@ -82,9 +86,11 @@ class ReactiveStepping:
             config: Its own.
             planner: Limits of steps.
             sole: Of the left foot.
+            weight: Of the robot, [N].
             compiler: How the equations become fast.
         """
         self._config, self._planner = config, planner
+        self._early_load = config.early_load * weight
         width = max(planner.min_step_width, planner.min_feet_distance)
         self._adapter = StepAdapter(config, sole, planner.zmp_offset, planner.max_feet_distance, width, compiler)
         self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
@@ -110,7 +116,10 @@ class ReactiveStepping:
             self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
             return None
         self._is_active = self._is_active or math.hypot(*error) > self._config.trigger
-        change = self._change(state, reference, plan, step) if self._is_active else None
+        change = None
+        if self._is_active:
+            self._nominal = self._nominal or _nominal(plan, step, self._planner)
+            change = self._early_contact(state, reference, step) or self._change(state, reference, plan, step)
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -121,8 +130,6 @@ class ReactiveStepping:
         config, left = self._config, step.touch_down - reference.time
         if left < config.frozen:
             return None
-        if self._nominal is None:
-            self._nominal = _nominal(plan, step, self._planner)
         running = self._running_step(state, reference, plan, step)
         adapted = self._adapter.adapt(running)
         foothold = self._foothold(adapted, step, reference.time)
@@ -130,6 +137,18 @@ class ReactiveStepping:
             return None
         self._changes += 1
         return Retarget((foothold,), state.dcm_position, state.com_position)
+
+    def _early_contact(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
+        """Return the landing of a sole that carries load already: a plan that moves it on drags the robot along."""
+        time, side = reference.time, step.footstep.side
+        is_late = step.touch_down - time <= _STOP
+        if is_late or time < step.lift_off + self._config.early_after or state.foot_wrench(side)[2] < self._early_load:
+            return None
+        swing, old = reference.foot(side), step.footstep.pose
+        x, y = (swing.position[:2] + _STOP / 3.0 * swing.twist[:2]).tolist()
+        self._changes += 1
+        foothold = Foothold(FootPose(x, y, old.yaw).on(old.plane), time + _STOP)
+        return Retarget((foothold,), is_landed=True)
 
     def _running_step(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, step: PlannedStep
@@ -167,6 +186,7 @@ class ReactiveStepping:
     def _predicted_dcm(self, state: RobotState, reference: WalkingReference) -> NDArray:
         dcm = reference.dcm
         error, zmp_error = state.dcm_position - dcm.position, state.zmp_position - dcm.zmp_position
+        zmp_error = zmp_error.clip(-_SOLE, _SOLE)
         rate = dcm.divergence_rate * (error - zmp_error)
         predicted: NDArray = state.dcm_position + self._config.prediction * rate
         return predicted

@@ -289,10 +289,9 @@ class WalkingController:
         self._update_plan(time)
         layers, whole_body = self._layers, self._layers.whole_body
         last = LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
-        acting = time + layers.config.state_estimator.command_delay  # when the command of this tick acts
-        reference = self._follower.present_plan.at(acting)
+        reference = self._follower.present_plan.at(time)
         measurement = layers.safety.checked(measurement, last, time)
-        state = layers.estimator.update(measurement, reference, acting, self._commanded_zmp)
+        state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
         reference = self._follower.adapted(state, reference, time)
         self._lap("estimation")
@@ -308,7 +307,7 @@ class WalkingController:
         self._obey(layers.safety.note(found, time))
         self._lap("model_control")
         lead = layers.reference_lead
-        ahead = self._follower.present_plan.at(acting + lead) if lead else reference
+        ahead = self._follower.present_plan.at(time + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet

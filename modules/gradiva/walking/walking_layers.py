@@ -146,8 +146,10 @@ class WalkingLayers:
             compiler,
         )
         by_torque = config.walking.control is ControlMode.TORQUE
-        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance)
-        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
+        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
+        self.reactive_stepping = ReactiveStepping(
+            config.step_adaptation, config.planner, robot.sole, model.mass * GRAVITY, compiler
+        )
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
