@@ -412,7 +412,7 @@ class StateEstimator:
         self._check(measurement)
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
-        lags = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
+        lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
         outputs = self._evaluate(measurement, reference, lags)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
