@@ -48,7 +48,6 @@ class StepAdaptationConfig:
         early_load: Load of the swinging foot, as a part of the weight, with which it has landed, [-].
         early_after: Time from lift-off in which a load is none of landing, [s].
         largest_jump: Change of the DCM from tick to tick that is believed, [m].
-        lost_distance: Distance of the DCM from the nearer foot beyond which the robot counts as falling, [m].
     """
 
     mode: SteppingMode
@@ -72,7 +71,6 @@ class StepAdaptationConfig:
     early_load: float
     early_after: float
     largest_jump: float
-    lost_distance: float
 
     def __post_init__(self) -> None:
         may_be_zero = ("minimum_move", "minimum_delay", "sole_margin", "zmp_lag", "early_after", "prediction")
