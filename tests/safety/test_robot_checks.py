@@ -178,7 +178,9 @@ def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0)
         right_foot_position=np.array([feet[1], -0.1, 0.0]),
     )
     reference = SimpleNamespace(dcm=SimpleNamespace(position=np.zeros(2)))
-    return [finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.6, 0.8), posture).findings(state, reference)]
+    return [
+        finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.6, 0.8), posture).findings(state, reference)
+    ]
 
 
 def test_an_upright_robot_is_not_falling():

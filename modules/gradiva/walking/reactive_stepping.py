@@ -107,18 +107,19 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        error = state.dcm_position - reference.dcm.position
-        step = None if reference.is_double_support else _running(plan, reference.time)
+        error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
         is_believed = self._is_believed(state.dcm_position)
-        if step is None or not is_believed:
-            self._nominal = self._nominal if step is not None else None
-            self._is_active = self._is_active and (step is not None or math.hypot(*error) > self._config.release)
+        index = plan.landings.after(reference.time)
+        if reference.is_double_support or index == len(plan.landings):
+            self._nominal = None
+            self._is_active = self._is_active and error > self._config.release
             self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
             return None
-        self._is_active = self._is_active or math.hypot(*error) > self._config.trigger
+        step = plan.landings[index]
+        self._is_active = self._is_active or (is_believed and error > self._config.trigger)
         change = None
-        if self._is_active:
-            self._nominal = self._nominal or _nominal(plan, step, self._planner)
+        if self._is_active and is_believed:
+            self._nominal = self._nominal or self._planned(plan, index)
             change = self._early_contact(state, reference, step) or self._change(state, reference, plan, step)
         self._log(step if change is None else _changed(step, change))
         return change
@@ -149,6 +150,20 @@ class ReactiveStepping:
         self._changes += 1
         foothold = Foothold(FootPose(x, y, old.yaw).on(old.plane), time + _STOP)
         return Retarget((foothold,), is_landed=True)
+
+    def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
+        """Return the step of an index, which runs, with what follows it."""
+        step, planner = plan.landings[index], self._planner
+        if index + 1 < len(plan.landings):
+            double_support = plan.landings[index + 1].lift_off - step.touch_down
+        else:
+            double_support = step.footstep.duration - planner.single_support(step.footstep.duration)
+        side, pose = step.footstep.side, step.footstep.pose
+        stance = plan.phase_at(step.lift_off).foot(side.other).pose
+        zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
+        dcm, _, _ = plan.dcm_at(step.touch_down)
+        growth = math.exp(0.5 * planner.natural_frequency * double_support)
+        return _NominalStep(step, zmp + growth * (dcm.position - zmp) - landing, double_support)
 
     def _running_step(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, step: PlannedStep
@@ -211,27 +226,6 @@ class ReactiveStepping:
         nominal, adapted = (_planar(each.footstep.pose) for each in (before, step))
         delay = step.touch_down - before.touch_down
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, nominal, adapted, delay, self._changes)
-
-
-def _running(plan: WalkingPlan, time: float) -> PlannedStep | None:
-    """Return the step that is not landed yet."""
-    return next((step for step in plan.steps if step.touch_down > time), None)
-
-
-def _nominal(plan: WalkingPlan, step: PlannedStep, planner: PlannerConfig) -> _NominalStep:
-    """Return the running step of a plan with what follows it."""
-    following = next((other for other in plan.steps if other.lift_off >= step.touch_down), None)
-    if following is None:
-        duration = step.footstep.duration
-        double_support = duration - planner.single_support(duration)
-    else:
-        double_support = following.lift_off - step.touch_down
-    side, stance = step.footstep.side, plan.phase_at(step.lift_off).foot(step.footstep.side.other).pose
-    zmp = stance.zmp_point(side.other, planner.zmp_offset)
-    landing = step.footstep.pose.zmp_point(side, planner.zmp_offset)
-    dcm, _, _ = plan.trajectory.at(step.touch_down)
-    growth = math.exp(0.5 * planner.natural_frequency * double_support)
-    return _NominalStep(step, zmp + growth * (dcm.position - zmp) - landing, double_support)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:
