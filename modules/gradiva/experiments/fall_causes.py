@@ -389,7 +389,8 @@ def _push(evidence: FallEvidence) -> Cause | None:
     return Cause(
         CauseKind.PUSH,
         text,
-        "this version takes no step aside; dcm_controller.proportional_gain up to 2 withstands more with a good IMU",
+        "step_adaptation.mode=place_and_time steps aside; dcm_controller.proportional_gain up to 2 withstands more"
+        " with a good IMU",
     )
 
 
