@@ -148,6 +148,8 @@ class WalkingController:
         stepping = self._layers.reactive_stepping
         stepping.mode = mode
         stepping.reset()
+        self._layers.capture_stepping.reset()
+        self._follower.standing_adaptation = None if mode is SteppingMode.OFF else self._layers.capture_stepping
         if mode is not SteppingMode.OFF:
             self._follower.adaptation = stepping
         elif self._follower.adaptation is stepping:
