@@ -51,6 +51,7 @@ class StepAdaptationConfig:
         early_load: Load of the swinging foot, as a part of the weight, with which it has landed, [-].
         early_after: Time from lift-off in which a load is none of landing, [s].
         largest_jump: Change of the DCM from tick to tick that is believed, [m].
+        lost_distance: Distance of the DCM from the soles of a robot that stands, beyond which it does not step, [m].
     """
 
     mode: SteppingMode
@@ -77,6 +78,7 @@ class StepAdaptationConfig:
     early_load: float
     early_after: float
     largest_jump: float
+    lost_distance: float
 
     def __post_init__(self) -> None:
         may_be_zero = (
