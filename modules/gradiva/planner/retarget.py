@@ -608,9 +608,8 @@ def _rest_of_swing(
     ground = float(after.placement[0][2])
     top = max(ground, float(phase.foot(side.other).placement[0][2]))
     top += config.adapted_swing_height if change.following else config.swing_height
-    arrival = _arrival(time, touch_down) if change.following and not change.is_landed else touch_down
     for levels in _levels(now, top, time, touch_down), ():
-        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, arrival, left)
+        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, touch_down, left)
         if swing.lowest >= min(ground, float(now.position[2])) - _CLEARANCE:
             return swing
     raise PlanningError(

@@ -50,6 +50,12 @@ class StepAdaptationConfig:
         time_weight: On the square of the touch-down's change, [m²/s²].
         early_load: Load of the swinging foot, as a part of the weight, with which it has landed, [-].
         early_after: Time from lift-off in which a load is none of landing, [s].
+        airborne_load: Load of a sole, as a part of the weight, up to which its height and tilt are fed back, [-].
+        sole_height_gain: Proportional gain of that height, [-].
+        sole_integral_gain: Integral gain of height and tilt, [1/s].
+        sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
+        highest: Largest offset of its height, [m].
+        steepest: Largest offset of its tilt about each axis, [rad].
         largest_jump: Change of the DCM from tick to tick that is believed, [m].
         lost_distance: Distance of the DCM from the soles of a robot that stands, beyond which it does not step, [m].
     """
@@ -77,6 +83,12 @@ class StepAdaptationConfig:
     time_weight: float
     early_load: float
     early_after: float
+    airborne_load: float
+    sole_height_gain: float
+    sole_integral_gain: float
+    sole_leak_time: float
+    highest: float
+    steepest: float
     largest_jump: float
     lost_distance: float
 
@@ -87,6 +99,8 @@ class StepAdaptationConfig:
             "sole_margin",
             "zmp_lag",
             "early_after",
+            "sole_height_gain",
+            "sole_integral_gain",
             "prediction",
             "standing_margin",
         )

@@ -5,13 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from gradiva.common import NDArray, PlanarPose, RobotState, Side, SoleRectangle, WalkingReference
+import numpy as np
+
+from gradiva.common import (
+    FootReference,
+    NDArray,
+    PlanarPose,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+    altered,
+    so3,
+)
 from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
+from gradiva.whole_body import WholeBodyReference
 
 _SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _STOP = 0.03  # [s] until a sole that has landed early rests
+_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +118,11 @@ class ReactiveStepping:
         self._nominal: _NominalStep | None = None
         self._changes = 0
         self._last_dcm: NDArray | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a push is being caught."""
+        return self._is_active
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
@@ -226,6 +245,75 @@ class ReactiveStepping:
         nominal, adapted = (_planar(each.footstep.pose) for each in (before, step))
         delay = step.touch_down - before.touch_down
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, nominal, adapted, delay, self._changes)
+
+
+class SoleLevelling:
+    r"""Keeps the soles in the air at their height and tilt in world while the robot itself tilts.
+
+    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
+    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
+    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
+
+    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
+
+    A sole that carries load keeps what it has and gives it back with a time constant. Torque control, which feeds the
+    poses of the feet back itself, needs none of this.
+    """
+
+    def __init__(self, config: StepAdaptationConfig, weight: float) -> None:
+        """Take the gains, and the robot's weight [N]."""
+        self._config = config
+        self._load = config.airborne_load * weight
+        self._limit = np.array((config.steepest, config.steepest, config.highest))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the soles are as planned."""
+        self._offsets: dict[Side, NDArray] = {}
+        self._integrals: dict[Side, NDArray] = {}
+
+    def levelled(
+        self, reference: WholeBodyReference, state: RobotState, is_active: bool, period: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the feet where they come to their planned poses.
+
+        Args:
+            reference: With the planned feet.
+            state: With the measured ones.
+            is_active: Whether a push is being caught; otherwise offsets are given back.
+            period: [s].
+        """
+        if not is_active and not self._offsets:
+            return reference
+        feet = {side: self._corrected(side, reference, state, is_active, period) for side in Side}
+        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self._offsets.values()):
+            self.reset()
+        return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
+
+    def _corrected(
+        self, side: Side, reference: WholeBodyReference, state: RobotState, is_active: bool, period: float
+    ) -> FootReference:
+        config = self._config
+        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
+        last = self._offsets.get(side, np.zeros(3))
+        if is_active and state.foot_wrench(side)[2] < self._load:
+            height = float(foot.position[2] - state.foot_position(side)[2])
+            tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
+            integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
+            offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
+        else:
+            integral = offset = last - min(1.0, period / config.sole_leak_time) * last
+        self._integrals[side] = integral.clip(-self._limit, self._limit)
+        self._offsets[side] = offset = offset.clip(-self._limit, self._limit)
+        return _moved(foot, offset, (offset - last) / period)
+
+
+def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
+    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
+    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
+    twist = foot.twist.copy()
+    twist[2:5] += rate[2], rate[0], rate[1]
+    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

@@ -314,6 +314,9 @@ class WalkingController:
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
+        if layers.sole_levelling is not None:
+            is_catching = layers.reactive_stepping.is_active
+            body = layers.sole_levelling.levelled(body, state, is_catching, self._tick.period)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
@@ -380,6 +383,8 @@ class WalkingController:
         layers.model_control.reset()
         if layers.foot_admittance is not None:
             layers.foot_admittance.reset()
+        if layers.sole_levelling is not None:
+            layers.sole_levelling.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)
