@@ -83,6 +83,13 @@ def test_gears_lose_a_fraction_of_the_torque():
     np.testing.assert_allclose(commanded - load, friction(1.0).torques(velocity) + 0.2 * 5.0, rtol=1e-6)
 
 
+def test_velocity_that_was_lost_is_answered_in_proportion_to_the_inertia():
+    compensation, lost = compensator(learning=5.0, gain=12.0), np.linspace(-0.2, 0.2, 23)
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), PERIOD), REST)
+    torques = compensation.added_to(REST, REST, REST, (REST, lost), PERIOD)
+    np.testing.assert_allclose(torques, 12.0 * compensation.inertias * np.exp(-PERIOD / 0.1) * lost, atol=1e-12)
+
+
 @pytest.mark.parametrize("true_fraction", [0.0, 0.6, 1.7])
 def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
     """One joint with its inertia, rotor included, is to swing by ± 0.5 rad at 0.7 Hz against its friction."""
