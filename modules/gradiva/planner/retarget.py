@@ -39,8 +39,6 @@ _HISTORY = 30.0  # [s] of the past that a plan keeps
 
 _FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
 _DESCENT = 0.18  # [s] before touch-down, in which the sole of a moved step comes down
-_ABOVE = 0.08  # [s] before touch-down, in which it is above its landing: where the robot tilts it touches early
-_ABOVE_PART = 0.3  # [-] of the time that is left, for that at most
 _RISE = 0.3  # [s] in which it goes up at most
 _SHORTEST_RISE = 0.06  # [s] for less it only comes down
 _LIFT_SPEED = 0.2  # [m/s] with which it goes up at most: a knee that is nearly straight follows no faster
@@ -112,7 +110,7 @@ class Retarget:
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
             bring the feet side by side are appended, so that a step that catches a push is not the last one. Where it
-            is not 0 the swing is that of a catch, higher, and above its landing before touch-down.
+            is not 0 the swing is that of a catch: higher.
         is_landed: Whether the swinging foot carries load already: it may rest as soon as the sole can stop.
     """
 
@@ -339,7 +337,6 @@ def captured(
         foot.at(time),
         landing.placement,
         _levels(foot.at(time), top, lift_off, touch_down),
-        _arrival(lift_off, touch_down),
         landing.pose.yaw - foot.pose.yaw,
     )
     phases = (
@@ -599,7 +596,7 @@ def _rest_of_swing(
     change: Retarget,
     config: PlannerConfig,
 ) -> RetargetedSwing:
-    """Return the rest of a swing to a new landing: up, and down at the end; higher and faster where it is a catch."""
+    """Return the rest of a swing to a new landing: up, and down at the end; higher where it is a catch."""
     side, touch_down = running.footstep.side, running.touch_down
     old = phase.swing
     assert old is not None
@@ -609,17 +606,12 @@ def _rest_of_swing(
     top = max(ground, float(phase.foot(side.other).placement[0][2]))
     top += config.adapted_swing_height if change.following else config.swing_height
     for levels in _levels(now, top, time, touch_down), ():
-        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, touch_down, left)
+        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, left)
         if swing.lowest >= min(ground, float(now.position[2])) - _CLEARANCE:
             return swing
     raise PlanningError(
         f"retarget: the {side} foot comes down already and would touch the ground before {touch_down:.2f} s"
     )
-
-
-def _arrival(time: float, touch_down: float) -> float:
-    """Return when a sole that moves on at ``time`` [s] is above its landing, [s]."""
-    return touch_down - min(_ABOVE, _ABOVE_PART * (touch_down - time))
 
 
 def _levels(foot: FootReference, top: float, time: float, touch_down: float) -> tuple[tuple[float, float], ...]:

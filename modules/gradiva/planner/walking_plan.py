@@ -167,9 +167,8 @@ class RetargetedSwing:
     r"""Rest of a swing whose landing was moved in place or time.
 
     Position and rotation vector :math:`b`, with :math:`R = \mathrm{Exp}(b) R_0`, are quintics from position, velocity
-    and acceleration at the retarget to rest above the new landing; the height has several, with rest between them: a
-    foot that moves far, on a robot that tilts and so touches early, goes up, stays up, arrives, and comes down last. At
-    :math:`b = 0` rate and
+    and acceleration at the retarget to rest at the new landing; the height has several, with rest between them: a foot
+    that moves far, on a robot that tilts, goes up, stays up, and comes down last. At :math:`b = 0` rate and
     acceleration of :math:`b` are those of the rotation, so the swing continues in all derivatives; then
 
     .. math:: \omega = J \dot b, \quad \dot\omega = J \ddot b + \dot J \dot b, \qquad
@@ -182,7 +181,6 @@ class RetargetedSwing:
         start: Reference of the sole at the retarget.
         end: Position ([m], shape (3,)) and rotation (shape (3, 3)) at touch-down.
         levels: Times ([s]) and heights (world, [m]) on the way at which the height rests.
-        arrival: From which the sole is above its landing, [s].
         turn: Change of heading until touch-down, not wrapped, [rad].
     """
 
@@ -191,12 +189,11 @@ class RetargetedSwing:
     start: FootReference
     end: tuple[NDArray, NDArray]
     levels: tuple[tuple[float, float], ...]
-    arrival: float
     turn: float
 
     def __post_init__(self) -> None:
         start, (position, rotation) = self.start, self.end
-        self._duration = duration = self.arrival - self.start_time
+        self._duration = duration = self.end_time - self.start_time
         vector = so3.log(rotation @ start.rotation.T).tolist()
         begin, end = [*start.position.tolist(), 0.0, 0.0, 0.0], [*position.tolist(), *vector]
         velocity, acceleration = start.twist.tolist(), start.acceleration.tolist()
@@ -248,26 +245,18 @@ class RetargetedSwing:
 
     @property
     def pieces(self) -> NDArray:
-        """Durations of the k pieces between levels and arrival, [s], shape (k,)."""
-        return np.diff(self._ends, prepend=self.start_time)
-
-    @property
-    def _ends(self) -> list[float]:
-        """Ends of the pieces, [s]."""
-        return sorted({*(time for time, _ in self.levels), self.arrival, self.end_time})
+        """Durations of the k pieces of the height, [s], shape (k,)."""
+        return np.array([duration for _, duration, _ in self._heights])
 
     def accelerations(self) -> NDArray:
-        """Return the linear acceleration in the k pieces, as ``SwingFoot.accelerations``."""
-        begins = [self.start_time, *self._ends[:-1]]
-        cubics = np.zeros((len(begins), 4, 3))
-        for cubic, now in zip(cubics, begins, strict=True):
-            for axis in range(2 if now < self.arrival else 0):
-                along = _second_derivative(
-                    self._powers[axis], (now - self.start_time) / self._duration, 1.0 / self._duration
-                )
+        """Return the linear acceleration in the k pieces, as ``SwingFoot.accelerations``, shape (k, 4, 3)."""
+        rate = 1.0 / self._duration
+        cubics = np.zeros((len(self._heights), 4, 3))
+        for cubic, (begin, duration, powers) in zip(cubics, self._heights, strict=True):
+            for axis in range(2):
+                along = _second_derivative(self._powers[axis], (begin - self.start_time) * rate, rate)
                 cubic[: len(along), axis] = along
-            begin, duration, powers = self._piece(now)
-            up = _second_derivative(powers, (now - begin) / duration, 1.0 / duration)
+            up = _second_derivative(powers, 0.0, 1.0 / duration)
             cubic[: len(up), 2] = up
         return cubics
 

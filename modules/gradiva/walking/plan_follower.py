@@ -153,7 +153,7 @@ class PlanFollower:
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
         self._refusal_is_news = self._has_left_way = self._is_stale = False
-        self._asked_after_change = self._caught = -math.inf
+        self._asked_after_change = self._caught = self._caught_until = -math.inf
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
         self.late_plans = self.refused_changes = self.captures = 0
@@ -162,6 +162,7 @@ class PlanFollower:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
         self.plan = self._planner.standing(start or self._planner.at_origin(time))
         self._command = self._given = None
+        self._caught = self._caught_until = -math.inf
         self.cancel()
 
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
@@ -201,12 +202,13 @@ class PlanFollower:
                 if capture is None:
                     return reference
                 self.capture(capture, time)
+                self._note_catch(time)
             else:
                 change = self.adaptation and self.adaptation.retarget(state, reference, plan)
                 if change is None:
                     return reference
                 self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
-                self._caught = time
+                self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
@@ -312,6 +314,16 @@ class PlanFollower:
     def is_moving(self, time: float) -> bool:
         """Return whether steps are under way."""
         return self.plan is not None and self._command is not None and time < self.plan.end_time
+
+    def is_catching(self, time: float) -> bool:
+        """Return whether a step that was moved or made to catch a push is under way, or the one after it."""
+        return time < self._caught_until
+
+    def _note_catch(self, time: float) -> None:
+        """Remember until when the robot is being caught: to the touch-down after the next one."""
+        landings = self.present_plan.landings
+        self._caught, first = time, landings.after(time)
+        self._caught_until = landings.times[min(first + 1, len(landings) - 1)]
 
     def _complete(self, time: float) -> bool:
         """Note that the plan is done; a command that is being planned keeps the walk from being done."""

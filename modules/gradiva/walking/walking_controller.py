@@ -317,6 +317,7 @@ class WalkingController:
         if layers.sole_levelling is not None:
             is_catching = layers.reactive_stepping.is_active
             body = layers.sole_levelling.levelled(body, state, is_catching, self._tick.period)
+        layers.inverse_kinematics.height_yields = self._follower.is_catching(time)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
