@@ -195,20 +195,19 @@ class PlanFollower:
     def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
         plan = self.present_plan
-        stands = plan.landings.after(time) == len(plan.landings)
+        capture, change = None, None
+        if plan.landings.after(time) < len(plan.landings):
+            change = None if self.adaptation is None else self.adaptation.retarget(state, reference, plan)
+        elif self.standing_adaptation is not None:
+            capture = self.standing_adaptation.capture(state, reference, plan)
+        if capture is None and change is None:
+            return reference
         try:
-            if stands:
-                capture = self.standing_adaptation and self.standing_adaptation.capture(state, reference, plan)
-                if capture is None:
-                    return reference
+            if capture is not None:
                 self.capture(capture, time)
-                self._note_catch(time)
-            else:
-                change = self.adaptation and self.adaptation.retarget(state, reference, plan)
-                if change is None:
-                    return reference
+            elif change is not None:
                 self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
-                self._note_catch(time)
+            self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
