@@ -119,11 +119,6 @@ class ReactiveStepping:
         self._changes = 0
         self._last_dcm: NDArray | None = None
 
-    @property
-    def is_active(self) -> bool:
-        """Whether a push is being caught."""
-        return self._is_active
-
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
         error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
@@ -258,6 +253,9 @@ class SoleLevelling:
 
     A sole that carries load keeps what it has and gives it back with a time constant. Torque control, which feeds the
     poses of the feet back itself, needs none of this.
+
+    Attributes:
+        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
     """
 
     def __init__(self, config: StepAdaptationConfig, weight: float) -> None:
@@ -269,7 +267,7 @@ class SoleLevelling:
 
     def reset(self) -> None:
         """Forget the past: the soles are as planned."""
-        self._offsets: dict[Side, NDArray] = {}
+        self.offsets: dict[Side, NDArray] = {}
         self._integrals: dict[Side, NDArray] = {}
 
     def levelled(
@@ -283,10 +281,8 @@ class SoleLevelling:
             is_active: Whether a push is being caught; otherwise offsets are given back.
             period: [s].
         """
-        if not is_active and not self._offsets:
-            return reference
         feet = {side: self._corrected(side, reference, state, is_active, period) for side in Side}
-        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self._offsets.values()):
+        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
         return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
 
@@ -295,7 +291,7 @@ class SoleLevelling:
     ) -> FootReference:
         config = self._config
         foot = reference.left_foot if side is Side.LEFT else reference.right_foot
-        last = self._offsets.get(side, np.zeros(3))
+        last = self.offsets.get(side, np.zeros(3))
         if is_active and state.foot_wrench(side)[2] < self._load:
             height = float(foot.position[2] - state.foot_position(side)[2])
             tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
@@ -304,7 +300,7 @@ class SoleLevelling:
         else:
             integral = offset = last - min(1.0, period / config.sole_leak_time) * last
         self._integrals[side] = integral.clip(-self._limit, self._limit)
-        self._offsets[side] = offset = offset.clip(-self._limit, self._limit)
+        self.offsets[side] = offset = offset.clip(-self._limit, self._limit)
         return _moved(foot, offset, (offset - last) / period)
 
 
