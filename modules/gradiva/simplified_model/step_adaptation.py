@@ -38,6 +38,9 @@ class StepAdaptationConfig:
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
+        standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
+        unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
+        capture_support: Shortest single support of a capture step, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
         swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
@@ -62,6 +65,9 @@ class StepAdaptationConfig:
     shortest_fall: float
     last_delay: float
     longest_support: float
+    standing_margin: float
+    unloading: float
+    capture_support: float
     sole_margin: float
     zmp_lag: float
     swing_acceleration: float
@@ -75,7 +81,15 @@ class StepAdaptationConfig:
     lost_distance: float
 
     def __post_init__(self) -> None:
-        may_be_zero = ("minimum_move", "minimum_delay", "sole_margin", "zmp_lag", "early_after", "prediction")
+        may_be_zero = (
+            "minimum_move",
+            "minimum_delay",
+            "sole_margin",
+            "zmp_lag",
+            "early_after",
+            "prediction",
+            "standing_margin",
+        )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if name == "mode":

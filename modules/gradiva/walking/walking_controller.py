@@ -148,6 +148,8 @@ class WalkingController:
         stepping = self._layers.reactive_stepping
         stepping.mode = mode
         stepping.reset()
+        self._layers.capture_stepping.reset()
+        self._follower.standing_adaptation = None if mode is SteppingMode.OFF else self._layers.capture_stepping
         if mode is not SteppingMode.OFF:
             self._follower.adaptation = stepping
         elif self._follower.adaptation is stepping:
@@ -312,6 +314,7 @@ class WalkingController:
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
+        layers.inverse_kinematics.height_yields = self._follower.is_catching(time)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
