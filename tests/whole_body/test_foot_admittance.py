@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gradiva.common import ConfigError, FootReference, altered, so3
-from gradiva.whole_body import FootAdmittance, FootAdmittanceConfig, SwingLevelling, SwingLevellingConfig
+from gradiva.whole_body import FootAdmittance, FootAdmittanceConfig
 from tests.whole_body.standing_robot import PERIOD, reference, state
 
 GAINS = {
@@ -143,72 +143,3 @@ def test_without_gains_the_reference_passes_as_it_is():
 def test_values_that_are_not_possible_are_refused(name):
     with pytest.raises(ConfigError, match=name):
         FootAdmittanceConfig(**(GAINS | {name: -1.0}))
-
-
-# -- the swinging sole -------------------------------------------------------------------------------------------------
-
-TILT = np.array([0.04, 0.06, 0.0])  # of the stance sole, [rad]
-
-
-def levelling(**values):
-    usual = {"gain": 1.0, "time_constant": 0.03, "decay_time_constant": 0.2, "largest": 0.15}
-    return SwingLevelling(SwingLevellingConfig(**(usual | values)))
-
-
-def swinging():
-    """The right foot in the air, 0.1 m ahead and 0.03 m high."""
-    body = reference()
-    ahead = altered(body.right_foot, position=body.right_foot.position + np.array([0.1, 0.0, 0.03]))
-    return altered(body, right_foot=lifted(ahead))
-
-
-def tilted(body, tilt=TILT, heading=0.0):
-    """The left sole turned by a tilt, and by a heading that odometry has lost."""
-    turn = so3.rotation_z(heading) @ so3.exp(tilt)
-    return altered(state(), left_foot_rotation=turn @ body.left_foot.rotation)
-
-
-def levelled(law, body, measured, duration=3.0, is_active=True):
-    for _ in range(round(duration / PERIOD)):
-        found = law.levelled(body, measured, PERIOD, is_active)
-    return found
-
-
-def test_a_swinging_sole_is_level_in_the_world_of_a_robot_that_tilts_about_its_stance_sole():
-    body = swinging()
-    found = levelled(levelling(), body, tilted(body))
-    stance, swing, planned = body.left_foot.position, found.right_foot, body.right_foot
-    np.testing.assert_allclose(so3.exp(TILT) @ swing.rotation, planned.rotation, atol=1e-9)
-    np.testing.assert_allclose(stance + so3.exp(TILT) @ (swing.position - stance), planned.position, atol=1e-9)
-    np.testing.assert_allclose(swing.twist, planned.twist, atol=1e-9)
-    assert found.left_foot.position.tolist() == body.left_foot.position.tolist()
-
-
-def test_a_levelled_sole_that_has_landed_comes_back_to_its_plan():
-    law, body = levelling(), swinging()
-    offset = levelled(law, body, tilted(body)).right_foot.position - body.right_foot.position
-    landed = altered(body, right_foot=altered(body.right_foot, in_contact=True))
-    later = levelled(law, landed, tilted(body), duration=0.2).right_foot.position - body.right_foot.position
-    np.testing.assert_allclose(later, offset / np.e, rtol=0.03, atol=1e-6)
-    assert levelled(law, landed, tilted(body), duration=4.0).right_foot is landed.right_foot
-    assert law.levelled(landed, tilted(body), PERIOD, is_active=True) is landed
-
-
-def test_a_lost_heading_is_no_tilt_and_a_large_tilt_is_limited():
-    body = swinging()
-    found = levelled(levelling(), body, tilted(body, 0.0 * TILT, heading=0.3))
-    np.testing.assert_allclose(found.right_foot.rotation, body.right_foot.rotation, atol=1e-12)
-    found = levelled(levelling(largest=0.02), body, tilted(body))
-    assert np.linalg.norm(so3.log(found.right_foot.rotation @ body.right_foot.rotation.T)) == pytest.approx(0.02)
-
-
-def test_a_walk_whose_steps_are_not_adapted_is_left_alone():
-    body = swinging()
-    assert levelling().levelled(body, tilted(body), PERIOD, is_active=False) is body
-
-
-def test_settings_of_levelling_without_sense_are_refused():
-    with pytest.raises(ConfigError, match=r"gain=1\.2: is a fraction"):
-        levelling(gain=1.2)
-    with pytest.raises(ConfigError, match=r"largest=0\.0: must be positive"):
-        levelling(largest=0.0)

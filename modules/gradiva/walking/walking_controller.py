@@ -314,10 +314,6 @@ class WalkingController:
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
-        if layers.swing_levelling is not None:
-            body = layers.swing_levelling.levelled(
-                body, state, self._tick.period, layers.reactive_stepping.log.is_active
-            )
         layers.inverse_kinematics.height_yields = self._follower.is_catching(time)
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
@@ -385,8 +381,6 @@ class WalkingController:
         layers.model_control.reset()
         if layers.foot_admittance is not None:
             layers.foot_admittance.reset()
-        if layers.swing_levelling is not None:
-            layers.swing_levelling.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)

@@ -47,8 +47,6 @@ from gradiva.whole_body import (
     ServoFeedforward,
     ServoFeedforwardConfig,
     ServoInverse,
-    SwingLevelling,
-    SwingLevellingConfig,
     Task,
     VelocityController,
     WholeBodyController,
@@ -85,7 +83,6 @@ class WalkingLayers:
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
-        swing_levelling: Of the sole that swings while steps are adapted; torque control knows the tilt.
         reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
         capture_stepping: Steps from standing; asked likewise.
         zmp_without_foot: The ZMP by the trusted feet.
@@ -152,7 +149,6 @@ class WalkingLayers:
         )
         by_torque = config.walking.control is ControlMode.TORQUE
         self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
-        self.swing_levelling = None if by_torque else SwingLevelling(config.swing_levelling)
         self.reactive_stepping = ReactiveStepping(
             config.step_adaptation, config.planner, robot.sole, model.mass * GRAVITY, compiler
         )
@@ -271,7 +267,6 @@ class WalkingConfig:
         servo_feedforward: Layer 3, position control.
         drives: Layer 3: rotors and friction.
         foot_admittance: Before layer 3 where it commands motion.
-        swing_levelling: Likewise.
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         compliant_torque_control: The same for soft ground.
@@ -293,7 +288,6 @@ class WalkingConfig:
     servo_feedforward: ServoFeedforwardConfig
     drives: DrivesConfig
     foot_admittance: FootAdmittanceConfig
-    swing_levelling: SwingLevellingConfig
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     compliant_torque_control: CompliantTorqueControlConfig

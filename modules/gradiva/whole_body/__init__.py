@@ -3,12 +3,7 @@
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
-from gradiva.whole_body.foot_admittance import (
-    FootAdmittance,
-    FootAdmittanceConfig,
-    SwingLevelling,
-    SwingLevellingConfig,
-)
+from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
     InverseKinematicsConfig,
@@ -65,8 +60,6 @@ __all__ = [
     "ServoFeedforwardConfig",
     "ServoInverse",
     "SolverName",
-    "SwingLevelling",
-    "SwingLevellingConfig",
     "Task",
     "TorqueController",
     "VelocityController",

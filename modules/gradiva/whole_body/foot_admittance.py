@@ -1,4 +1,4 @@
-"""Feet of stiff servos: soles that stand yield to the ground, a swinging sole lands level although the robot tilts."""
+"""Admittance of the standing feet: soles yield to the ground where stiff servos of position would squeeze the legs."""
 
 from __future__ import annotations
 
@@ -7,19 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import casadi as cs
-import numpy as np
 
-from gradiva.common import (
-    ConfigError,
-    FootReference,
-    NDArray,
-    RobotState,
-    Side,
-    altered,
-    low_pass_gain,
-    sealed,
-    so3,
-)
+from gradiva.common import ConfigError, NDArray, RobotState, altered, low_pass_gain, sealed
 from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted, symbolic_exp
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -188,115 +177,3 @@ def _rates(
         rate = inputs["tilt_gain"] * (rotation.T @ moment)[:2] - tilts[row] / leak
         turns.append(limited(tilts[row], rate, inputs["steepest"]))
     return limited(height, climb, inputs["highest"]), turns
-
-
-# -- the swinging sole -------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class SwingLevellingConfig:
-    """Settings of `SwingLevelling`, ``[swing_levelling]``.
-
-    Attributes:
-        gain: Fraction of the stance sole's tilt that is taken from the swinging one, [-].
-        time_constant: In which it follows the tilt, [s].
-        decay_time_constant: In which a foot that has landed comes back to its plan, [s].
-        largest: Tilt beyond which no more is taken, [rad].
-    """
-
-    gain: float
-    time_constant: float
-    decay_time_constant: float
-    largest: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.gain <= 1.0:
-            raise ConfigError(f"gain={self.gain}: is a fraction of the tilt, from 0 to 1")
-        for name in ("time_constant", "decay_time_constant", "largest"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ConfigError(f"{name}={getattr(self, name)}: must be positive, and finite")
-
-
-class SwingLevelling:
-    r"""Levels the swinging sole of a robot that tilts over an edge of its stance sole, as after a push.
-
-    The inverse kinematics takes the stance sole to lie flat. Where it is tilted by :math:`R_s`, the whole robot is,
-    the swinging sole lands early and on an edge, and the tilt is handed on from step to step. Its reference is
-    therefore turned back about the stance sole,
-
-    .. math:: R' = R_s^{g} {}^T R, \qquad p' = p_s + R_s^{g} {}^T (p - p_s),
-
-    so that it is level in the world. Once it stands, it comes back to its plan and sets the robot upright.
-
-    ==============  ======================  =====
-    Symbol          Name                    Unit
-    ==============  ======================  =====
-    :math:`R_s`     measured, less heading
-    :math:`g`       ``gain``                -
-    :math:`p, R`    plan of the swing sole  m
-    ==============  ======================  =====
-    """
-
-    def __init__(self, config: SwingLevellingConfig) -> None:
-        """Take the settings."""
-        self._config = config
-        self.reset()
-
-    def reset(self) -> None:
-        """Forget the past: both soles are as planned."""
-        self._turns = {side: np.zeros(3) for side in Side}
-        self._shifts = {side: np.zeros(3) for side in Side}
-
-    def levelled(
-        self, reference: WholeBodyReference, state: RobotState, period: float, is_active: bool
-    ) -> WholeBodyReference:
-        """Return the reference with the swinging sole level, and a landed one on its way back to the plan.
-
-        Args:
-            reference: Of the plan.
-            state: With the measured soles.
-            period: [s].
-            is_active: Whether a swinging sole is levelled.
-        """
-        feet = {Side.LEFT: reference.left_foot, Side.RIGHT: reference.right_foot}
-        swing = next((side for side in Side if not feet[side].in_contact and feet[side.other].in_contact), None)
-        levelled = swing if is_active else None
-        if levelled is None and not any(turn.any() for turn in self._turns.values()):
-            return reference
-        moved = {}
-        for side, foot in feet.items():
-            turn, shift = np.zeros(3), np.zeros(3)
-            if side is levelled:
-                turn = -self._config.gain * self._tilt(feet[side.other], state.foot_rotation(side.other))
-                shift = (so3.exp(turn) - np.eye(3)) @ (foot.position - feet[side.other].position)
-            moved[side] = self._moved(side, foot, turn, shift, period, side is levelled)
-        return altered(reference, left_foot=moved[Side.LEFT], right_foot=moved[Side.RIGHT])
-
-    def _tilt(self, planned: FootReference, measured: NDArray) -> NDArray:
-        """Return the tilt of the stance sole from its plan, as a rotation vector without heading (world), [rad]."""
-        tilt = so3.log(measured @ planned.rotation.T)
-        tilt[2] = 0.0
-        size = float(np.linalg.norm(tilt))
-        limited: NDArray = tilt * min(1.0, self._config.largest / size) if size > 0.0 else tilt
-        return limited
-
-    def _moved(
-        self, side: Side, foot: FootReference, turn: NDArray, shift: NDArray, period: float, is_levelled: bool
-    ) -> FootReference:
-        """Return a foot on its way to a turn and a shift of its plan."""
-        config = self._config
-        gain = low_pass_gain(config.time_constant if is_levelled else config.decay_time_constant, period)
-        spin, speed = (gain * (goal - last[side]) for goal, last in ((turn, self._turns), (shift, self._shifts)))
-        self._turns[side], self._shifts[side] = self._turns[side] + spin, self._shifts[side] + speed
-        if not is_levelled and np.abs(self._turns[side]).max() < _LEVEL:
-            self._turns[side], self._shifts[side] = np.zeros(3), np.zeros(3)
-            return foot
-        return altered(
-            foot,
-            position=sealed(foot.position + self._shifts[side]),
-            rotation=sealed(so3.exp(self._turns[side]) @ foot.rotation),
-            twist=sealed(foot.twist + np.concatenate([speed, spin]) / period),
-        )
-
-
-_LEVEL = 1e-5  # [rad] of a sole that is as planned again
