@@ -128,7 +128,8 @@ def test_twist_and_acceleration_are_the_derivatives_of_a_retargeted_pose(planner
 @pytest.mark.parametrize("index", [0, 3, -1])
 def test_the_dcm_is_consistent_with_the_moved_and_delayed_footsteps(planner, plan, index, fraction):
     step = plan.steps[index]
-    time = step.lift_off + fraction * 0.4 * (step.touch_down - step.lift_off)
+    part = planner.config.double_support_ratio if fraction < 0.0 else 0.4
+    time = step.lift_off + fraction * part * (step.touch_down - step.lift_off)
     new = planner.retarget(plan, Retarget((moved(step, 0.03, outward(step, 0.01), 0.0, 0.1),)), time)
     assert_dcm_is_consistent(new, time, planner.config.natural_frequency)
     zmps = [new.at(t).dcm.zmp_position for t in np.linspace(max(time, step.lift_off) + 1e-6, step.touch_down, 9)]
