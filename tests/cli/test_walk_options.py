@@ -209,7 +209,7 @@ def lines(setting, choices):
             "torque_control.… has no effect in this walk, it needs --control torque",
         ),
         ('rigid_torque_control.form="full"', SOFT, 'torque_control.ground="rigid"'),
-        ("compliant_torque_control.search_speed=0.04", RIGID, 'torque_control.ground="compliant"'),
+        ("compliant_torque_control.search.speed=0.04", RIGID, 'torque_control.ground="compliant"'),
         ("contact_estimator.stiffness=1e6", RIGID, "contact_estimator.…"),
         ("dcm_mpc.horizon=1.0", POSITION, "--model dcm_mpc"),
         ("simulation.viscoelastic.stiffness=1e6", RIGID, "--ground soft"),
@@ -228,7 +228,7 @@ def test_a_setting_without_effect_is_reported_with_what_it_needs(setting, choice
     [
         ('rigid_torque_control.form="full"', RIGID),
         ("torque_control.torque_rate=3000", SOFT),
-        ("compliant_torque_control.search_speed=0.04", SOFT),
+        ("compliant_torque_control.search.speed=0.04", SOFT),
         ("contact_estimator.stiffness=1e6", SOFT),
         ("simulation.viscoelastic.stiffness=1e6", SOFT),
         ("dcm_mpc.horizon=1.0", ['walking.model="dcm_mpc"']),

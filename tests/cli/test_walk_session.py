@@ -1,17 +1,22 @@
 """A walk from the command line: its text, its plan's footprints, its command."""
 
+import dataclasses
 import math
 import re
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from gradiva.cli.walk_options import WalkOptions
 from gradiva.cli.walk_session import LiveView, describe_command, opening, outcome_line, result_table
+from gradiva.common import PlanarPose
 from gradiva.experiments import SimulatedWalk, plan_from_start
-from gradiva.planner import VelocityCommand
+from gradiva.planner import Foothold, Retarget, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry.report import tiles
+from gradiva.walking import SteppingLog
 
 
 @pytest.mark.parametrize(
@@ -111,3 +116,28 @@ def test_the_live_page_turns_into_the_replay(walk, monkeypatch, capsys):
         assert "replay  http://127.0.0.1:" in capsys.readouterr().out
         assert played[0].slider.min == walk.recorder.log.times[0]
         assert clock.text == f"{walk.recorder.log.times[0]:.2f} s"
+
+
+def test_the_live_page_shows_where_a_step_was_moved_to_and_from(walk, monkeypatch):
+    monkeypatch.setattr("gradiva.cli.walk_session._OPENING", 0.0)
+    command = VelocityCommand(forward=0.1, duration=2.0)
+    with LiveView(walk.setup.robot, plan_from_start(walk.setup, command), walk.time, Console(width=160)) as view:
+        walk.controller.walk(command)
+        step = walk.controller.plan.steps[0]
+        assert walk.run_until(lambda: walk.time > step.lift_off + 0.1, 3.0)
+        view(walk)
+        pose = step.footstep.pose
+        walk.controller.retarget(Retarget((Foothold(dataclasses.replace(pose, x=pose.x + 0.05)),)))
+        nominal = PlanarPose(pose.x, pose.y, pose.yaw)
+        stepping = SteppingLog(SteppingMode.PLACE, True, step.footstep.side, nominal)
+        walk.tick(), walk.tick(), walk.tick(), walk.tick()
+        walk.log = dataclasses.replace(walk.log, stepping=stepping)
+        view(walk)
+        scene, sole = view._view.server.scene, walk.setup.robot.sole
+        outline = scene.get_handle_by_name("/world/nominal_footprints/0").points[:, 0, :2]
+        prints = [scene.get_handle_by_name(f"/world/footprints/{index}").vertices[:, :2] for index in range(3)]
+        middle = sole.corners(step.footstep.side).mean(axis=0)
+        np.testing.assert_allclose(outline.mean(axis=0), middle + np.array([pose.x, pose.y]), atol=1e-6)
+        assert any(
+            np.allclose(one.mean(axis=0), middle + np.array([pose.x + 0.05, pose.y]), atol=1e-6) for one in prints
+        )

@@ -64,6 +64,13 @@ def test_joint_velocities_and_gyroscope_are_of_the_older_samples_instant(joints_
     np.testing.assert_allclose(predicted.imu.angular_velocity, TURN + SPIN * oldest, atol=1e-9)
 
 
+def test_no_prediction_reaches_farther_than_velocities_are_good_for() -> None:
+    before = sampled(0.1, 0.1)
+    predicted, lag = SamplePredictor().at(before, 0.5, use_imu=True)
+    assert lag == 0.05
+    np.testing.assert_allclose(predicted.joint_positions, before.joint_positions + 0.05 * before.joint_velocities)
+
+
 def test_without_the_imu_its_age_does_not_count() -> None:
     predictor = SamplePredictor()
     for tick in range(6):

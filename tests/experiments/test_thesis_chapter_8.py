@@ -19,7 +19,7 @@ from gradiva.experiments.campaigns.thesis_chapter_8 import (
     rows_of,
 )
 from gradiva.experiments.experiment import is_fulfilled
-from gradiva.setup import load_robot
+from gradiva.setup import Plant, load_robot
 from gradiva.simulation import GroundKind
 from gradiva.telemetry import SignalLog
 from gradiva.walking import GroundModel
@@ -28,7 +28,7 @@ from .fake_pool import FakePool, run_with
 
 
 def test_table_8_1_walks_sixteen_steps_on_six_grounds_with_both_controllers(tmp_path):
-    run = run_with("table_8_1", tmp_path, FakePool())
+    run = run_with("table_8_1", tmp_path, FakePool(), plants=(Plant.IDEAL,))
     grounds = [(k, b) for b in (1e4, 1e3) for k in (8e5, 1e6, 2e6)]
     found = [(row["controller"], row["step_m"], row["stiffness"], row["damping"]) for row in run.rows]
     gaits = [("compliant", 0.155), ("rigid", 0.155)]
@@ -39,6 +39,14 @@ def test_table_8_1_walks_sixteen_steps_on_six_grounds_with_both_controllers(tmp_
     assert [row["value"] for row in run.rows] == [0.002] * 6 + [0.1] * 6
     assert [Path(figure).name for figure in run.figures] == ["table_8_1.png", "table_8_1.svg"]
     assert run.is_fulfilled
+
+
+def test_table_8_1_asks_and_compares_nothing_on_other_plants_than_the_ideal_one(tmp_path):
+    pool = FakePool()
+    run = run_with("table_8_1", tmp_path, pool, quick=True)
+    assert [trial.plant for trial in pool.trials] == [plant for plant in Plant for _ in range(4)]
+    others = [row for row in run.rows if row["plant"] != "ideal"]
+    assert {(row["asked"], row["paper"]) for row in others} == {("as found", None)}
 
 
 def test_table_8_1_asks_the_compliant_controller_to_walk(tmp_path):
@@ -101,14 +109,14 @@ def test_quick_campaigns_are_short(tmp_path):
     rows = [
         run_with(name, tmp_path, FakePool(), quick=True).rows for name in ("table_8_1", "figure_8_9", "soft_limits")
     ]
-    assert [len(of_one) for of_one in rows] == [4, 5, 4]
+    assert [len(of_one) for of_one in rows] == [4 * len(Plant), 5, 4]
     assert max(row["steps"] for of_one in rows for row in of_one) <= 3
     assert len({row["noise"] for row in rows[1]}) == 5
     assert [(row["stiffness"], row["damping"]) for row in rows[2][:2]] == [(3e5, 1e4), (8e5, 100.0)]
 
 
 FIGURES_TIMES = np.arange(0.0, 1.0, 0.01)
-ROW = {"controller": "rigid", "stiffness": 8e5, "damping": 1e3, "lasted_s": 5.0, "paper": "failure"}
+ROW = {"plant": "ideal", "controller": "rigid", "stiffness": 8e5, "damping": 1e3, "lasted_s": 5.0, "paper": "failure"}
 
 
 def foot_log(force):
@@ -145,7 +153,8 @@ def test_bars_are_as_long_as_the_walks_and_say_how_they_ended():
         "walked, but CoM 12.4 mm (thesis: failure)",
     ]
     names = [text.get_text() for text in axis.get_yticklabels()]
-    assert names == ["rigid, k = 8e5, b = 1000", "rigid, k = 8e5, b = 1000\nsofter", "rigid, k = 8e5, b = 1000"]
+    usual = "ideal, rigid, k = 8e5, b = 1000"
+    assert names == [usual, f"{usual}\nsofter", usual]
 
 
 def test_noise_that_fells_the_robot_is_a_cross_and_what_strays_lies_above_the_limit():

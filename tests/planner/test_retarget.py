@@ -7,7 +7,17 @@ import pytest
 
 from gradiva.common import PlanningError, Side, so3
 from gradiva.contacts import ContactPlane
-from gradiva.planner import Foothold, FootPose, Retarget, RetargetedSwing, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner import (
+    CaptureStep,
+    Foothold,
+    FootPose,
+    Retarget,
+    RetargetedSwing,
+    StopCommand,
+    VelocityCommand,
+    WalkingPlanner,
+)
+from gradiva.planner.dcm_trajectory import PendulumTrajectory
 
 from .planning import LEGS, config_of, start_of, state_vector
 
@@ -162,6 +172,85 @@ def test_later_steps_are_translated_and_delayed_and_nothing_else(planner, plan):
     assert new.end_time == pytest.approx(plan.end_time + 0.12, abs=1e-9)
 
 
+@pytest.mark.parametrize("changes", [{}, {"swing_profile": "minimum_jerk"}, {"leg_momentum": LEGS}])
+@pytest.mark.parametrize("fraction", [-0.2, 0.1, 0.5])
+def test_the_translated_rest_is_the_plan_of_all_moved_footsteps(changes, fraction):
+    config = config_of(**changes)
+    planner = WalkingPlanner(config)
+    plan = planner.walk(replace(WALK, duration=9.0), start_of(config))
+    step = plan.steps[3]
+    time = step.lift_off + fraction * (step.touch_down - step.lift_off)
+    change = Retarget((moved(step, 0.03, outward(step, 0.02), 0.1 * step.footstep.side.sign, 0.1),))
+    translated = planner.retarget(plan, change, time)
+    footholds = tuple(Foothold(step.footstep.pose, step.touch_down) for step in translated.steps[3:])
+    assert len(footholds) > 6
+    planned = planner.retarget(plan, Retarget(footholds), time)
+    for now in np.arange(time, plan.end_time + 1.0, 0.0371):
+        np.testing.assert_allclose(state_vector(translated.at(now)), state_vector(planned.at(now)), atol=1e-9)
+    for one, other in zip(translated.steps, planned.steps, strict=True):
+        assert one.footstep.pose.is_close(other.footstep.pose, 1e-12)
+        assert (one.lift_off, one.touch_down) == pytest.approx((other.lift_off, other.touch_down), abs=1e-12)
+    one, other = translated.preview(time, 0.02, 90), planned.preview(time, 0.02, 90)
+    np.testing.assert_allclose(one.zmp_positions, other.zmp_positions, atol=1e-9)
+    np.testing.assert_allclose(one.left_foot_poses, other.left_foot_poses, atol=1e-9)
+    np.testing.assert_array_equal(one.right_in_contact, other.right_in_contact)
+
+
+def test_a_retarget_plans_at_most_three_steps_however_many_follow(planner, monkeypatch):
+    counts, plan_of = [], PendulumTrajectory.plan
+
+    def counted(schedule, *arguments):
+        counts.append(len(schedule.lift_offs))
+        return plan_of(schedule, *arguments)
+
+    plan = planner.walk(VelocityCommand(0.15, duration=60.0), start_of(planner.config))
+    step = plan.steps[2]
+    monkeypatch.setattr(PendulumTrajectory, "plan", counted)
+    for delay in np.linspace(0.0, 0.1, 11):
+        plan = planner.retarget(plan, Retarget((moved(step, 0.02, delay=delay),)), step.lift_off + 0.1 + 2.0 * delay)
+        plan.at(step.lift_off + 0.1 + 2.0 * delay)
+    assert counts == []  # until touch-down nothing but the running step is asked for
+    landed = plan.at(step.touch_down + 0.2)
+    assert landed.is_double_support
+    assert counts == [2]
+
+
+def test_a_plan_does_not_grow_with_the_number_of_retargets(planner):
+    plan = planner.walk(VelocityCommand(0.15, duration=40.0), start_of(planner.config))
+    phases, segments = len(plan.phases), len(plan.trajectory.starts)
+    present, moves = plan, 0
+    for time in np.arange(1.0, 12.0, 0.01):
+        reference = present.at(time)
+        step = next(step for step in present.steps if step.touch_down > time)
+        if reference.is_double_support or step.touch_down < time + 0.1 or time < step.lift_off + 0.02:
+            continue
+        shift = 1e-3 * (-1.0) ** moves
+        present = planner.retarget(present, Retarget((moved(step, shift),)), time)
+        moves += 1
+    assert moves > 400
+    steps = sum(step.touch_down < 12.0 for step in plan.steps)
+    assert len(present.phases) <= phases + 2 * steps + 2
+    assert len(present.trajectory.starts) <= segments + 4 * steps + 4
+    for at in (2.0, 5.0, 11.0):
+        assert present.at(at).is_walking
+    assert_dcm_is_consistent(present, 12.0, planner.config.natural_frequency)
+
+
+def test_the_steps_after_a_moved_one_stay_on_their_slope(planner):
+    plane = ContactPlane(0.01, (0.05, -0.03))
+    start = replace(start_of(planner.config), plane=plane)
+    plan = planner.walk(WALK, start)
+    step = plan.steps[2]
+    pose = step.footstep.pose
+    foothold = Foothold(FootPose(pose.x + 0.03, pose.y + outward(step, 0.02), pose.yaw).on(plane))
+    new = planner.retarget(plan, Retarget((foothold,)), step.lift_off + 0.1)
+    for later in new.steps[2:]:
+        landed = later.footstep.pose
+        assert landed.z == pytest.approx(plane.height_at(landed.x, landed.y), abs=1e-12)
+        foot = new.at(later.touch_down + 1e-6).foot(later.footstep.side)
+        assert foot.position[2] == pytest.approx(landed.z + planner.config.landing_height, abs=1e-4)
+
+
 def test_several_footholds_are_moved_at_once(planner, plan):
     first, second = plan.steps[2], plan.steps[3]
     change = Retarget((moved(first, 0.02), moved(second, 0.05, outward(second, 0.01), 0.0, 0.1)))
@@ -244,3 +333,95 @@ def test_a_plan_without_steps_and_one_of_varying_height_are_refused(planner, pla
 def test_a_foothold_of_impossible_numbers_is_refused(numbers):
     with pytest.raises(PlanningError, match="finite numbers and a normal that points upward"):
         Foothold(**numbers)
+
+
+def capture_of(planner, side=Side.LEFT, x=0.15, y=0.05, time=1.0, duration=0.5, **changes):
+    """A capture step with one foot from standing at the origin, x ahead and y outward of where the foot stands."""
+    foot = start_of(planner.config).foot(side)
+    pose = replace(foot, x=foot.x + x, y=foot.y + side.sign * y)
+    return CaptureStep(side, pose, time + 0.06, time + 0.06 + duration, **changes)
+
+
+@pytest.mark.parametrize("changes", [{}, {"leg_momentum": LEGS}])
+@pytest.mark.parametrize("side", list(Side))
+def test_a_capture_step_begins_at_once_lands_as_asked_and_ends_with_the_feet_side_by_side(changes, side):
+    config = config_of(**changes)
+    planner = WalkingPlanner(config)
+    standing = planner.standing(start_of(config))
+    dcm = standing.at(1.0).dcm.position + np.array((0.08, side.sign * 0.02))
+    capture = capture_of(planner, side, dcm_position=dcm)
+    plan = planner.capture_step(standing, capture, 1.0)
+    np.testing.assert_allclose(plan.at(1.0).dcm.position, dcm, atol=1e-12)
+    np.testing.assert_array_equal(state_vector(plan.at(0.9)), state_vector(standing.at(0.9)))
+    assert plan.at(capture.lift_off - 1e-6).is_double_support
+    assert plan.at(capture.lift_off - 1e-6).is_walking
+    assert not plan.at(capture.lift_off + 1e-6).foot(side).in_contact
+    landed = plan.at(capture.touch_down).foot(side)
+    np.testing.assert_allclose(landed.position, capture.pose.placement()[0], atol=1e-12)
+    heights = [plan.at(t).foot(side).position[2] for t in np.linspace(capture.lift_off, capture.touch_down, 60)]
+    assert max(heights) == pytest.approx(config.adapted_swing_height, abs=1e-4)
+    assert min(heights) >= 0.0
+    assert len(plan.steps) == 3
+    end = plan.at(plan.end_time)
+    away = capture.pose.beside(side.other, config.step_width)
+    np.testing.assert_allclose(end.foot(side).position[:2], (capture.pose.x, capture.pose.y), atol=1e-12)
+    np.testing.assert_allclose(end.foot(side.other).position[:2], (away.x, away.y), atol=1e-12)
+    assert not plan.at(plan.end_time + 1e-6).is_walking
+    if not changes:
+        assert_dcm_is_consistent(plan, 1.0, config.natural_frequency, restarted=True)
+        zmps = [plan.at(t).dcm.zmp_position for t in np.linspace(1.0 + 1e-6, capture.touch_down - 1e-6, 9)]
+        np.testing.assert_allclose(zmps, np.tile(zmps[0], (9, 1)), atol=1e-9)
+        np.testing.assert_allclose(plan.at(capture.touch_down + 1e-9).dcm.zmp_position, zmps[0], atol=1e-6)
+
+
+def test_the_offset_of_a_capture_step_is_the_dcm_after_it_beside_the_landed_foot(planner):
+    config, capture = planner.config, capture_of(planner)
+    offset = planner.capture_offset(capture)
+    plan = planner.capture_step(planner.standing(start_of(config)), capture, 1.0)
+    landed = capture.pose.zmp_point(capture.side, config.zmp_offset)
+    following = plan.steps[1].lift_off
+    middle = 0.5 * (capture.touch_down + following)
+    growth = np.exp(config.natural_frequency * (following - middle))
+    np.testing.assert_allclose(plan.at(following).dcm.position, landed + growth * offset, atol=1e-9)
+
+
+def test_a_capture_step_may_be_retargeted_as_any_other_and_then_two_more_follow(planner):
+    standing = planner.standing(start_of(planner.config))
+    capture = capture_of(planner, following=0)
+    plan = planner.capture_step(standing, capture, 1.0)
+    assert len(plan.steps) == 1
+    step = plan.steps[0]
+    change = Retarget((moved(step, 0.03, 0.02, delay=-0.05),), following=2)
+    new = planner.retarget(plan, change, capture.lift_off + 0.1)
+    assert [s.footstep.side for s in new.steps] == [Side.LEFT, Side.RIGHT, Side.LEFT]
+    again = planner.retarget(new, change, capture.lift_off + 0.12)
+    assert len(again.steps) == 3
+    assert_dcm_is_consistent(again, capture.lift_off + 0.12, planner.config.natural_frequency)
+    end = again.at(again.end_time)
+    width = end.left_foot.position - end.right_foot.position
+    np.testing.assert_allclose(width, (0.0, planner.config.step_width, 0.0), atol=1e-9)
+
+
+def test_impossible_capture_steps_are_refused_by_name(planner, plan):
+    standing = planner.standing(start_of(planner.config))
+    with pytest.raises(PlanningError, match="steps are under way"):
+        planner.capture_step(plan, capture_of(planner), 1.0)
+    with pytest.raises(PlanningError, match="max_feet_distance"):
+        planner.capture_step(standing, capture_of(planner, x=0.6), 1.0)
+    with pytest.raises(PlanningError, match="min_step_duration"):
+        planner.capture_step(standing, capture_of(planner, duration=0.2), 1.0)
+    with pytest.raises(PlanningError, match="in this order"):
+        planner.capture_step(standing, capture_of(planner, time=0.5), 1.0)
+
+
+@pytest.mark.parametrize("index", [-1, -2])
+def test_a_step_that_is_moved_for_a_catch_is_never_the_last_one(planner, plan, index):
+    step = plan.steps[index]
+    time = step.lift_off + 0.1
+    change = Retarget((moved(step, 0.05, outward(step, 0.03)),), following=2)
+    new = planner.retarget(plan, change, time)
+    assert len(new.steps) == len(plan.steps) + index + 3
+    assert_dcm_is_consistent(new, time, planner.config.natural_frequency)
+    end = new.at(new.end_time)
+    between = end.left_foot.position - end.right_foot.position
+    assert np.linalg.norm(between) == pytest.approx(planner.config.step_width, abs=1e-6)

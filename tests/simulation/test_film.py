@@ -10,7 +10,7 @@ from gradiva.common import ConfigError, ModelError, RobotPosture, so3
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import load_robot
 from gradiva.simulation import find_mesh, read_stl
-from gradiva.simulation.film import Camera, FilmFormat, film, snapshot
+from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film, snapshot
 from gradiva.simulation.scene import Mesh, thin_out
 
 from .standing import moved, standing_posture
@@ -72,6 +72,19 @@ def test_the_camera_keeps_the_robot_in_the_picture(icub: RobotDescription, tmp_p
         assert min(moved_in_picture[:110].max(), moved_in_picture[146:].max()) > 15.0
     else:  # a metre is four tiles: robot and floor look as before, the clock alone differs
         assert moved_in_picture[80:].max() < 15.0
+
+
+def test_soles_are_drawn_on_the_ground_from_their_time_on(icub: RobotDescription, tmp_path: Path) -> None:
+    posture = standing_posture(icub)
+    times, form = np.array([0.0, 1.0]), FilmFormat(width=128, height=128, camera=Camera.TOP, rate=2.0)
+    base = posture.base_position[:2]
+    corners = base + np.array([[0.6, -0.05], [0.6, 0.05], [0.4, 0.05], [0.4, -0.05]])
+    sole = FilmedSole(corners, 0.0, (1.0, 0.0, 0.0, 1.0), start=0.4)
+    same = (np.tile(part, (2, *[1] * part.ndim)) for part in (posture.base_position, posture.base_rotation))
+    film(icub, times, *same, np.tile(posture.joint_positions, (2, 1)), tmp_path / "walk.mp4", form, soles=[sole])
+    frames = [frame.astype(float) for frame in imageio.get_reader(tmp_path / "walk.mp4")]
+    red = [np.count_nonzero((frame[..., 0] > 120.0) & (frame[..., 1:].max(axis=2) < 80.0)) for frame in frames]
+    assert min(red[1:]) > red[0] + 20
 
 
 @pytest.mark.parametrize("size", [(641, 480), (640, 32), (8192, 480)])

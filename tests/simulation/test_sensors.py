@@ -157,6 +157,13 @@ def test_a_zeroed_sensor_drifts_as_the_square_root_of_time_first() -> None:
     np.testing.assert_allclose(deviations, expected, rtol=0.06)
 
 
+def test_the_force_sensors_are_zeroed_at_the_start() -> None:
+    bank = sensors(force_drift=5.0, wrench_drift_time=300.0)
+    at_first, later = (bank.measure(truth(time)).contact_wrenches for time in (0.0, 3000.0))
+    np.testing.assert_allclose(at_first, truth().contact_wrenches, atol=1e-12)
+    assert 1.0 < np.abs(later - at_first)[:, :3].max() < 25.0
+
+
 def test_the_deviation_of_a_gyroscope_follows_from_its_density_and_the_sampling() -> None:
     mti = {"gyro_noise_density": np.radians(0.01), "gyro_bandwidth": 415.0}
     assert configured(sensors=mti).sensors.gyro_deviation == pytest.approx(4.46e-3, rel=0.01)  # 0.01 √(π/2 · 415) °/s

@@ -90,12 +90,15 @@ def test_packets_are_lost_at_their_rate() -> None:
     assert 1.0 - kept / 20000 == pytest.approx(0.05, abs=0.005)
 
 
-def test_late_packets_come_at_their_rate_within_their_bounds() -> None:
-    times = transit_times(transport(late_interval=0.5, late_delay=(0.003, 0.008)), packets=10000)
+@pytest.mark.parametrize("interval", [0.01, 0.02])
+def test_late_packets_come_at_their_rate_within_their_bounds(interval: float) -> None:
+    config = transport(late_interval=0.5, late_delay=(0.003, 0.008))
+    times = transit_times(config, packets=round(100.0 / interval), interval=interval)
     late = times[times > 1e-4]
     assert len(late) == pytest.approx(200, abs=45)  # in 100 s
     assert late.min() >= 0.003
     assert late.max() <= 0.0081
+    assert late.mean() == pytest.approx(0.0055, abs=4e-4)
 
 
 def test_the_age_of_a_sample_is_its_delay_and_half_a_period_in_the_mean() -> None:
@@ -103,6 +106,15 @@ def test_the_age_of_a_sample_is_its_delay_and_half_a_period_in_the_mean() -> Non
     assert of_v2_7.mean() == pytest.approx(0.010, abs=2e-4)
     assert of_v2_7.max() <= 0.024
     assert of_v2_7.std() == pytest.approx(np.sqrt(0.01**2 / 12 + 0.002**2), rel=0.1)
+
+
+def test_streams_are_sampled_from_a_phase_that_the_seed_draws() -> None:
+    phases = []
+    for seed in range(60):
+        samples: SampledStream[int] = SampledStream(stream(period=0.004), STEP, seed, "joints", 0)
+        (phase,) = (step for step in range(4) if samples.is_due(step))
+        phases.append(phase)
+    assert set(phases) == {0, 1, 2, 3}
 
 
 def test_without_jitter_the_ages_are_uniform_over_a_period() -> None:

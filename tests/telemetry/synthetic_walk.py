@@ -86,6 +86,13 @@ def walk_signals(times, seed=0):
         "stance_foot::is_left": stance_is_left.astype(float),
         "walking::is_double_support": double_support.astype(float),
     }
+    foothold = np.where(double_support[:, None], np.nan, [0.3, 0.1, 0.0])
+    signals |= {
+        "step_adaptation::is_active": (~double_support).astype(float),
+        "step_adaptation::delay": -0.05 * ~double_support,
+        "step_adaptation::nominal_foothold": foothold,
+        "step_adaptation::adapted_foothold": foothold + np.array([0.02, -0.03, 0.0]),
+    }
     for side in Side:
         position = foot_positions(times, side)
         loaded = double_support | (stance_is_left if side is Side.LEFT else ~stance_is_left)

@@ -137,6 +137,16 @@ def test_footprints_replace_each_other(robot, view):
     np.testing.assert_allclose(view.server.scene.get_handle_by_name("/world/floor").position, 0.0, atol=1e-12)
 
 
+def test_planned_footholds_that_were_moved_are_outlined(robot, view):
+    moved = Footprint(Side.LEFT, np.array([0.3, 0.1, 0.0]), 0.0, 0.0)
+    view.footprints([], [moved])
+    outline = view.server.scene.get_handle_by_name("/world/nominal_footprints/0")
+    np.testing.assert_allclose(outline.points[:, 0, :2], moved.corners(robot.sole), atol=1e-6)
+    np.testing.assert_allclose(outline.points[:, 1], np.roll(outline.points[:, 0], -1, axis=0))
+    view.footprints([])
+    assert view.server.scene.get_handle_by_name("/world/nominal_footprints/0") is None
+
+
 def test_a_port_in_use_is_passed_over(robot, capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

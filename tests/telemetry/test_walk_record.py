@@ -5,7 +5,7 @@ import pytest
 from synthetic_walk import HALF_WIDTH, STEP_LENGTH, walk_log
 
 from gradiva.common import Side, SoleRectangle
-from gradiva.telemetry import Footprint, SignalLog, footprints
+from gradiva.telemetry import Footprint, SignalLog, adapted_steps, footprints, nominal_footprints
 
 SOLE = SoleRectangle(x=(-0.05, 0.1), y=(-0.03, 0.04), z=0.0)
 
@@ -27,6 +27,30 @@ def test_prints_come_in_the_order_of_their_times(log):
 
 def test_a_log_without_feet_has_no_prints():
     assert footprints(SignalLog.from_arrays([0.0, 0.1], {"a": np.zeros(2)})) == []
+
+
+def test_steps_that_were_moved_or_delayed_are_found_with_their_planned_footholds():
+    """Four steps, left foot first: moved at the end, moved and moved back, delayed, as planned."""
+    place, none = [0.3, 0.1, 0.2], [np.nan] * 3
+    moved = [0.33, 0.06, 0.2]
+    swings = [([place, place, moved], -0.05), ([moved, place], 0.0), ([place], 0.03), ([place], 0.005)]
+    rows, left = [(none, none, 0.0)], [1.0]
+    for number, (adapted, delay) in enumerate(swings):
+        rows += [*((place, one, delay) for one in adapted), (none, none, 0.0)]
+        left += [float(number % 2)] * (len(adapted) + 1)
+    nominal, adapted, delay = zip(*rows, strict=True)
+    signals = {"nominal_foothold": nominal, "adapted_foothold": adapted, "delay": delay}
+    log = {f"step_adaptation::{name}": np.array(samples) for name, samples in signals.items()}
+    log |= {"stance_foot::is_left": np.array(left), "right_foot::position::desired": np.full((len(rows), 3), 0.02)}
+    log = SignalLog.from_arrays(0.1 * np.arange(len(rows)), log)
+    first, delayed = adapted_steps(log)
+    assert (first.nominal.side, first.nominal.time, first.delay) == (Side.LEFT, 0.1, -0.05)
+    np.testing.assert_allclose(first.nominal.position, [0.3, 0.1, 0.02])
+    assert first.nominal.yaw == 0.2
+    assert first.distance == pytest.approx(0.05)
+    assert (delayed.nominal.side, delayed.distance, delayed.delay) == (Side.LEFT, 0.0, 0.03)
+    assert [one.time for one in nominal_footprints(log)] == [0.1]
+    assert adapted_steps(SignalLog.from_arrays([0.0], {"a": np.zeros(1)})) == []
 
 
 def test_corners_turn_with_the_foot():

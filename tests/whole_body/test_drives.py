@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, altered
+from gradiva.common import ConfigError, LowPass, altered
 from gradiva.whole_body import (
+    CommandedMotion,
     DrivesConfig,
     FrictionCompensator,
     FrictionFeedforward,
@@ -12,7 +13,6 @@ from gradiva.whole_body import (
     ServoFeedforward,
     ServoFeedforwardConfig,
 )
-from gradiva.whole_body.drives import CommandedMotion
 from gradiva.whole_body.rigid_torque_control import TouchDown
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
@@ -83,6 +83,13 @@ def test_gears_lose_a_fraction_of_the_torque():
     np.testing.assert_allclose(commanded - load, friction(1.0).torques(velocity) + 0.2 * 5.0, rtol=1e-6)
 
 
+def test_velocity_that_was_lost_is_answered_in_proportion_to_the_inertia():
+    compensation, lost = compensator(learning=5.0, gain=12.0), np.linspace(-0.2, 0.2, 23)
+    np.testing.assert_array_equal(compensation.added_to(REST, REST, REST, (REST, REST), PERIOD), REST)
+    torques = compensation.added_to(REST, REST, REST, (REST, lost), PERIOD)
+    np.testing.assert_allclose(torques, 12.0 * compensation.inertias * np.exp(-PERIOD / 0.1) * lost, atol=1e-12)
+
+
 @pytest.mark.parametrize("true_fraction", [0.0, 0.6, 1.7])
 def test_the_fraction_of_a_swinging_joint_is_learned(true_fraction):
     """One joint with its inertia, rotor included, is to swing by ± 0.5 rad at 0.7 Hz against its friction."""
@@ -122,17 +129,24 @@ def test_a_fraction_of_zero_that_stays_commands_the_same_torques_to_the_last_dig
     np.testing.assert_array_equal(without, off)
 
 
-def test_commanded_accelerations_bring_old_velocities_to_the_present():
-    """Of a motion v(t) that follows its commands after 10 ms, measured 5 ms ago; without lag nothing changes."""
-    motion, accelerations = CommandedMotion(0.01, 1), np.cos(np.arange(60.0))
-    for acceleration in accelerations:
+@pytest.mark.parametrize(("lag", "time_constant"), [(0.005, 0.0), (0.0, 0.01), (0.005, 0.01)])
+def test_commanded_accelerations_complete_old_and_low_passed_velocities(lag, time_constant):
+    """Of a motion v(t) that follows its commands after 10 ms."""
+    motion, accelerations = CommandedMotion(1, 0.01, time_constant), np.cos(np.arange(100.0))
+    velocities = np.concatenate((np.zeros(11), PERIOD * np.cumsum(accelerations)))
+    low_pass = LowPass(time_constant, np.zeros(1))
+    for tick, acceleration in enumerate(accelerations):
+        measured = low_pass.update(velocities[max(0, tick - round(lag / PERIOD)), None], PERIOD)
+        np.testing.assert_allclose(motion.completed(measured, lag, PERIOD), velocities[tick, None], atol=1e-15)
         motion.add(np.array([PERIOD * acceleration]))
-    present = PERIOD * accelerations[:50].sum()
-    measured = np.array([PERIOD * accelerations[:45].sum()])
-    np.testing.assert_allclose(motion.predicted(measured, 0.005, PERIOD), [present], atol=1e-15)
-    assert motion.predicted(measured, 0.0, PERIOD) is measured
     motion.reset()
-    np.testing.assert_array_equal(motion.predicted(measured, 0.005, PERIOD), measured)
+    np.testing.assert_array_equal(motion.completed(measured, lag, PERIOD), measured)
+
+
+def test_velocities_of_the_present_pass_as_they_are():
+    motion, measured = CommandedMotion(1, 0.01), np.ones(1)
+    motion.add(np.ones(1))
+    assert motion.completed(measured, 0.0, PERIOD) is measured
 
 
 def test_position_servos_are_to_exert_the_friction_as_well(icub):

@@ -60,6 +60,32 @@ def test_a_foot_that_carries_too_much_rises_against_the_other_one():
     assert body.left_foot.twist[2] == pytest.approx(rise / PERIOD, rel=1e-12)
 
 
+def test_loads_that_are_shared_as_expected_move_no_foot():
+    shared = load(LOAD + 40.0), load(LOAD - 40.0)
+    law = admittance()
+    law.adapted(expecting(*shared), measuring(*shared), PERIOD)
+    assert law.height == pytest.approx(0.0, abs=1e-15)
+
+
+def test_what_has_been_yielded_is_taken_back_slowly():
+    law = admittance(leak_time_constant=0.5)
+    law.adapted(expecting(), measuring(load(LOAD + 50.0), moment(4.0, 0.0)), PERIOD)
+    height, tilt = law.height, law.tilts[1, 0]
+    for _ in range(round(0.5 / PERIOD)):
+        law.adapted(expecting(), measuring(), PERIOD)
+    assert law.height == pytest.approx(height / np.e, rel=0.01)
+    assert law.tilts[1, 0] == pytest.approx(tilt / np.e, rel=0.01)
+
+
+def test_a_moment_is_taken_in_the_axes_of_the_sole():
+    planned = expecting().left_foot
+    quarter = so3.exp(np.array([0.0, 0.0, 0.5 * np.pi]))
+    turned = FootReference(planned.position, quarter, planned.twist, planned.acceleration, in_contact=True)
+    law = admittance()
+    law.adapted(altered(expecting(), left_foot=turned), measuring(left=moment(4.0, 0.0)), PERIOD)
+    np.testing.assert_allclose(law.tilts[0], [0.0, -PERIOD * 0.005 * 4.0], atol=1e-12)
+
+
 def test_a_load_that_both_feet_have_too_much_of_moves_neither():
     body = admittance().adapted(expecting(), measuring(load(200.0), load(200.0)), PERIOD)
     np.testing.assert_allclose(body.left_foot.position, expecting().left_foot.position, atol=1e-15)

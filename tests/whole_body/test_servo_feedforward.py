@@ -7,8 +7,10 @@ import pytest
 from gradiva.common import ConfigError, RobotPosture, so3
 from gradiva.robot_model import ServoLaw, as_array
 from gradiva.simulation.servos import PositionServo
-from gradiva.whole_body import ServoFeedforward, ServoFeedforwardConfig, ServoInverse
+from gradiva.whole_body import PositionController, ServoFeedforward, ServoFeedforwardConfig, ServoInverse
 from tests.conftest import model_of
+from tests.whole_body.conftest import inverse_kinematics_of
+from tests.whole_body.standing_robot import ROBOT, reference, start_posture, state
 
 
 def config(static=1.0, velocity=1.0, acceleration=1.0):
@@ -131,6 +133,26 @@ def test_the_servo_exerts_the_torques_that_its_inverse_was_given(robot):
         servo.command(rest + inverse.offset(wanted, period))
     applied = law.stiffness * (servo.control(rest, 0.0) - rest)
     np.testing.assert_allclose(applied, wanted, atol=0.5)
+
+
+def test_beyond_the_limit_of_its_integral_a_deflection_carries_the_rest():
+    description = model_of("icub_v3").description
+    law, inverse = ServoLaw.of(description), ServoInverse(description)
+    assert inverse.offset(np.zeros(23), 0.01).max() == 0.0
+    for _ in range(3000):
+        offset = inverse.offset(1.5 * law.integral_limit, 0.01)
+    np.testing.assert_allclose(law.stiffness * offset, 0.5 * law.integral_limit, atol=0.02)
+
+
+def test_set_points_are_held_back_by_so_many_periods():
+    wanted, commands = reference(com_velocity=np.array([0.02, 0.01, 0.0])), []
+    for hold in (0.0, 1.5):
+        feedforward = ServoFeedforward(model_of(ROBOT), ServoFeedforwardConfig(0.0, 0.0, 0.0, 0.0, 0.0, hold))
+        controller = PositionController(inverse_kinematics_of(ROBOT), feedforward, start_posture())
+        commands.append(controller.command(state(), wanted, 0.01).values)
+    velocities = controller.desired_velocity[6:]
+    assert np.abs(velocities).max() > 1e-3
+    np.testing.assert_allclose(commands[0] - commands[1], 1.5 * 0.01 * velocities, atol=1e-12)
 
 
 def test_fractions_of_zero_leave_it_to_the_servo(icub):

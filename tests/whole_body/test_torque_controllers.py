@@ -6,6 +6,7 @@ import pytest
 from gradiva.common import GRAVITY, NoSolutionFound, RobotPosture, so3
 from gradiva.robot_model import as_array
 from gradiva.whole_body import RigidTorqueController, SolverName, make_solver
+from gradiva.whole_body.torque_control import GroundSearch, GroundSearchConfig
 from tests.conftest import model_of
 from tests.whole_body.standing_robot import (
     PERIOD,
@@ -257,8 +258,17 @@ def test_a_foot_that_should_stand_and_does_not_touch_looks_for_the_ground(rigid)
     rigid.command(before, on_the_way_down(), PERIOD)
     change = accelerations(rigid, before)
     body = computations(start_posture(), change[:6], change[6:])
-    sinking = -CONFIG.swing_foot.linear_damping * CONFIG.search_speed
+    sinking = -CONFIG.search.jerk * PERIOD * (1.0 + 0.5 * PERIOD * CONFIG.swing_foot.linear_damping)
     np.testing.assert_allclose(as_array(body.getFrameVel("r_sole"))[2], sinking, atol=0.05)
+
+
+def test_a_search_for_the_ground_gathers_speed_from_rest():
+    search = GroundSearch(GroundSearchConfig(speed=0.1, jerk=30.0))
+    motions, times = np.array([search.update(True, PERIOD) for _ in range(100)]), PERIOD * np.arange(1, 101)
+    np.testing.assert_allclose(motions[:, 0], -np.minimum(15.0 * times**2, 0.1), atol=1e-12)
+    np.testing.assert_allclose(motions[:, 1], np.where(15.0 * times**2 < 0.1, -30.0 * times, 0.0), atol=1e-12)
+    np.testing.assert_array_equal(search.update(False, PERIOD), 0.0)
+    np.testing.assert_array_equal(search.update(True, PERIOD), motions[0])
 
 
 def test_a_posture_is_where_the_acceleration_leads(rigid):

@@ -52,6 +52,14 @@ def test_every_command_in_every_state_is_done_or_refused_with_what_to_do_first(s
         assert shared.controller.state is state
 
 
+@pytest.mark.parametrize("state", S)
+def test_step_adaptation_is_switched_in_any_state(shared, state):
+    brought_to(shared, state)
+    for mode in ("place_and_time", "off"):
+        assert shared.ask(f"setStepAdaptation {mode}") == OK
+        assert shared.controller.step_adaptation == mode
+
+
 def test_before_the_first_sample_nothing_can_be_prepared(shared):
     brought_to(shared, S.CONFIGURED)
     shared.coordinator.joint_positions = None

@@ -10,6 +10,7 @@ from gradiva.common import PlanningError
 from gradiva.middleware import MalformedMessage, as_items, yarp
 from gradiva.planner import GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.setup import load_setup
+from gradiva.simplified_model import SteppingMode
 from gradiva.yarp_modules.coordinator_commands import (
     CoordinatorCommand,
     CoordinatorConfig,
@@ -30,7 +31,7 @@ def parse(text):
     return parse_command(as_items(yarp.Bottle(text)))
 
 
-@pytest.mark.parametrize("word", [word for word in Word if word is not Word.SET_GOAL])
+@pytest.mark.parametrize("word", [word for word in Word if word not in (Word.SET_GOAL, Word.STEP_ADAPTATION)])
 def test_every_command_is_known_as_text_and_as_a_vocab(word):
     assert parse(word) == CoordinatorCommand(word)
     assert parse(f"[{word[:4]}]") == CoordinatorCommand(word)
@@ -65,9 +66,18 @@ def test_preparing_may_be_on_the_fly():
     assert not parse("prepareRobot 0").on_the_fly
 
 
+@pytest.mark.parametrize("mode", SteppingMode)
+def test_step_adaptation_has_a_mode(mode):
+    assert parse(f"setStepAdaptation {mode}") == CoordinatorCommand(Word.STEP_ADAPTATION, stepping=mode)
+    assert parse(f"[setS] {mode}").stepping is mode
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
+        ("setStepAdaptation", "setStepAdaptation: no mode is called ''"),
+        ("setStepAdaptation plac", "did you mean 'place'"),
+        ("setStepAdaptation place 1", "no mode is called ''"),
         ("setGoal", "expected x y"),
         ("setGoal 1", "expected x y"),
         ("setGoal 1 2 3 4", "expected x y"),

@@ -5,15 +5,16 @@ import time
 import numpy as np
 import pytest
 
-from gradiva.common import RobotInterfaceError
+from gradiva.common import RobotInterfaceError, Side
 from gradiva.planner import GoalCommand, WalkingPlanner
 from gradiva.setup import load_setup
-from gradiva.walking import WalkingState
+from gradiva.simulation import Fault, FaultKind, Push
+from gradiva.walking import SynchronousPlanning, WalkingState
 from gradiva.yarp_modules.coordinator_commands import CoordinatorCommand, Word
 from gradiva.yarp_modules.rpc_commands import is_ok
 from gradiva.yarp_modules.walking_session import PlanningWorker
 from tests.waiting import wait_until
-from tests.yarp_modules.walking_double import OK, WalkingDouble
+from tests.yarp_modules.walking_double import OK, WalkingDouble, shared_layers
 
 pytestmark = pytest.mark.walk
 
@@ -41,6 +42,75 @@ def test_a_walk_by_commands_alone():
     assert double.controller.state is WalkingState.PREPARED
     assert double.robot.fall is None
     assert double.controller.safety_events == ()
+
+
+def stepping_double(planning=None):
+    """A robot that walks at 0.1 m/s with its right foot 0.3 s in the air, step adaptation switched on by command."""
+    double = WalkingDouble(planning)
+    double.get_ready()
+    assert double.ask("setGoal (velocity 0.1)") == OK
+    double.run(2.0)
+    assert double.ask("setStepAdaptation place_and_time") == OK
+    run_to_swing(double)
+    return double
+
+
+def run_to_swing(double):
+    def is_swinging():
+        steps = [step for step in double.controller.plan.steps if step.footstep.side is Side.RIGHT]
+        return any(0.3 <= double.robot.time - step.lift_off < 0.32 for step in steps)
+
+    double.run(3.0, is_swinging)
+
+
+def push(double, x, y):
+    """Push the chest for 0.1 s, x ahead, y to the left [N]."""
+    double.robot.push(Push("chest", (x, y, 0.0), double.robot.time, 0.1))
+
+
+class LostPlanning(SynchronousPlanning):
+    """A planner that is gone, and may come back."""
+
+    lead, timeout, is_gone = 0.3, 1.0, False
+
+    def submit(self, request):
+        if not self.is_gone:
+            super().submit(request)
+
+    def poll(self):
+        return None if self.is_gone else super().poll()
+
+
+def test_pushes_while_the_planner_is_gone_are_caught_twice_and_counted_and_the_walk_ends_once_it_is_back():
+    planning = LostPlanning(shared_layers().planner)
+    double = stepping_double(planning)
+    planning.is_gone = True
+    push(double, 0.0, -90.0)
+    double.run(2.5)
+    run_to_swing(double)
+    push(double, 80.0, 0.0)
+    double.run(4.0)
+    assert (double.controller.state, double.robot.fall) == (WalkingState.WALKING, None)
+    status = double.session.status
+    assert status.step_adaptation == "place_and_time"
+    assert status.adaptations > 0
+    assert ["adaptations", status.adaptations] in status.items()
+    planning.is_gone = False
+    assert double.ask("pauseWalking") == OK
+    double.run_to(WalkingState.PAUSED)
+    double.run(1.0)
+    assert double.robot.fall is None
+    assert double.controller.safety_events == ()
+
+
+def test_a_push_while_all_sensors_are_silent_ends_standing():
+    double = stepping_double()
+    double.robot.inject(Fault(FaultKind.SILENCE, double.robot.time, 0.1))
+    push(double, 0.0, -90.0)
+    double.run_to(WalkingState.STOPPED)
+    double.run(1.0)
+    assert double.robot.fall is None
+    assert [event.kind for event in double.controller.safety_events] == ["stale_measurement"]
 
 
 def test_a_joypad_drives_and_the_walk_stops_when_it_is_silent():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -13,10 +13,11 @@ from gradiva.cli.main import leaving_at_once
 from gradiva.cli.walk import DEFAULT_ROBOT
 
 if TYPE_CHECKING:
+    from enum import StrEnum
+
     from rich.console import Console
     from rich.table import Table
 
-    from gradiva.common import ControlMode
     from gradiva.experiments import Experiment, ExperimentOptions, ExperimentRun, Pool, Report, Row
     from gradiva.setup import Plant
 
@@ -48,6 +49,20 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="TABLE.KEY=VALUE", help="One value of the configuration of all walks."),
 ]
+Modes = Annotated[
+    list[str] | None,
+    typer.Option("--mode", metavar="MODE", help="Of step adaptation: off, place or place_and_time; may be repeated."),
+]
+Directions = Annotated[int | None, typer.Option(metavar="N", min=1, help="Number of directions of a push.")]
+Phases = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--phase", metavar="PHASE", help="Of a push: early, middle, late in a step, or touch_down; may be repeated."
+    ),
+]
+Durations = Annotated[
+    list[float] | None, typer.Option("--duration", metavar="S", min=0.01, help="Of a push; may be repeated.")
+]
 Resume = Annotated[
     str | None,
     typer.Option(
@@ -71,22 +86,27 @@ def experiment(
     speed: Speeds = None,
     seeds: Seeds = None,
     settings: Set = None,
+    mode: Modes = None,
+    directions: Directions = None,
+    phase: Phases = None,
+    duration: Durations = None,
     resume: Resume = None,
     out: Out = "runs",
     json_to: Json = None,
 ) -> int:
     """Repeat a table or figure of the sources, or run a campaign.
 
-    Which of the options from --plant to --set an experiment has, its line in --list says.
+    Which of the options from --plant to --duration an experiment has, its line in --list says.
 
     Exit status: 0 all as asked, 1 a walk fell that should not, a goal or a limit was missed, 2 wrong input, 130
     interrupted by Ctrl-C, which leaves what is done so far.
     """
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.common import ConfigError
+        from gradiva.common import ConfigError, ControlMode
         from gradiva.experiments import ExperimentOptions, find_experiment
         from gradiva.setup import load_setup
+        from gradiva.simplified_model import SteppingMode
 
     target = JsonTarget(json_to)
     console = console_beside(target)
@@ -107,10 +127,14 @@ def experiment(
             quick,
             _plants(plant),
             robots,
-            tuple(_controls(control or ())),
+            _choices(ControlMode, "control", control),
             tuple(speed or ()),
             seeds,
             tuple(settings or ()),
+            _choices(SteppingMode, "mode", mode),
+            directions,
+            tuple(phase or ()),
+            tuple(duration or ()),
         )
         for each in robots:
             load_setup(each, options.settings)
@@ -134,13 +158,21 @@ def _plants(name: str | None) -> tuple[Plant, ...]:
     return tuple(Plant) if name == _ALL else (Plant(name),)
 
 
-def _controls(names: Sequence[str]) -> list[ControlMode]:
-    from gradiva.common import ConfigError, ControlMode, nearest_name
+Choice = TypeVar("Choice", bound="StrEnum")
 
-    for name in names:
-        if name not in [*ControlMode]:
-            raise ConfigError(f"unknown --control '{name}'{nearest_name(name, ControlMode)}")
-    return [ControlMode(name) for name in names]
+
+def _choices(kind: type[Choice], option: str, names: Sequence[str] | None) -> tuple[Choice, ...]:
+    """Return the members of a kind by their names.
+
+    Raises:
+        ConfigError: There is none of a name.
+    """
+    from gradiva.common import ConfigError, nearest_name
+
+    for name in names or ():
+        if name not in [*kind]:
+            raise ConfigError(f"unknown --{option} '{name}'{nearest_name(name, kind)}")
+    return tuple(map(kind, names or ()))
 
 
 def _list(console: Console) -> int:

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from gradiva.cli.output import JsonTarget, check_writable, console_beside, progress_bar
 from gradiva.cli.walk_options import WalkOptions, idle_settings
-from gradiva.common import ConfigError, Side, nearest_name
+from gradiva.common import ConfigError, PlanarPose, Side, nearest_name
 from gradiva.experiments import (
     Observer,
     SimulatedWalk,
@@ -38,9 +38,10 @@ from gradiva.experiments import (
 from gradiva.planner import WalkingPlan
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation import GroundKind, ground_name
-from gradiva.simulation.film import Camera, FilmFormat, film
+from gradiva.simulation.film import Camera, FilmedSole, FilmFormat, film
 from gradiva.telemetry import (
     ERRORS,
+    FOOT,
     KEY_FIGURES,
     Footprint,
     Motion,
@@ -48,7 +49,9 @@ from gradiva.telemetry import (
     RobotView,
     SignalLog,
     WalkRecord,
+    adapted_steps,
     footprints,
+    nominal_footprints,
     number,
 )
 
@@ -57,6 +60,7 @@ _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
 _FRAME = 1.0 / 30.0  # [s]
 _OPENING = 20.0  # [s] that the walk waits for the page to be opened
 _RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
+_PALE = 0.3  # [-] opacity of a planned foothold that was moved
 _COLOURS = {"walked": "bold green", "fell": "bold red", "stopped": "bold yellow"}
 
 
@@ -203,15 +207,27 @@ def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) 
     if not len(log):
         _warn(console, [f"warning: no film {path}: the robot never balanced"])
         return
-    motion = Motion.read(WalkRecord(log, robot.joints), robot, form.rate)
+    motion, soles = Motion.read(WalkRecord(log, robot.joints), robot, form.rate), filmed_soles(log, robot)
     pose = motion.base_positions, motion.base_rotations, motion.joint_positions
     with progress_bar(console, f"filming {path}", None) as update:
 
         def observe(done: int, total: int) -> None:
             update(done, f"filming {path}, frame {done} of {total}", total)
 
-        film(robot, motion.times, *pose, path, form, observe)
+        film(robot, motion.times, *pose, path, form, observe, soles)
     console.print(f"film    {path}", markup=False, soft_wrap=True)
+
+
+def filmed_soles(log: SignalLog, robot: RobotDescription) -> list[FilmedSole]:
+    """Return what a film shows of step adaptation: planned footholds, pale, and those where the feet stood instead."""
+    soles = []
+    for step in adapted_steps(log):
+        nominal = step.nominal
+        corners, height = nominal.corners(robot.sole), float(nominal.position[2]) + robot.sole.z
+        red, green, blue = (int(FOOT[nominal.side][k : k + 2], 16) / 255.0 for k in (1, 3, 5))
+        soles.append(FilmedSole(corners, height, (red, green, blue, _PALE), nominal.time))
+        soles.append(FilmedSole(corners + step.move, height, (red, green, blue, 1.0), nominal.time))
+    return soles
 
 
 def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
@@ -268,11 +284,13 @@ class LiveView:
             console: The address is printed there.
         """
         self._robot, self._plan, self._console = robot, plan, console
+        self._footprints, self._nominal = planned_footprints(plan), dict[tuple[Side, PlanarPose], Footprint]()
+        self._follows_plan = False  # the plan of the view is that of a clock that starts with the walk
         self._shown = self._start = start
 
     def __enter__(self) -> LiveView:
         self._view = RobotView(self._robot)
-        self._view.footprints(planned_footprints(self._plan))
+        self._view.footprints(self._footprints)
         self._console.print(f"view    {self._view.url} (the walk waits {_OPENING:.0f} s for the page to be opened)")
         self._wait_for_page(_OPENING)
         self._wall_start = time.monotonic()
@@ -286,6 +304,7 @@ class LiveView:
         if walk.time - self._shown < _FRAME:
             return
         self._shown = walk.time
+        self._show_footholds(walk)
         truth, state = walk.robot.truth(), walk.log.robot_state if walk.log else None
         points = {"com": truth.com_position}
         if state is not None:
@@ -302,13 +321,28 @@ class LiveView:
         """Replay the walk on the same page until it is closed, or Ctrl-C; at once at an end where none is open."""
         if not len(log) or not self._wait_for_page(0.0):
             return
-        self._view.footprints(footprints(log))
+        self._view.footprints(footprints(log), nominal_footprints(log))
         player = Replay(self._view, Motion.read(WalkRecord(log, self._robot.joints), self._robot, 1.0 / _FRAME))
         self._console.print(f"replay  {self._view.url}: the page replays the walk until you close it or press Ctrl-C")
         try:
             player.play(lambda: self._wait_for_page(_RELOADING))
         except KeyboardInterrupt:
             self._console.print()
+
+    def _show_footholds(self, walk: SimulatedWalk) -> None:
+        """Show the footholds of a plan that has changed, and outlines of those that step adaptation moved."""
+        plan, stepping = walk.controller.plan, walk.log.stepping if walk.log else None
+        if plan is None or plan is self._plan or not plan.steps:
+            return
+        stood = [one for one in self._footprints if one.time <= walk.time] if self._follows_plan else []
+        coming = planned_footprints(plan)
+        self._footprints = [*stood, *(one for one in coming if one.time > walk.time)] if stood else coming
+        self._plan, self._follows_plan = plan, True
+        if stepping is not None and stepping.side is not None and stepping.nominal is not None:
+            nominal = stepping.nominal
+            position = np.array([nominal.x, nominal.y, 0.0])
+            self._nominal[stepping.side, nominal] = Footprint(stepping.side, position, nominal.yaw, walk.time)
+        self._view.footprints(self._footprints, list(self._nominal.values()))
 
     def _wait_for_page(self, timeout: float) -> bool:
         """Wait until a page is open; return whether one is after ``timeout`` [s]."""

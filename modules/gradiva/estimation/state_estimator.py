@@ -47,7 +47,6 @@ _TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "zmp_time_constant",
     "com_velocity_time_constant",
     "wrench_filter_time_constant",
-    "command_delay",
     "wrench_age_factor",
 )
 
@@ -313,10 +312,10 @@ class StateEstimatorConfig:
         swing_load: Fraction of the weight up to which a foot that the plan has in the air counts as carrying nothing.
         predicts: Predict joints, attitude and CoM velocity from the times of their samples to the present; otherwise
             all samples are taken to be of the joints' time.
-        command_delay: After which commands act, [s]: the state is predicted to that instant.
         wrench_filter_time_constant: Of the low pass that the robot has put on its wrenches, 0 for raw ones, [s]. Above
             its bandwidth the commanded ZMP is taken instead of the measured one.
-        wrench_age_factor: Ages of the wrenches by which the time constant of that low pass is longer, [-].
+        wrench_age_factor: Ages of the wrenches by which the time constant of that low pass is longer, [-]: a delay a is
+            a lag a at low frequencies, and the age does not contain the sample's mean and the way of the command.
     """
 
     base: BaseSource
@@ -329,7 +328,6 @@ class StateEstimatorConfig:
     minimum_load: float
     swing_load: float
     predicts: bool
-    command_delay: float
     wrench_filter_time_constant: float
     wrench_age_factor: float
 

@@ -9,7 +9,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle, islice, repeat
@@ -56,7 +56,7 @@ from gradiva.middleware import (
     sizes_of,
     values_messages,
 )
-from gradiva.planner import VelocityCommand
+from gradiva.planner import Foothold, Retarget, VelocityCommand, WalkingPlan, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup
 from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference, shipped_laws
@@ -199,12 +199,32 @@ def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, m
 def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
     command = VelocityCommand(_SPEED, duration=20.0)
     plan = plan_from_start(setup, command)
+    far = plan_from_start(setup, VelocityCommand(_SPEED, duration=60.0))
     times = islice(cycle(np.arange(0.0, plan.end_time, 0.01).tolist()), size.look_ups)
     plans = (partial(plan_from_start, setup, command) for _ in range(size.plans))
     return [
         benchmark_row("planner.at", durations(partial(plan.at, time) for time in times)),
         benchmark_row("planner.plan_20s", durations(plans)),
+        benchmark_row("planner.retarget_60s", durations(islice(_moved_steps(setup, far), size.look_ups))),
     ]
+
+
+def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], object]]:
+    """Yield changes of running steps from tick to tick of 10 ms, and the reference after each of them."""
+    planner, present = WalkingPlanner(setup.walking.planner), plan
+
+    def move(change: Retarget, now: float) -> None:
+        nonlocal present
+        present = planner.retarget(present, change, now)
+        present.at(now)
+
+    for step in cycle(plan.steps[2:6]):
+        present = plan
+        begin, end = step.lift_off + 0.1, step.touch_down
+        pose = dataclasses.replace(step.footstep.pose, x=step.footstep.pose.x + 0.02)
+        for now in np.arange(begin, end - 0.1, 0.01).tolist():
+            present.at(now)
+            yield partial(move, Retarget((Foothold(pose, end + 0.1 * (now - begin)),)), now)
 
 
 def _middleware_rows(size: BenchmarkSize) -> list[Row]:

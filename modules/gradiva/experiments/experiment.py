@@ -20,6 +20,7 @@ from gradiva.common import ConfigError, ControlMode, from_table, load_plugin, ne
 from gradiva.experiments import campaigns
 from gradiva.experiments.trial import Pool
 from gradiva.setup import Plant, parse_setting
+from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import RunFolder, plain
 
 # -- what is asked of a row --------------------------------------------------------------------------------------------
@@ -75,6 +76,19 @@ Report = Callable[[int, int | None, str], None]
 """Called with the trials done, the trials in all (None: not known) and what was just done."""
 
 
+_OPTIONS = {
+    "plants": "plant",
+    "controls": "control",
+    "speeds": "speed",
+    "seeds": "seeds",
+    "settings": "set",
+    "modes": "mode",
+    "directions": "directions",
+    "phases": "phase",
+    "durations": "duration",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ExperimentOptions:
     """Options of an experiment.
@@ -88,6 +102,10 @@ class ExperimentOptions:
         speeds: Commanded, [m/s].
         seeds: Number of walks of each kind.
         settings: ``table.key=value``, over the configuration of all walks.
+        modes: Of step adaptation.
+        directions: Number of directions of a push.
+        phases: Of the gait, in which the robot is pushed.
+        durations: Of a push, [s].
     """
 
     robot: str = "icub_v2_7"
@@ -98,13 +116,16 @@ class ExperimentOptions:
     speeds: tuple[float, ...] = ()
     seeds: int | None = None
     settings: tuple[str, ...] = ()
+    modes: tuple[SteppingMode, ...] = ()
+    directions: int | None = None
+    phases: tuple[str, ...] = ()
+    durations: tuple[float, ...] = ()
 
     @property
     def chosen(self) -> dict[str, str]:
         """Options that not every experiment has, where they are chosen: the option by the name of its attribute."""
-        options = {"plants": "plant", "controls": "control", "speeds": "speed", "seeds": "seeds", "settings": "set"}
         several = {"robots": "robot"} if len(self.robots) > 1 else {}
-        return several | {name: option for name, option in options.items() if getattr(self, name)}
+        return several | {name: option for name, option in _OPTIONS.items() if getattr(self, name)}
 
     @property
     def overrides(self) -> dict[str, Any]:

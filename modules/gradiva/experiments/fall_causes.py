@@ -24,21 +24,22 @@ _REST = 1.5  # [s] in which the robot only stands
 _SHORT_REST = 0.4  # [s] the same, where it falls at once
 _FEW = 10  # [rows] fewer are no evidence
 
-_FLAT = math.tan(math.radians(2.0))  # [-] a sole that stands steeper, by the IMU, stands on no level ground
+_FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
 _DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
-_UNBALANCED = math.tan(math.radians(7.0))  # [-] horizontal over vertical force at rest; calibrated sensors: 0.11
-_ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; 5 N of bias make 0.01
+_UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains and cross-talk of calibrated sensors: 0.13
+_ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; likewise: 0.035
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
 _TURNED = -2.8, -1.2  # [-] unexplained force over that of a foot which is turned round: -2
 _ALIKE = 0.5  # [-] of their variance that is common
 _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noisy sensors and covers: 0.04
 
 _EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
-_ROLLED = math.tan(math.radians(1.5))  # [-] of a loaded sole; on rigid ground 0.2°, with errors of all sensors 1.1°
+_ROLLED = math.tan(math.radians(2.5))  # [-] of a loaded sole; on rigid ground 0.2°, by an IMU of 0.5° RMS 2.0°
 _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
 _SPEED_WINDOW = 1.2  # [s] two steps
+_GAVE_WAY = 0.05  # [s] beyond what its servo yields: a joint that gave way; at touch-downs 0.03
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
 _LOUDER = 1.3  # [-] than the largest unexplained force before
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
@@ -101,6 +102,7 @@ class FallEvidence:
         velocity_limits: Of the joints, [rad/s], shape (n,).
         max_speed: That the robot is known to walk, [m/s].
         events: Of the safety supervisor.
+        speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
     """
 
     walk: MeasuredWalk
@@ -109,6 +111,7 @@ class FallEvidence:
     velocity_limits: NDArray
     max_speed: float
     events: Sequence[SafetyEvent] = ()
+    speed_ahead: float = 0.0
 
     @property
     def standing(self) -> MeasuredWalk:
@@ -179,14 +182,17 @@ def _encoders(evidence: FallEvidence) -> Cause | None:
 
 
 def _imu(evidence: FallEvidence) -> Cause | None:
-    """Return an IMU by which soles and force lean alike, which on a slope they do not."""
-    slope, lean = _slope_of(evidence.standing), _lean_of(evidence.rest)
+    """Return an IMU by which soles and body lean alike while the robot is in balance, which on a slope it is not.
+
+    By an attitude that errs by δ the CoM seems to stand δ times its height beside the ZMP.
+    """
+    slope, gap = _slope_of(evidence.standing), _gap_of(evidence.rest)
     steepness = _size(slope)
-    if steepness < _FLAT or -float(slope @ lean) < 0.5 * steepness**2:
+    if steepness < _FLAT or float(slope @ gap) < 0.5 * steepness**2:
         return None
     text = (
-        f"the IMU disagrees: by its attitude the soles stand {_degrees(steepness)} from level, but the weight presses"
-        " straight on them"
+        f"the IMU disagrees: by its attitude the soles stand {_degrees(steepness)} from level, and the body leans as"
+        " far, but it is in balance"
     )
     return Cause(CauseKind.SENSOR, text, "check how the IMU is mounted: imu_frame in robots/<name>/robot.toml")
 
@@ -198,9 +204,10 @@ def _wrench_at_rest(evidence: FallEvidence) -> Cause | None:
     if sideways > _UNBALANCED:
         text = f"a foot's wrench disagrees: at rest, {100 * sideways:.0f} % of the load pushes the robot aside"
         return Cause(CauseKind.SENSOR, text, _ZERO_SENSORS)
-    gap = _size((rest.zmp_position - rest.com_position[:, :2]).mean(axis=0))
-    if gap > _ZMP_OFF * rest.robot.com_height:
-        text = f"a foot's wrench disagrees: at rest, the ZMP is {100 * gap:.0f} cm from below the centre of mass"
+    gap = _size(_gap_of(rest))
+    if gap > _ZMP_OFF:
+        distance = 100 * gap * rest.robot.com_height
+        text = f"a foot's wrench disagrees: at rest, the ZMP is {distance:.0f} cm from below the centre of mass"
         return Cause(CauseKind.SENSOR, text, _ZERO_SENSORS)
     return None
 
@@ -320,7 +327,9 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     log = evidence.log
     if not len(log):
         return None
-    speed, rows = _planned_speed(log), (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
+    path = log["com::position::desired"]
+    speed = max(evidence.speed_ahead, greatest_speed(log.times, path))
+    rows = (log.times > evidence.onset - _RECENT) & (log.times <= evidence.onset)
     robot = evidence.walk.robot
     legs = _legs(robot)
     joints = np.abs(log["joints_state::velocities::desired"][rows][:, legs]) / evidence.velocity_limits[legs]
@@ -342,14 +351,19 @@ def _legs(robot: RobotDescription) -> list[int]:
     return [robot.joints.index(joint) for side in Side for joint in robot.joint_groups[f"{side}_leg"].joints]
 
 
-def _planned_speed(log: SignalLog) -> float:
-    """Return the greatest speed of the planned CoM over two steps, [m/s]."""
-    later = np.searchsorted(log.times, log.times + _SPEED_WINDOW)
-    rows = np.flatnonzero(later < len(log))
+def greatest_speed(times: NDArray, path: NDArray) -> float:
+    """Return the greatest speed over two steps, [m/s].
+
+    Args:
+        times: [s], shape (T,).
+        path: Planned positions of the CoM, [m], shape (T, 2) or (T, 3).
+    """
+    later = np.searchsorted(times, times + _SPEED_WINDOW)
+    rows = np.flatnonzero(later < len(times))
     if not len(rows):
         return 0.0
-    later, path = later[rows], log["com::position::desired"][:, :2]
-    speeds = np.linalg.norm(path[later] - path[rows], axis=1) / (log.times[later] - log.times[rows])
+    later = later[rows]
+    speeds = np.linalg.norm((path[later] - path[rows])[:, :2], axis=1) / (times[later] - times[rows])
     return float(speeds.max())
 
 
@@ -375,7 +389,8 @@ def _push(evidence: FallEvidence) -> Cause | None:
     return Cause(
         CauseKind.PUSH,
         text,
-        "this version takes no step aside; dcm_controller.proportional_gain up to 2 withstands more with a good IMU",
+        "step_adaptation.mode=place_and_time steps aside; dcm_controller.proportional_gain up to 2 withstands more"
+        " with a good IMU",
     )
 
 
@@ -392,8 +407,8 @@ def _is_overloaded(evidence: FallEvidence) -> bool:
     law, speeds = ServoLaw.of(robot), np.abs(log["joints_state::velocities::desired"][rows])
     tick = float(np.median(np.diff(log.times[rows])))  # [s] desired is the end of a tick, measured its beginning
     torques = robot.per_joint("torque_limit") + speeds * (law.damping + tick * law.stiffness)
-    legs = _legs(robot)
-    return bool((np.abs(error[:, legs]) > (torques / law.stiffness)[:, legs]).any())
+    gave_way = (np.abs(error) > torques / law.stiffness)[:, _legs(robot)]
+    return bool((np.count_nonzero(gave_way, axis=0) * tick > _GAVE_WAY).any())
 
 
 _ZERO_SENSORS = "zero the force-torque sensors with the feet in the air; [[force_torque_sensors]] in robot.toml"
@@ -423,8 +438,21 @@ def _slope_of(standing: MeasuredWalk) -> NDArray:
 def _lean_of(rest: MeasuredWalk) -> NDArray:
     """Return horizontal over vertical force, [-], shape (2,), without what accelerates a robot that begins to fall."""
     force = rest.force.mean(axis=0)
-    acceleration = np.polyfit(rest.times, rest.com_velocity[:, :2], 1)[0] if len(rest) > 1 else np.zeros(2)
-    return force[:2] / max(float(force[2]), 1.0) - acceleration / GRAVITY
+    return force[:2] / max(float(force[2]), 1.0) - _acceleration_of(rest)
+
+
+def _gap_of(rest: MeasuredWalk) -> NDArray:
+    """Return the ZMP from below the CoM over the CoM's height, [-], shape (2,), likewise."""
+    gap: NDArray = (rest.zmp_position - rest.com_position[:, :2]).mean(axis=0) / rest.robot.com_height
+    return gap + _acceleration_of(rest)
+
+
+def _acceleration_of(rest: MeasuredWalk) -> NDArray:
+    """Return the horizontal acceleration of the CoM over gravity, [-], shape (2,)."""
+    if len(rest) < 2:
+        return np.zeros(2)
+    acceleration: NDArray = np.polyfit(rest.times, rest.com_velocity[:, :2], 1)[0] / GRAVITY
+    return acceleration
 
 
 def _ratio(of: NDArray, over: NDArray) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import NDArray, Side
-from gradiva.experiments.fall_causes import Cause, FallEvidence, find_cause
+from gradiva.experiments.fall_causes import Cause, FallEvidence, find_cause, greatest_speed
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.setup import load_robot
@@ -22,6 +22,7 @@ _DEGREES = 180.0 / np.pi
 _TILTED_SOLE = np.radians(8.0)  # [rad] soles of walks that do not fall tilt by up to 6°
 _RECENT = 2.0  # [s] for so long a push is suspected of what goes wrong after it
 _TAIL = 5  # [ticks] at the end of the log, in any of which a departed quantity is still outside
+_PLAN_SAMPLE = 0.1  # [s] at which the rest of the plan is looked at
 _RETURN = 0.3  # [s] for so long a quantity has to be inside its bound to have come back; a push lets it dip for 0.1 s
 
 
@@ -125,9 +126,19 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
         if measured is None:
             return None
         known_speed = load_robot(walk.setup.robot_argument).max_speed
-        return find_cause(FallEvidence(measured, log, onset, layers.joint_bounds.velocities, known_speed, events))
+        limits, ahead = layers.joint_bounds.velocities, _speed_ahead(walk)
+        return find_cause(FallEvidence(measured, log, onset, limits, known_speed, events, ahead))
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
+
+
+def _speed_ahead(walk: SimulatedWalk) -> float:
+    """Return the greatest speed of the rest of the plan, [m/s]; none without a plan."""
+    plan = walk.controller.plan
+    if plan is None or plan.end_time <= walk.time:
+        return 0.0
+    times = np.arange(walk.time, plan.end_time, _PLAN_SAMPLE)
+    return greatest_speed(times, np.array([plan.at(time).com_position for time in times]))
 
 
 def _first_sign(log: SignalLog) -> tuple[int | None, str]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from gradiva.common import WalkingError
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.middleware import Element, Vocab32, as_items, ask, yarp
 from gradiva.planner import VelocityCommand
+from gradiva.simplified_model import SteppingMode
+from gradiva.simulation import Push
 
 TIMEOUT = 120.0  # [s] of the machine, for what takes some seconds of it while nothing else runs
 _LOOK = 0.02  # [s]
@@ -182,6 +185,11 @@ class WalkerInProcess:
         """See ``Walker.walk``."""
         self._walk.controller.walk(command)
 
+    def push(self, push: Push) -> None:
+        """See ``Walker.push``."""
+        self._walk.controller.step_adaptation = SteppingMode.PLACE_AND_TIME
+        self._walk.robot.push(replace(push, start=self._walk.time))
+
     def pause(self) -> None:
         """See ``Walker.pause``."""
         self._walk.controller.pause()
@@ -258,6 +266,14 @@ class WalkerOverPorts:
         """See ``Walker.walk``."""
         angular = math.degrees(command.angular)
         self.application.ask(COORDINATOR, f"setGoal (velocity {command.forward!r} {command.lateral!r} {angular!r})")
+
+    def push(self, push: Push) -> None:
+        """See ``Walker.push``."""
+        self.application.ask(COORDINATOR, f"setStepAdaptation {SteppingMode.PLACE_AND_TIME}")
+        numbers = " ".join(f"{number:.9g}" for number in (*push.force, *push.torque, push.duration))
+        reply = ask(SIMULATOR, yarp.Bottle(f"push {push.link} {numbers}"), TIMEOUT)  # answers as Gazebo's plug-in
+        if reply is None or "[ACK]" not in reply.toString():
+            raise ApplicationFailed(f"{SIMULATOR}: push: {'no answer' if reply is None else reply.toString()}")
 
     def pause(self) -> None:
         """See ``Walker.pause``."""

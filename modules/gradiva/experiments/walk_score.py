@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from gradiva.common import NDArray, Side
 from gradiva.experiments.simulated_walk import PARTS
-from gradiva.telemetry import BoolArray, SignalLog
+from gradiva.telemetry import BoolArray, SignalLog, adapted_steps
 
+_STEPPING = "adapted_steps", "largest_step_change_m", "largest_step_delay_s"
 _SATURATED = "torque_control::saturated_joints"
 _VIOLATION = "torque_control::violation::"
 _NEGLIGIBLE = 1e-3  # in units of the constraints, mostly N, N·m and m/s²: relaxable ones are never met exactly
@@ -48,6 +49,7 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         "sinkage_m": _largest(log, window, "sinkage"),
         "foot_tilt_rad": _largest(log, window, "tilt"),
         "odometry_drift_m": _drift(log, window),
+        **_stepping(log),
         "torque_control": torque_score(log, window),
         "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
         "tick_us": {part: _spread(log[f"tick::{part}"][window][:, 0]) for part in PARTS},
@@ -85,10 +87,21 @@ def _nothing() -> dict[str, Any]:
         "sinkage_m": None,
         "foot_tilt_rad": None,
         "odometry_drift_m": None,
+        **dict.fromkeys(_STEPPING),
         "torque_control": None,
         "max_tilt_rad": None,
         "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
     }
+
+
+def _stepping(log: SignalLog) -> dict[str, Any]:
+    """Return how many steps step adaptation changed, and by how much at most; earlier is negative."""
+    if "step_adaptation::delay" not in log:
+        return dict.fromkeys(_STEPPING)
+    steps = adapted_steps(log)
+    change = max((step.distance for step in steps), default=0.0)
+    delay = max((step.delay for step in steps), key=abs, default=0.0)
+    return dict(zip(_STEPPING, (len(steps), change, delay), strict=True))
 
 
 def _window(log: SignalLog, duration_after: float) -> slice:

@@ -3,12 +3,13 @@
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState
 from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig
-from gradiva.planner.retarget import Foothold, Retarget
+from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
 from gradiva.planner.unicycle_planner import Polyline, end_heading
-from gradiva.planner.walking_plan import RetargetedSwing, SwingFoot, SwingProfile, WalkingPlan
+from gradiva.planner.walking_plan import RetargetedSwing, SwingFoot, SwingProfile, WalkingPlan, quintic
 from gradiva.planner.walking_planner import WalkingPlanner
 
 __all__ = [
+    "CaptureStep",
     "Command",
     "FootPose",
     "Foothold",
@@ -29,4 +30,5 @@ __all__ = [
     "WalkingPlan",
     "WalkingPlanner",
     "end_heading",
+    "quintic",
 ]

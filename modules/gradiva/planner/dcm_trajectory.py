@@ -12,9 +12,26 @@ import numpy as np
 
 from gradiva.common import DcmReference, NDArray, unchecked
 from gradiva.contacts import ContactPlane
-from gradiva.planner.footsteps import GaitSchedule, PlanningState
+from gradiva.planner.footsteps import GaitSchedule, Motion, PlanningState
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.walking_plan import ContactPhase
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PendulumState:
+    """DCM and CoM from which a trajectory begins.
+
+    Attributes:
+        time: [s].
+        dcm_position: [m], shape (2,).
+        com_position: [m], shape (3,).
+        plane: Contact plane.
+    """
+
+    time: float
+    dcm_position: NDArray
+    com_position: NDArray
+    plane: ContactPlane
 
 
 @dataclass(eq=False)
@@ -64,8 +81,7 @@ class PendulumTrajectory:
         start: PlanningState,
         config: PlannerConfig,
         swings: SwingResponse,
-        *,
-        is_swinging: bool = False,
+        end: DcmEnd | None = None,
     ) -> Self:
         """Return the trajectory of ``schedule`` that begins with the DCM and CoM of ``start``.
 
@@ -74,22 +90,116 @@ class PendulumTrajectory:
             start: DCM and CoM.
             config: CoM height, α.
             swings: Response of the DCM to the swinging legs.
-            is_swinging: The plan starts within the first single support instead of the double support before it.
+            end: State in which the last double support ends, for other steps follow; None: at rest.
         """
         zeta = config.natural_frequency
         decays = np.exp(-zeta * np.diff(schedule.boundaries, prepend=schedule.start_time))
-        ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule))
-        polynomials, growth = _segments(schedule, start, ends, swings, is_swinging)
+        ends = ends_of_steps(schedule, decays, config.last_step_alpha, swings.at_boundaries(schedule), end)
+        polynomials, growth = _segments(schedule, start, ends, swings, end)
         times = schedule.phase_times
         starts = np.insert(times, np.arange(2, len(times), 2), times[1:-1:2] + swings.durations[:, 0])
         durations = np.append(np.diff(starts), 0.0)
         rates = np.full(len(starts), zeta)
         rates[::3] = rates[-1] = 0.0
         matrices = _segment_matrices(polynomials, growth, zeta)
-        if is_swinging:
-            starts, durations, rates, matrices = starts[1:], durations[1:], rates[1:], matrices[1:]
+        if end is not None:
+            starts, durations, rates, matrices = starts[:-1], durations[:-1], rates[:-1], matrices[:-1]
         _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
         return cls(starts, durations, rates, matrices, zeta, config.com_height, start.contact_plane)
+
+    @classmethod
+    def to_landing(
+        cls, start: PendulumState, touch_down: float, landing: NDArray, config: PlannerConfig, swing: SwingResponse
+    ) -> Self:
+        r"""Return the trajectory over one constant ZMP that leads from ``start`` to a DCM at touch-down.
+
+        :math:`z = (\xi_0 - d_0 - e^{-\zeta (t_d - t_0)} \xi_d) / (1 - e^{-\zeta (t_d - t_0)})`, with the response
+        :math:`d` to the swinging leg, which begins at the start or later.
+
+        Args:
+            start: DCM and CoM.
+            touch_down: [s].
+            landing: The DCM there, [m], shape (2,).
+            config: CoM height.
+            swing: Response to the swing.
+        """
+        zeta, duration = config.natural_frequency, touch_down - start.time
+        pieces = swing.durations[0]
+        wait = max(0.0, duration - float(pieces.sum()))  # until lift-off
+        decay, response = math.exp(-zeta * duration), math.exp(-zeta * wait) * swing.at_lift_off[0]
+        zmp = (start.dcm_position - response - decay * landing) / (1.0 - decay)
+        durations = np.array((wait, *pieces))
+        polynomials, growth = np.zeros((3, 4, 2)), np.empty((3, 2))
+        polynomials[1:] = swing.polynomials[0]
+        polynomials[:, 0] += zmp
+        left = np.array((pieces.sum(), pieces[1], 0.0))  # until touch-down at the end of each segment
+        growth[:] = np.exp(-zeta * left)[:, None] * (landing - zmp)
+        growth[0] += swing.at_lift_off[0]
+        growth[1:] += swing.growth[0]
+        is_there = durations > 0.0
+        matrices = _segment_matrices(polynomials[is_there], growth[is_there], zeta)
+        durations = durations[is_there]
+        starts, rates = start.time + np.cumsum(durations) - durations, np.full(len(durations), zeta)
+        _chain_com(matrices, rates, durations, zeta, start.com_position[:2])
+        return cls(starts, durations, rates, matrices, zeta, config.com_height, start.plane)
+
+    @classmethod
+    def over_zmp(cls, start: PendulumState, touch_down: float, landing: NDArray, config: PlannerConfig) -> Self:
+        """Return the same as :meth:`to_landing` for massless legs, in a fifth of the time."""
+        zeta, duration = config.natural_frequency, touch_down - start.time
+        decay = math.exp(-zeta * duration)
+        (x, y), (end_x, end_y) = start.dcm_position.tolist(), landing.tolist()
+        com_x, com_y, _ = start.com_position.tolist()
+        zx, zy = (x - decay * end_x) / (1.0 - decay), (y - decay * end_y) / (1.0 - decay)
+        gx, gy = end_x - zx, end_y - zy
+        hx, hy, square = 0.5 * gx, 0.5 * gy, zeta * zeta
+        kx, ky = com_x - zx - decay * hx, com_y - zy - decay * hy
+        zeros = (0.0,) * 10
+        rows = (
+            (zx, zy, 0.0, 0.0, zx, zy, 0.0, 0.0, 0.0, 0.0),
+            zeros,
+            zeros,
+            zeros,
+            (gx, gy, zeta * gx, zeta * gy, hx, hy, zeta * hx, zeta * hy, square * gx, square * gy),
+            (0.0, 0.0, 0.0, 0.0, kx, ky, -zeta * kx, -zeta * ky, 0.0, 0.0),
+        )
+        return cls(
+            np.array((start.time,)),
+            np.array((duration,)),
+            np.array((zeta,)),
+            np.array((rows,)),
+            zeta,
+            config.com_height,
+            start.plane,
+        )
+
+    def moved(self, time: float, motion: Motion, com_position: NDArray) -> Self:
+        """Return what follows ``time`` [s], the beginning of a segment, translated and delayed.
+
+        Args:
+            time: Before the delay, [s].
+            motion: Translation and delay.
+            com_position: From which the CoM goes on, [m], shape (2,) or (3,); the difference dies out.
+        """
+        rest = slice(int(np.searchsorted(self.starts, time - 1e-9)), None)
+        starts, matrices = self.starts[rest], self.matrices[rest].copy()
+        shift = np.array((motion.x, motion.y))
+        matrices[:, 0, 0:2] += shift
+        matrices[:, 0, 4:6] += shift
+        begin = matrices[0, 0, 4:6] + math.exp(-self.rates[rest][0] * self.durations[rest][0]) * matrices[0, 4, 4:6]
+        gap = com_position[:2] - begin - matrices[0, 5, 4:6]
+        decaying = np.exp(-self.frequency * (starts - starts[0]))[:, None] * gap
+        matrices[:, 5, 4:6] += decaying
+        matrices[:, 5, 6:8] -= self.frequency * decaying
+        return type(self)(
+            starts + motion.delay,
+            self.durations[rest],
+            self.rates[rest],
+            matrices,
+            self.frequency,
+            self.height,
+            self.plane,
+        )
 
     def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position and velocity; before the start, those of the start."""
@@ -135,25 +245,32 @@ class PendulumTrajectory:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DcmEnd:
+    """State of the DCM in which the last double support of a part of a plan ends.
+
+    Attributes:
+        boundary: DCM at the end of the last step for the recursion, [m], shape (2,).
+        position: DCM at the end of the double support, [m], shape (2,).
+        velocity: [m/s], shape (2,).
+    """
+
+    boundary: NDArray
+    position: NDArray
+    velocity: NDArray
+
+
 def _segments(
-    schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse, is_swinging: bool
+    schedule: GaitSchedule, start: PlanningState, ends: NDArray, swings: SwingResponse, end: DcmEnd | None
 ) -> tuple[NDArray, NDArray]:
     r"""Return p, lowest power first, shape (m, 4, 2), and E, shape (m, 2), of all segments.
 
-    Double support, the two pieces of a swing, and so on; then the last double support and the rest. Where the plan
-    starts within a swing, the ZMP until touch-down :math:`t_d` is the constant one that leads from the start to the DCM
-    planned there, :math:`z = (\xi_0 - d_0 - e^{-\zeta (t_d - t_0)} \xi_d) / (1 - e^{-\zeta (t_d - t_0)})`.
+    Double support, the two pieces of a swing, and so on; then the last double support and the rest.
     """
     zeta, supports = swings.rate, schedule.supports
     count = 3 * len(supports) + 2
     polynomials, growth = np.zeros((count, 4, 2)), np.zeros((count, 2))
     landing = np.exp(zeta * (schedule.touch_downs - schedule.boundaries))[:, None] * (ends - supports)
-    if is_swinging:
-        touch_down = supports[0] + landing[0]
-        decay = math.exp(-zeta * (schedule.touch_downs[0] - schedule.start_time))
-        supports = supports.copy()
-        supports[0] = (start.dcm_position - swings.at_lift_off[0] - decay * touch_down) / (1.0 - decay)
-        landing[0] = touch_down - supports[0]
     at_apex, lifting = (
         np.exp(-zeta * before)[:, None] * landing for before in (swings.durations[:, 1], swings.durations.sum(axis=1))
     )
@@ -163,15 +280,13 @@ def _segments(
         polynomials[segments, 0] += supports
         growth[segments] = swings.growth[:, piece] + grown
     lifting = lifting + swings.at_lift_off
-    waits = np.diff(schedule.phase_times)[::2]
-    if is_swinging:
-        waits[0] = 1.0  # of a double support that is past: its segment is dropped
+    position, velocity = (schedule.middle, np.zeros(2)) if end is None else (end.position, end.velocity)
     polynomials[:-1:3] = cubic_coefficients(
-        waits,
+        np.diff(schedule.phase_times)[::2],
         np.vstack((start.dcm_position, supports + landing)),
         np.vstack((start.dcm_velocity, zeta * (landing + swings.push[:, 1]))),
-        np.vstack((supports + lifting, schedule.middle)),
-        np.vstack((zeta * (lifting + swings.push[:, 0]), np.zeros((1, 2)))),
+        np.vstack((supports + lifting, position)),
+        np.vstack((zeta * (lifting + swings.push[:, 0]), velocity)),
     )
     polynomials[-1, 0] = schedule.middle
     return polynomials, growth
@@ -207,7 +322,11 @@ def _chain_com(matrices: NDArray, rates: NDArray, durations: NDArray, zeta: floa
 
 
 def ends_of_steps(
-    schedule: GaitSchedule, decays: NDArray, last_step_alpha: float, swing: NDArray | None = None
+    schedule: GaitSchedule,
+    decays: NDArray,
+    last_step_alpha: float,
+    swing: NDArray | None = None,
+    end: DcmEnd | None = None,
 ) -> NDArray:
     r"""Return the DCM at the step boundaries by the backward recursion (thesis eq. 10.1.17, 10.2.3).
 
@@ -219,6 +338,7 @@ def ends_of_steps(
         decays: :math:`\delta_i = \exp(-\int \sigma\, dt)` over step i, shape (N,); that of the first is not used.
         last_step_alpha: α.
         swing: Response of the DCM to the swinging leg at the beginning of each step, [m], shape (N, 2).
+        end: Its boundary is the last one, where other steps follow.
 
     Returns:
         World, [m], shape (N, 2).
@@ -227,7 +347,10 @@ def ends_of_steps(
     ends = np.empty_like(supports)
     if len(ends) == 0:
         return ends
-    ends[-1] = last_step_alpha * schedule.last_landing + (1.0 - last_step_alpha) * supports[-1]
+    if end is None:
+        ends[-1] = last_step_alpha * schedule.last_landing + (1.0 - last_step_alpha) * supports[-1]
+    else:
+        ends[-1] = end.boundary
     for i in range(len(ends) - 1, 0, -1):
         ends[i - 1] = supports[i] + decays[i] * (ends[i] - supports[i])
         if swing is not None:

@@ -71,6 +71,8 @@ class FootPose:
     def near_yaw(self, yaw: float) -> FootPose:
         """Return the same pose with its yaw counted within half a turn of ``yaw``."""
         turns = round((yaw - self.yaw) / (2.0 * math.pi))
+        if turns == 0:
+            return self
         return replace(self, yaw=self.yaw + 2.0 * math.pi * turns)
 
     def zmp_point(self, side: Side, offset: tuple[float, float]) -> NDArray:
@@ -81,6 +83,11 @@ class FootPose:
             offset: In the frame of the left foot, [m]; mirrored for the right one.
         """
         return np.array(self.point(offset[0], side.sign * offset[1]))
+
+    def moved(self, dx: float, dy: float) -> FootPose:
+        """Return the pose elsewhere on its own contact plane, by ``dx``, ``dy`` [m]."""
+        nx, ny, nz = self.normal
+        return FootPose(self.x + dx, self.y + dy, self.yaw, self.z - (nx * dx + ny * dy) / nz, self.normal)
 
     def is_close(self, other: FootPose, tolerance: float = 1e-6) -> bool:
         """Return whether both poses agree in position [m] and yaw [rad]."""
@@ -103,6 +110,12 @@ class Footstep:
     duration: float
     unicycle: UnicycleState
 
+    def moved(self, motion: Motion, pose: FootPose | None = None) -> Footstep:
+        """Return the step elsewhere, its foot at ``pose``, if that is given."""
+        dx, dy, old = motion.x, motion.y, self.unicycle
+        unicycle = UnicycleState(old.x + dx, old.y + dy, old.yaw, old.forward, old.lateral, old.angular)
+        return Footstep(self.side, pose or self.pose.moved(dx, dy), self.duration, unicycle)
+
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
@@ -117,6 +130,28 @@ class PlannedStep:
     footstep: Footstep
     lift_off: float
     touch_down: float
+
+    def moved(self, motion: Motion) -> PlannedStep:
+        """Return the step elsewhere, later."""
+        return PlannedStep(self.footstep.moved(motion), self.lift_off + motion.delay, self.touch_down + motion.delay)
+
+
+@dataclass(frozen=True, slots=True)
+class Motion:
+    """Translation and delay of the rest of a plan.
+
+    Attributes:
+        x: World, [m].
+        y: [m].
+        delay: [s].
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    delay: float = 0.0
+
+    def __add__(self, other: Motion) -> Motion:
+        return Motion(self.x + other.x, self.y + other.y, self.delay + other.delay)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

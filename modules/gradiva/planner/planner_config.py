@@ -111,6 +111,7 @@ class PlannerConfig:
         zmp_offset: Of the ZMP in the frame of the left foot, [m]; mirrored for the right one.
         zmp_tolerance: Distance to which the ZMP may leave the line between the feet in a replanned weight shift, [m].
         swing_height: Apex above the straight line between two footprints, [m].
+        adapted_swing_height: The same of a step that catches a push or was moved, [m].
         apex_fraction: Time of the apex, as a fraction of the swing, [-].
         swing_profile: Quantity that the swing minimises.
         landing_height: Of the landing sole above the ground, [m]; negative presses into it.
@@ -150,6 +151,7 @@ class PlannerConfig:
     zmp_offset: tuple[float, float]
     zmp_tolerance: float
     swing_height: float
+    adapted_swing_height: float
     apex_fraction: float
     swing_profile: SwingProfile
     landing_height: float

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
 from numpy.polynomial import Polynomial
-from numpy.typing import ArrayLike
 
 from gradiva.common import (
     DcmPreview,
@@ -27,13 +26,16 @@ from gradiva.common import (
     unchecked,
 )
 from gradiva.contacts import ContactPlane
-from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep
+from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, Motion, PlannedStep
 from gradiva.planner.planner_config import PlannerConfig, SwingProfile
 
 _LAWS = {  # s(σ), lowest power first
     SwingProfile.MINIMUM_ACCELERATION: (0.0, 0.0, 3.0, -2.0),
     SwingProfile.MINIMUM_JERK: (0.0, 0.0, 0.0, 10.0, -15.0, 6.0),
 }
+
+
+_SAMPLED_POWERS = np.power.outer(np.linspace(0.0, 1.0, 41), range(6))
 
 
 @dataclass(eq=False)
@@ -82,6 +84,16 @@ class SwingFoot:
         self._begin: list[float] = self._position.tolist()
         self._moved: list[float] = self._motion.tolist()
         self._turns = bool(np.count_nonzero(self._rotation_vector))
+
+    def moved(self, motion: Motion) -> SwingFoot:
+        """Return the swing elsewhere, later; both footholds stay on their contact planes."""
+        return replace(
+            self,
+            start_time=self.start_time + motion.delay,
+            end_time=self.end_time + motion.delay,
+            start=_moved_placement(self.start, motion),
+            end=_moved_placement(self.end, motion),
+        )
 
     def yaw_ahead(self, time: float) -> float:
         """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
@@ -149,6 +161,14 @@ class SwingFoot:
         return value, rate * slope, acceleration * slope * slope
 
 
+def _moved_placement(placement: tuple[NDArray, NDArray], motion: Motion) -> tuple[NDArray, NDArray]:
+    """Return a placement elsewhere on its own contact plane."""
+    position, rotation = placement
+    nx, ny, nz = rotation[:, 2].tolist()
+    shift = motion.x, motion.y, -(nx * motion.x + ny * motion.y) / nz
+    return position + shift, rotation
+
+
 @dataclass(eq=False)
 class RetargetedSwing:
     r"""Rest of a swing whose landing was moved in place or time.
@@ -180,97 +200,99 @@ class RetargetedSwing:
 
     def __post_init__(self) -> None:
         start, (position, rotation) = self.start, self.end
-        self._duration = self.end_time - self.start_time
-        vector = so3.log(rotation @ start.rotation.T)
-        begin, end = np.concatenate((start.position, np.zeros(3))), np.concatenate((position, vector))
-        self._powers = quintic(begin, start.twist, start.acceleration, end, self._duration)
-        z, vz, az = float(start.position[2]), float(start.twist[2]), float(start.acceleration[2])
-        landing = float(position[2])
-        self._rises: list[tuple[float, float, NDArray]] = []  # begin, duration and powers of the pieces of the height
+        self._duration = duration = self.end_time - self.start_time
+        vector = so3.log(rotation @ start.rotation.T).tolist()
+        begin, end = [*start.position.tolist(), 0.0, 0.0, 0.0], [*position.tolist(), *vector]
+        velocity, acceleration = start.twist.tolist(), start.acceleration.tolist()
+        self._powers = [quintic(*state, duration) for state in zip(begin, velocity, acceleration, end, strict=True)]
+        self._turns = any(vector) or any(velocity[3:]) or any(acceleration[3:])
+        state, now = (begin[2], velocity[2], acceleration[2]), self.start_time
+        self._heights: list[tuple[float, float, Quintic]] = []  # begin, duration and powers of the pieces
         if self.apex is not None:
-            rise = self.apex[0] - self.start_time
-            self._rises.append((self.start_time, rise, quintic(z, vz, az, self.apex[1], rise)))
-            z, vz, az = self.apex[1], 0.0, 0.0
-        begin_fall = self.start_time if self.apex is None else self.apex[0]
-        fall = self.end_time - begin_fall
-        self._rises.append((begin_fall, fall, quintic(z, vz, az, landing, fall)))
+            apex_time, height = self.apex
+            self._heights.append((now, apex_time - now, quintic(*state, height, apex_time - now)))
+            state, now = (height, 0.0, 0.0), apex_time
+        fall = self.end_time - now
+        self._heights.append((now, fall, quintic(*state, end[2], fall)))
 
     def yaw_ahead(self, time: float) -> float:
         """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
-        ratio = min(1.0, max(0.0, (time - self.start_time) / self._duration))
-        turned = float(self._powers[:, 5].dot(ratio ** np.arange(6.0)))
-        return self.turn - turned
+        return self.turn - _evaluated(self._powers[5], time - self.start_time, self._duration)[0]
 
     def at(self, time: float) -> FootReference:
         """Return the sole's reference at ``time`` [s]; it rests after the swing."""
-        value, rate, acceleration = _evaluated(self._powers, time - self.start_time, self._duration)
-        begin, duration, powers = self._rises[0] if time < self._rises[0][0] + self._rises[0][1] else self._rises[-1]
-        value[2], rate[2], acceleration[2] = _evaluated(powers, time - begin, duration)
-        angular_velocity, angular_acceleration = _rates_of_rotation(value[3:], rate[3:], acceleration[3:])
+        elapsed, duration = time - self.start_time, self._duration
+        x, vx, ax = _evaluated(self._powers[0], elapsed, duration)
+        y, vy, ay = _evaluated(self._powers[1], elapsed, duration)
+        z, vz, az = self._height(time)
+        rotation, spin, push = self.start.rotation, np.zeros(3), np.zeros(3)
+        if self._turns:
+            vector, rate, change = np.array([_evaluated(powers, elapsed, duration) for powers in self._powers[3:]]).T
+            rotation = so3.exp(vector).dot(rotation)
+            spin, push = _rates_of_rotation(vector, rate, change)
         return unchecked(
             FootReference,
-            position=value[:3].copy(),
-            rotation=so3.exp(value[3:]).dot(self.start.rotation),
-            twist=np.concatenate((rate[:3], angular_velocity)),
-            acceleration=np.concatenate((acceleration[:3], angular_acceleration)),
+            position=np.array((x, y, z)),
+            rotation=rotation,
+            twist=np.array((vx, vy, vz, *spin)),
+            acceleration=np.array((ax, ay, az, *push)),
             in_contact=False,
         )
+
+    def _height(self, time: float) -> tuple[float, float, float]:
+        """Return the height of the sole and its first two derivatives."""
+        begin, duration, powers = next(
+            (piece for piece in self._heights if time < piece[0] + piece[1]), self._heights[-1]
+        )
+        return _evaluated(powers, time - begin, duration)
 
     @property
     def lowest(self) -> float:
         """Least height of the sole until touch-down, [m]."""
-        return min(
-            float((powers @ np.power.outer(np.linspace(0.0, 1.0, 41), range(6)).T).min()) for *_, powers in self._rises
-        )
+        return min(float((_SAMPLED_POWERS @ powers).min()) for *_, powers in self._heights)
 
     @property
     def pieces(self) -> NDArray:
-        """Durations of the rise and of the fall of the foot, [s], shape (2,); without a rise the second is 0."""
-        durations = [duration for _, duration, _ in self._rises]
-        return np.array([*durations, 0.0][:2])
+        """Durations of the pieces of the height, [s], shape (2,); without a rise the first is 0."""
+        return np.array([0.0, *(duration for _, duration, _ in self._heights)][-2:])
 
     def accelerations(self) -> NDArray:
         """Return the linear acceleration in both pieces, as ``SwingFoot.accelerations``."""
         cubics = np.zeros((2, 4, 3))
-        beginnings = np.concatenate(([0.0], self.pieces[:1])) / self._duration
-        rises = self._rises if len(self._rises) == 2 else self._rises * 2
-        for piece, (cubic, begin, (_, duration, powers)) in enumerate(zip(cubics, beginnings, rises, strict=True)):
+        for cubic, (begin, duration, powers) in zip(cubics[-len(self._heights) :], self._heights, strict=True):
+            elapsed = (begin - self.start_time) / self._duration
             for axis in range(2):
-                along = _second_derivative(self._powers[:, axis], begin, 1.0 / self._duration)
+                along = _second_derivative(self._powers[axis], elapsed, 1.0 / self._duration)
                 cubic[: len(along), axis] = along
-            in_height = 1.0 if piece == 1 and len(self._rises) == 1 else 0.0
-            up = _second_derivative(powers, in_height, 1.0 / duration)
+            up = _second_derivative(powers, 0.0, 1.0 / duration)
             cubic[: len(up), 2] = up
         return cubics
 
 
-def quintic(
-    position: ArrayLike, velocity: ArrayLike, acceleration: ArrayLike, end: ArrayLike, duration: float
-) -> NDArray:
-    """Return the quintic from a state to rest at ``end``, in t / duration, lowest power first, shape (6, ...)."""
-    p, v, a = np.asarray(position), np.multiply(velocity, duration), np.multiply(acceleration, duration**2)
-    way = np.asarray(end) - p
-    return np.array(
-        (
-            p,
-            v,
-            0.5 * a,
-            10.0 * way - 6.0 * v - 1.5 * a,
-            -15.0 * way + 8.0 * v + 1.5 * a,
-            6.0 * way - 3.0 * v - 0.5 * a,
-        )
+Quintic = tuple[float, float, float, float, float, float]
+
+
+def quintic(position: float, velocity: float, acceleration: float, end: float, duration: float) -> Quintic:
+    """Return the quintic from a state to rest at ``end``, in t / duration, lowest power first."""
+    way, v, a = end - position, velocity * duration, acceleration * duration * duration
+    return (
+        position,
+        v,
+        0.5 * a,
+        10.0 * way - 6.0 * v - 1.5 * a,
+        -15.0 * way + 8.0 * v + 1.5 * a,
+        6.0 * way - 3.0 * v - 0.5 * a,
     )
 
 
-def _evaluated(powers: NDArray, elapsed: float, duration: float) -> tuple[NDArray, NDArray, NDArray]:
-    """Return a polynomial in t / duration and its first two derivatives in t, by Horner's rule."""
-    ratio = min(1.0, max(0.0, elapsed / duration))
-    value = rate = acceleration = 0.0 * powers[0]
-    for coefficient in powers[::-1]:
-        acceleration = acceleration * ratio + 2.0 * rate
-        rate = rate * ratio + value
-        value = value * ratio + coefficient
-    return value, rate / duration, acceleration / duration**2
+def _evaluated(powers: Quintic, elapsed: float, duration: float) -> tuple[float, float, float]:
+    """Return a quintic in t / duration and its first two derivatives in t."""
+    r = min(1.0, max(0.0, elapsed / duration))
+    c0, c1, c2, c3, c4, c5 = powers
+    value = c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * c5))))
+    rate = c1 + r * (2.0 * c2 + r * (3.0 * c3 + r * (4.0 * c4 + r * 5.0 * c5)))
+    bend = 2.0 * c2 + r * (6.0 * c3 + r * (12.0 * c4 + r * 20.0 * c5))
+    return value, rate / duration, bend / (duration * duration)
 
 
 def _rates_of_rotation(vector: NDArray, rate: NDArray, acceleration: NDArray) -> tuple[NDArray, NDArray]:
@@ -353,6 +375,10 @@ class StandingFoot:
         """Return the reference, which is constant."""
         return self._reference
 
+    def moved(self, motion: Motion) -> StandingFoot:
+        """Return the sole elsewhere on its contact plane."""
+        return StandingFoot(self.pose.moved(motion.x, motion.y), self.height)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ContactPhase:
@@ -392,6 +418,19 @@ class ContactPhase:
     def foot(self, side: Side) -> StandingFoot:
         """Return the placement at which one sole stands or will land."""
         return self.left if side is Side.LEFT else self.right
+
+    def moved(self, motion: Motion) -> ContactPhase:
+        """Return the phase elsewhere, later; its swing is one that was planned from lift-off on."""
+        assert not isinstance(self.swing, RetargetedSwing), "a running swing is planned, not moved with the rest"
+        return ContactPhase(
+            self.start_time + motion.delay,
+            None if self.swing is None else self.swing.moved(motion),
+            self.swing_side,
+            self.left.moved(motion),
+            self.right.moved(motion),
+            self.stance_foot,
+            self.is_walking,
+        )
 
 
 def standing_phase(time: float, feet: dict[Side, StandingFoot], stance_foot: Side, is_walking: bool) -> ContactPhase:
@@ -455,6 +494,80 @@ def _swinging_phase(
     return swinging_phase(swing, step.side, feet | {step.side: after})
 
 
+class Movable(Protocol):
+    """Part of a plan that can be elsewhere, later."""
+
+    def moved(self, motion: Motion) -> Self:
+        """Return it elsewhere, later."""
+        ...
+
+
+T = TypeVar("T", bound=Movable)
+
+
+class Timeline(Sequence[T]):
+    """Parts of a plan in order of time; the later ones may be those of another plan, moved when they are asked for."""
+
+    def __init__(self, items: Iterable[T], times: Iterable[float]) -> None:
+        """Take the parts, and a time of each, [s]."""
+        self._items = list(items)
+        self.times = list(times)
+        self._rest: Sequence[T] = ()
+        self._first, self._motion = 0, Motion()
+        self._moved: dict[int, T] = {}
+
+    def following(self, items: Iterable[T], times: Iterable[float], first: int, motion: Motion | None = None) -> Self:
+        """Return ``items`` at ``times`` [s], followed by the parts of this one from index ``first`` on, moved."""
+        joined = type(self)(items, times)
+        if motion is None:
+            joined._items += self._items[first:]
+            joined._motion = self._motion
+            joined.times += self.times[first:]
+        elif self._rest:
+            joined._items += [item.moved(motion) for item in self._items[first:]]
+            joined._motion = self._motion + motion
+            joined.times += [time + motion.delay for time in self.times[first:]]
+        else:
+            joined._rest, joined._first, joined._motion = self._items, first, motion
+            joined.times += [time + motion.delay for time in self.times[first:]]
+            return joined
+        joined._rest, joined._first = self._rest, self._first + max(0, first - len(self._items))
+        return joined
+
+    def after(self, time: float) -> int:
+        """Return the index of the first part whose time is later than ``time`` [s]."""
+        return bisect_right(self.times, time)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        count = len(self.times)
+        if isinstance(index, slice):
+            first, last, step = index.indices(count)
+            if step == 1 and last <= len(self._items):
+                return tuple(self._items[first:last])
+            return tuple(self._item(number) for number in range(first, last, step))
+        if not -count <= index < count:
+            raise IndexError(f"index {index} of {count} parts of a plan")
+        return self._item(index if index >= 0 else index + count)
+
+    def _item(self, index: int) -> T:
+        ahead = index - len(self._items)
+        if ahead < 0:
+            return self._items[index]
+        item = self._moved.get(ahead)
+        if item is None:
+            item = self._moved[ahead] = self._rest[self._first + ahead].moved(self._motion)
+        return item
+
+
 class DcmTrajectory(Protocol):
     """Gives the DCM and the CoM at any time from a start on; after the last step both rest."""
 
@@ -490,15 +603,36 @@ class WalkingPlan:
         end_time: End of the last double support, [s].
     """
 
-    phases: tuple[ContactPhase, ...]
+    phases: Sequence[ContactPhase]
     trajectory: DcmTrajectory
-    steps: tuple[PlannedStep, ...]
+    steps: Sequence[PlannedStep]
     end_time: float
 
     def __post_init__(self) -> None:
         self.start_time = self.phases[0].start_time
-        self._starts = [phase.start_time for phase in self.phases]
+        self._prepare()
+
+    def _prepare(self) -> None:
         self._last: tuple[float, WalkingReference | None] = math.nan, None
+        self._preview_phases: tuple[int, npt.NDArray[np.bool_], NDArray] = (
+            0,
+            np.zeros((0, 2), bool),
+            np.zeros((0, 2, 5)),
+        )
+
+    @cached_property
+    def supports(self) -> Timeline[ContactPhase]:
+        """Phases by their start times."""
+        if isinstance(self.phases, Timeline):
+            return self.phases
+        return Timeline(self.phases, [phase.start_time for phase in self.phases])
+
+    @cached_property
+    def landings(self) -> Timeline[PlannedStep]:
+        """Steps by their touch-downs."""
+        if isinstance(self.steps, Timeline):
+            return self.steps
+        return Timeline(self.steps, [step.touch_down for step in self.steps])
 
     @property
     def footsteps(self) -> tuple[Footstep, ...]:
@@ -507,7 +641,12 @@ class WalkingPlan:
 
     def phase_at(self, time: float) -> ContactPhase:
         """Return the contact phase at ``time`` [s]; the first one before the start."""
-        return self.phases[max(0, bisect_right(self._starts, time) - 1)]
+        supports = self.supports
+        return supports[max(0, supports.after(time) - 1)]
+
+    def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position and velocity at ``time`` [s], as ``DcmTrajectory.at``."""
+        return self.trajectory.at(time)
 
     def at(self, time: float) -> WalkingReference:
         """Return all references at ``time`` [s]; those of the start before it, those of the end after it.
@@ -519,7 +658,7 @@ class WalkingPlan:
             return last
         phase = self.phase_at(time)
         left, right = phase.feet_at(time)
-        dcm, com_position, com_velocity = self.trajectory.at(time)
+        dcm, com_position, com_velocity = self.dcm_at(time)
         reference = unchecked(
             WalkingReference,
             time=time,
@@ -546,29 +685,45 @@ class WalkingPlan:
         dcm, rates = self.trajectory.sampled(times)
         growth = np.exp(period * rates[:-1])[:, None]
         zmp = (dcm[1:] - growth * dcm[:-1]) / (1.0 - growth)
-        starts, grounded, landings = self._sampled_phases
-        index = np.maximum(np.searchsorted(starts, times[:-1], side="right") - 1, 0)
-        in_contact, poses = grounded[index], landings[index]
+        first, in_contact, poses = self._phases_between(times[0], times[-2])
+        index = np.maximum(np.searchsorted(self.supports.times, times[:-1], side="right") - 1 - first, 0)
+        in_contact, poses = in_contact[index], poses[index]
         return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
 
-    @cached_property
-    def _sampled_phases(self) -> tuple[NDArray, npt.NDArray[np.bool_], NDArray]:
-        """Start, feet in contact (left, right) and their landings (x, y, yaw, slopes) of all phases, for previews."""
-        grounded = np.array([[phase.swing_side is not side for side in Side] for phase in self.phases])
-        landings = np.array([(phase.left.landing, phase.right.landing) for phase in self.phases])
-        return np.array(self._starts), grounded, landings
+    def _phases_between(self, begin: float, end: float) -> tuple[int, npt.NDArray[np.bool_], NDArray]:
+        """Return the index of the phase at ``begin`` [s], and feet in contact (left, right) and landings up to ``end``.
+
+        Landings are x, y, yaw and slopes. They are kept for the next preview, with the phases of twice the time.
+        """
+        known, in_contact, landings = self._preview_phases
+        supports = self.supports
+        first, last = max(0, supports.after(begin) - 1), max(0, supports.after(end) - 1)
+        if first < known or last >= known + len(in_contact):
+            last = max(last, supports.after(2.0 * end - begin) - 1)
+            phases = supports[first : last + 1]
+            in_contact = np.array([[phase.swing_side is not side for side in Side] for phase in phases])
+            landings = np.array([(phase.left.landing, phase.right.landing) for phase in phases])
+            known, *_ = self._preview_phases = first, in_contact, landings
+        return known, in_contact, landings
+
+    @property
+    def plane(self) -> ContactPlane:
+        """Contact plane of the steps to come."""
+        return self.trajectory.plane
+
+    def whole(self) -> WalkingPlan:
+        """Return the plan with all that follows a running step; here itself."""
+        return self
 
     def spliced(self, since: float, time: float, continuation: WalkingPlan) -> WalkingPlan:
         """Return this plan between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``.
 
         What ended before ``since`` is forgotten, so that replanning for hours does not grow the plan.
         """
-        first = max(0, bisect_right(self._starts, since) - 1)
-        keep = [phase for phase in self.phases[first:] if phase.start_time < time - 1e-9]
-        kept_steps = [step for step in self.steps if since <= step.touch_down < time + 1e-9]
-        return WalkingPlan(
-            (*keep, *continuation.phases),
-            self.trajectory.spliced(since, time, continuation.trajectory),
-            (*kept_steps, *continuation.steps),
-            continuation.end_time,
-        )
+        supports, landings = self.supports, self.landings
+        first, last = max(0, supports.after(since) - 1), bisect_left(supports.times, time - 1e-9)
+        phases = continuation.supports.following(supports[first:last], supports.times[first:last], 0)
+        begin, end = bisect_left(landings.times, since), bisect_left(landings.times, time + 1e-9)
+        steps = continuation.landings.following(landings[begin:end], landings.times[begin:end], 0)
+        trajectory = self.trajectory.spliced(since, time, continuation.trajectory)
+        return WalkingPlan(phases, trajectory, steps, continuation.end_time)

@@ -19,7 +19,7 @@ from gradiva.planner.dcm_trajectory import (
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.retarget import Retarget, retargeted
+from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, retargeted
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
@@ -118,8 +118,26 @@ class WalkingPlanner:
             PlanningError: No step is left, a limit of a step is exceeded, or the swing cannot be continued so;
                 ``plan`` stays valid.
         """
-        continuation = retargeted(plan, change, time, self.config, self._footstep_planner)
-        return plan.spliced(time - _HISTORY, time, continuation)
+        return retargeted(plan, change, time, self.config, self._footstep_planner)
+
+    def capture_step(self, plan: WalkingPlan, capture: CaptureStep, time: float) -> WalkingPlan:
+        """Return ``plan`` up to ``time`` [s], when it stands, and from there on a step at once that catches a push.
+
+        From ``time`` to touch-down the ZMP is the constant one that leads to the DCM of the following steps, which
+        bring the feet side by side; then the robot stands.
+
+        Raises:
+            PlanningError: Steps are under way, or a limit of a step is exceeded; ``plan`` stays valid.
+        """
+        return captured(plan, capture, time, self.config, self._footstep_planner)
+
+    def capture_offset(self, capture: CaptureStep) -> NDArray:
+        """Return where the DCM is after a capture step, as its steps continue.
+
+        The DCM less the ZMP point of the foot that landed, in the middle of the double support that follows, in world,
+        [m], shape (2,).
+        """
+        return capture_offset(capture, self.config)
 
     def _replan_from_rest(self, plan: WalkingPlan, command: Command, merge: float) -> WalkingPlan:
         if isinstance(command, StopCommand):

@@ -28,6 +28,13 @@ from gradiva.simplified_model.model_control import (
     LinearInvertedPendulum,
     SimplifiedModelControl,
 )
+from gradiva.simplified_model.step_adaptation import (
+    AdaptedStep,
+    RunningStep,
+    StepAdaptationConfig,
+    StepAdapter,
+    SteppingMode,
+)
 from gradiva.simplified_model.zmp_com_controller import (
     GainProgress,
     GainSchedule,
@@ -38,6 +45,7 @@ from gradiva.simplified_model.zmp_com_controller import (
 )
 
 __all__ = [
+    "AdaptedStep",
     "BalanceConfig",
     "BalanceLaw",
     "BalanceLayer",
@@ -57,7 +65,11 @@ __all__ = [
     "LawMemory",
     "LinearInvertedPendulum",
     "Preview",
+    "RunningStep",
     "SimplifiedModelControl",
+    "StepAdaptationConfig",
+    "StepAdapter",
+    "SteppingMode",
     "ZmpComControllerConfig",
     "ZmpComGains",
     "balance_law",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ _DISTANCE = 3.2  # [robot's start heights of the base]
 _LOOK_AT = 0.97  # [start heights of the base] where the picture is centred
 _FOLLOWING = 1.0  # [s] over which the camera averages the robot's way, so that it does not sway
 _SIZES = (64, 4096)  # [pixels] least and greatest edge of a picture
+_SOLE_THICKNESS = 0.002  # [m]
+_MOST_SOLES = 200  # in one picture
 _VIEW_WIDTH = 0.7  # [-] height that is seen, per distance of the camera (its field of view is 45°)
 
 
@@ -64,6 +67,23 @@ class FilmFormat:
                 )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FilmedSole:
+    """A sole on the ground that is drawn as a flat box.
+
+    Attributes:
+        corners: World, as those of a ``SoleRectangle``, [m], shape (4, 2).
+        height: World, [m].
+        colour: Red, green, blue and opacity, [-].
+        start: From when on it is drawn, [s].
+    """
+
+    corners: NDArray
+    height: float
+    colour: tuple[float, float, float, float]
+    start: float
+
+
 def film(
     description: RobotDescription,
     times: npt.ArrayLike,
@@ -73,6 +93,7 @@ def film(
     path: Path,
     form: FilmFormat | None = None,
     on_frame: Callable[[int, int], None] = lambda done, total: None,
+    soles: Sequence[FilmedSole] = (),
 ) -> None:
     """Write a film of a motion, with the time of ``times`` in each picture.
 
@@ -85,6 +106,7 @@ def film(
         path: Of the film, ``.mp4``.
         form: Size, camera and frame rate.
         on_frame: Called after each frame with how many are done and how many there will be.
+        soles: Drawn on the ground.
 
     Raises:
         ModelError: A mesh of the robot cannot be read.
@@ -98,7 +120,8 @@ def film(
     writer: Any = imageio.get_writer(path, fps=form.rate, codec="libx264", quality=7, macro_block_size=2)
     with writer, _Studio(description, form, extent) as studio:
         for done, (time, target) in enumerate(zip(frames, targets, strict=True), start=1):
-            writer.append_data(studio.picture(motion.at(time), target, f"{time:.2f} s"))
+            drawn = [sole for sole in soles if sole.start <= time]
+            writer.append_data(studio.picture(motion.at(time), target, f"{time:.2f} s", drawn))
             on_frame(done, len(frames))
 
 
@@ -120,7 +143,7 @@ class OffscreenRenderer:
         self._model = model
         self._gl = _open_context(width, height)
         self._gl.make_current()
-        self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 100)
+        self._scene = mujoco.MjvScene(model, maxgeom=model.ngeom + _MOST_SOLES + 100)
         for flag in (mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_REFLECTION):
             self._scene.flags[flag] = False  # costly without a graphics card
         self._option = mujoco.MjvOption()
@@ -129,16 +152,37 @@ class OffscreenRenderer:
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
         self._pixels = np.empty((height, width, 3), dtype=np.uint8)
 
-    def render(self, data: mujoco.MjData, camera: mujoco.MjvCamera, text: str = "") -> npt.NDArray[np.uint8]:
-        """Return the picture, red, green and blue, shape (height, width, 3), with a text in its lower left corner."""
+    def render(
+        self, data: mujoco.MjData, camera: mujoco.MjvCamera, text: str = "", soles: Sequence[FilmedSole] = ()
+    ) -> npt.NDArray[np.uint8]:
+        """Return the picture, red, green and blue, shape (height, width, 3), with a text in its lower left corner.
+
+        Args:
+            data: Where the robot is.
+            camera: Where it is seen from.
+            text: In the corner.
+            soles: Drawn on the ground, the last ones where there are too many.
+        """
         self._gl.make_current()
         mujoco.mjv_updateScene(self._model, data, self._option, None, camera, mujoco.mjtCatBit.mjCAT_ALL, self._scene)
+        for sole in soles[-_MOST_SOLES:]:
+            self._draw(sole)
         mujoco.mjr_render(self._rectangle, self._scene, self._context)
         if text:
             place = mujoco.mjtGridPos.mjGRID_BOTTOMLEFT
             mujoco.mjr_overlay(mujoco.mjtFont.mjFONT_NORMAL, place, self._rectangle, text, "", self._context)
         mujoco.mjr_readPixels(self._pixels, None, self._rectangle, self._context)
         return self._pixels[::-1].copy()
+
+    def _draw(self, sole: FilmedSole) -> None:
+        ahead, across = sole.corners[0] - sole.corners[3], sole.corners[1] - sole.corners[0]
+        size = 0.5 * np.array([np.linalg.norm(ahead), np.linalg.norm(across), _SOLE_THICKNESS])
+        position = np.append(sole.corners.mean(axis=0), sole.height)
+        rotation = so3.rotation_z(math.atan2(ahead[1], ahead[0])).ravel()
+        colour = np.array(sole.colour, dtype=np.float32)
+        shape = self._scene.geoms[self._scene.ngeom]
+        mujoco.mjv_initGeom(shape, mujoco.mjtGeom.mjGEOM_BOX, size, position, rotation, colour)
+        self._scene.ngeom += 1
 
     def close(self) -> None:
         """Free the OpenGL context."""
@@ -224,8 +268,10 @@ class _Studio:
         self._height = 0.0
         self._renderer = OffscreenRenderer(self._model, form.width, form.height)
 
-    def picture(self, posture: RobotPosture, target: NDArray, text: str = "") -> npt.NDArray[np.uint8]:
-        """Draw a posture, looking at ``target`` (world, [m]), with a text in the corner."""
+    def picture(
+        self, posture: RobotPosture, target: NDArray, text: str = "", soles: Sequence[FilmedSole] = ()
+    ) -> npt.NDArray[np.uint8]:
+        """Draw a posture and soles, looking at ``target`` (world, [m]), with a text in the corner."""
         self._data.qpos[:3] = posture.base_position
         self._data.qpos[3:7] = quaternion(posture.base_rotation)
         self._data.qpos[self._joints] = posture.joint_positions
@@ -234,7 +280,7 @@ class _Studio:
         self._height = self._height or float(posture.base_position[2])
         self._camera.distance = _DISTANCE * self._height + self._extent / _VIEW_WIDTH
         self._camera.lookat[:] = [target[0], target[1], _LOOK_AT * self._height]
-        return self._renderer.render(self._data, self._camera, text)
+        return self._renderer.render(self._data, self._camera, text, soles)
 
     def __enter__(self) -> _Studio:
         return self

@@ -102,7 +102,7 @@ class PacketLine(Generic[T]):
         jitter, loss, late = (effect_generator(seed, f"{name}.{effect}") for effect in ("jitter", "loss", "late"))
         self._jitter, self._loss, self._late = _drawn(jitter.standard_normal), _drawn(loss.random), _drawn(late.random)
         self._waiting: deque[tuple[float, T]] = deque()
-        self._last_sent = self._last_arrival = -math.inf
+        self._last_sent = -math.inf
 
     def put(self, time: float, packet: T) -> None:
         """Send a packet at ``time`` [s], which must not decrease."""
@@ -117,8 +117,7 @@ class PacketLine(Generic[T]):
             delay += least + (largest - least) * next(self._late)
         if config.loss > 0.0 and next(self._loss) < config.loss:
             return
-        self._last_arrival = max(self._last_arrival, time + delay)
-        self._waiting.append((self._last_arrival, packet))
+        self._waiting.append((time + delay, packet))  # in its turn: take() waits for those before it
 
     def take(self, time: float) -> T | None:
         """Return the newest packet that has arrived by ``time`` [s]; forget it and all before; None if none has."""

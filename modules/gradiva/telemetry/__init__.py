@@ -8,7 +8,15 @@ from gradiva.telemetry.robot_view import RobotView
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.signal_log import JOURNAL_NAME, JournalReader, LogError, SignalInfo, SignalJournal, SignalLog
 from gradiva.telemetry.time_plots import contact_figure
-from gradiva.telemetry.walk_record import BoolArray, Footprint, WalkRecord, footprints
+from gradiva.telemetry.walk_record import (
+    AdaptedStep,
+    BoolArray,
+    Footprint,
+    WalkRecord,
+    adapted_steps,
+    footprints,
+    nominal_footprints,
+)
 
 __all__ = [
     "COM",
@@ -22,6 +30,7 @@ __all__ = [
     "STYLE",
     "WARNING",
     "ZMP",
+    "AdaptedStep",
     "BoolArray",
     "ExportFormat",
     "Footprint",
@@ -36,9 +45,11 @@ __all__ = [
     "SignalJournal",
     "SignalLog",
     "WalkRecord",
+    "adapted_steps",
     "contact_figure",
     "export_log",
     "footprints",
+    "nominal_footprints",
     "number",
     "plain",
     "read_mat",

@@ -21,6 +21,7 @@ ZMP = "#cf4a3e"
 FOOT = {Side.LEFT: "#2878b5", Side.RIGHT: "#e08a1e"}
 REFERENCE = "#2b2f36"  # of every quantity: dark and dashed
 BAND = "#eceff3"  # double support
+ACTIVE = "#f6dfc4"  # step adaptation
 SUPPORT = "#d9e2ea"  # support polygon
 INK = "#22262b"
 MUTED = "#6d7580"

@@ -16,6 +16,7 @@ from gradiva.telemetry.plot_style import COM, DCM, FOOT, FULL_WIDTH, MUTED, STYL
 from gradiva.telemetry.time_plots import (
     CONTACT_SIGNALS,
     SOLE_SIGNALS,
+    STEPPING_SIGNALS,
     TORQUE_SIGNALS,
     plot_attitude,
     plot_com,
@@ -27,10 +28,11 @@ from gradiva.telemetry.time_plots import (
     plot_forces,
     plot_leg_torques,
     plot_soles,
+    plot_stepping,
     plot_ticks,
     plot_zmp,
 )
-from gradiva.telemetry.walk_record import WalkRecord, footprints
+from gradiva.telemetry.walk_record import WalkRecord, footprints, nominal_footprints
 
 _HEIGHT = (2.6, 7.0)  # inch, of the figure: least and greatest
 _MARGIN = 0.08  # m, around the footprints
@@ -59,6 +61,8 @@ def plot_ground(record: WalkRecord) -> Figure:
         soles = PolyCollection(prints[side], facecolor=FOOT[side] + "22", edgecolor=FOOT[side], linewidth=0.9)
         soles.set_label(f"{side} sole")
         axis.add_collection(soles)
+        moved = [one.corners(record.sole) for one in nominal_footprints(record.log) if one.side is side]
+        axis.add_collection(PolyCollection(moved, facecolor="none", edgecolor=FOOT[side], linewidth=0.7, linestyle=":"))
     for name, colour, label, width in _PATHS:
         if name in record.log:
             x, y = _thin_path(record.log[name][:, :2])
@@ -217,7 +221,7 @@ def _both(stem: str) -> tuple[str, str]:
 PLOTS = (
     Plot(
         "From above",
-        "Soles where the plan put them; the measured paths of CoM, DCM and ZMP.",
+        "Soles where the plan put them, dotted where step adaptation moved them from; the paths of CoM, DCM and ZMP.",
         ("com::position::measured",),
         plot_ground,
         is_wide=True,
@@ -246,6 +250,14 @@ PLOTS = (
         "Height of the sole frames, solid measured, dashed desired; horizontal distance.",
         (*_both("left_foot::position"), *_both("right_foot::position")),
         plot_feet,
+    ),
+    Plot(
+        "Step adaptation",
+        "Change of the running step's landing, ahead and to the left of the planned foothold, and of its touch-down,"
+        " beside the error of the DCM that causes it.",
+        STEPPING_SIGNALS,
+        plot_stepping,
+        is_special=True,
     ),
     Plot(
         "Velocity of the centre of mass",

@@ -15,7 +15,7 @@ from gradiva.robot_model import RobotDescription
 from gradiva.telemetry.robot_view import DEFAULT_PORT, RobotView
 from gradiva.telemetry.run_folder import RunFolder
 from gradiva.telemetry.signal_log import SignalLog
-from gradiva.telemetry.walk_record import WalkRecord, footprints
+from gradiva.telemetry.walk_record import WalkRecord, footprints, nominal_footprints
 
 _TRUTH = ("simulation::root_link::position", "simulation::root_link::orientation", "simulation::joint_positions")
 _ESTIMATE = (
@@ -45,7 +45,7 @@ def replay(run: RunFolder, description: RobotDescription, port: int = DEFAULT_PO
     record = WalkRecord.read(run)
     motion = Motion.read(record, description, _PICTURE_RATE)
     view = RobotView(description, port)
-    view.footprints(footprints(record.log))
+    view.footprints(footprints(record.log), nominal_footprints(record.log))
     player = Replay(view, motion)
     view.announce()
     print("Ctrl-C ends the replay.")
@@ -68,7 +68,7 @@ def save_replay_page(run: RunFolder, description: RobotDescription, path: Path) 
     motion = Motion.read(record, description, _PICTURE_RATE)
     view = RobotView(description, port=0)
     try:
-        view.footprints(footprints(record.log))
+        view.footprints(footprints(record.log), nominal_footprints(record.log))
         show_picture(view, motion, 0)
         recording = view.server.get_scene_serializer()
         for picture in range(len(motion.times)):

@@ -32,6 +32,7 @@ _WEIGHT_LENGTH = 0.6  # [CoM heights] length of the arrow of a force as large as
 _SHAFT_RADIUS, _HEAD_RADIUS, _HEAD_LENGTH = 0.006, 0.014, 0.035  # [m] of an arrow
 _CLOCK_HEIGHT = 2.1  # [CoM heights] above the ground: over the head
 _LIFT = 0.004  # m, footprints lie above the floor, not in it
+_OUTLINE = 0.004  # m, width of the outline of a nominal foothold
 _FOLLOW_GAIN = 0.06  # [-] fraction of the way to the robot that the scene moves at each frame: a low-pass against sway
 _FOLLOW_JUMP = 0.5  # m, a robot farther away was put there, it did not walk
 
@@ -74,7 +75,7 @@ class RobotView:
         self._points = self._add_points()
         self._arrows = self._add_arrows()
         self._clock = self.server.scene.add_label("/world/clock", "", anchor="bottom-center", visible=False)
-        self._footprints: list[viser.MeshHandle] = []
+        self._footprints: list[viser.MeshHandle | viser.LineSegmentsHandle] = []
         self._ground_height = 0.0
         self._floor = self._add_floor()
         self._place_camera()
@@ -114,8 +115,13 @@ class RobotView:
             self._show_forces(forces or {})
             self._show_time(base_position, time)
 
-    def footprints(self, footprints: Sequence[Footprint]) -> None:
-        """Show soles instead of those shown before; the floor moves to the height of the lowest."""
+    def footprints(self, footprints: Sequence[Footprint], nominal: Sequence[Footprint] = ()) -> None:
+        """Show soles instead of those shown before; the floor moves to the height of the lowest.
+
+        Args:
+            footprints: Where the feet stand, and will stand.
+            nominal: Footholds before step adaptation moved them; their outlines are drawn.
+        """
         sole_height = self._description.sole.z
         self._ground_height = min((one.position[2] + sole_height for one in footprints), default=0.0)
         with self.server.atomic():
@@ -123,6 +129,7 @@ class RobotView:
             for handle in self._footprints:
                 handle.remove()
             self._footprints = [self._add_footprint(index, one) for index, one in enumerate(footprints)]
+            self._footprints += [self._add_outline(index, one) for index, one in enumerate(nominal)]
 
     def close(self) -> None:
         """Stop the server."""
@@ -221,6 +228,17 @@ class RobotView:
             cast_shadow=False,
         )
 
+    def _add_outline(self, index: int, footprint: Footprint) -> viser.LineSegmentsHandle:
+        corners = footprint.corners(self._description.sole)
+        height = footprint.position[2] + self._description.sole.z + _LIFT
+        edge = np.column_stack([corners, np.full(4, height)])
+        return self.server.scene.add_line_segments(
+            f"/world/nominal_footprints/{index}",
+            np.stack([edge, np.roll(edge, -1, axis=0)], axis=1),
+            _rgb(FOOT[footprint.side]),
+            thickness=_OUTLINE,
+        )
+
     def _add_floor(self) -> viser.GridHandle:
         return self.server.scene.add_grid(
             "/world/floor",
@@ -255,6 +273,7 @@ _LEGEND = "".join(
         ("●", ZMP, "ZMP, on the ground"),
         ("▲", FOOT[Side.LEFT], "ground force on the left foot"),
         ("▲", FOOT[Side.RIGHT], "ground force on the right foot"),
+        ("▭", FOOT[Side.LEFT], "planned foothold that step adaptation moved"),
     )
 )
 

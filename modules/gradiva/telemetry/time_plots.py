@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from gradiva.common import NDArray, Side
 from gradiva.telemetry.plot_style import (
+    ACTIVE,
     COM,
     DCM,
     FOOT,
@@ -38,6 +39,11 @@ SOLE_SIGNALS = tuple(
 )
 """The true stiffness is known of soft ground alone."""
 TORQUE_SIGNALS = ("joints_state::torques::command",)
+STEPPING_SIGNALS = (
+    *(f"step_adaptation::{name}" for name in ("nominal_foothold", "adapted_foothold", "delay", "is_active")),
+    "dcm::position::measured",
+    "dcm::position::desired",
+)
 _COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 _HEIGHT = 2.6  # inch
 _BINS = 60
@@ -73,6 +79,23 @@ def plot_zmp(record: WalkRecord) -> Figure:
     line(axes[2], times, _distance_mm(measured, desired), ZMP, width=1.0)
     legend(figure, axes[0])
     return figure
+
+
+def plot_stepping(record: WalkRecord) -> Figure:
+    """Draw how step adaptation moves the running step in place and time, with gaps in double support."""
+    log, times = record.log, record.log.times
+    nominal, adapted = (log[f"step_adaptation::{kind}_foothold"] for kind in ("nominal", "adapted"))
+    yaw, moved = nominal[:, 2], 1e3 * (adapted - nominal)[:, :2]
+    ahead = np.cos(yaw) * moved[:, 0] + np.sin(yaw) * moved[:, 1]
+    left = np.cos(yaw) * moved[:, 1] - np.sin(yaw) * moved[:, 0]
+    delay = np.where(np.isfinite(yaw), 1e3 * log["step_adaptation::delay"][:, 0], np.nan)
+    titles = ["foothold, ahead [mm]", "foothold, left [mm]", "touch-down [ms]", "DCM to its reference [mm]"]
+    figure, axes = panels(titles, times)
+    for axis, samples in zip(axes, (ahead, left, delay), strict=False):
+        line(axis, times, samples, FOOT[Side.LEFT], "adapted less planned" if axis is axes[0] else "")
+    line(axes[3], times, _distance_mm(log["dcm::position::measured"], log["dcm::position::desired"]), DCM)
+    shade(axes[3], times, log["step_adaptation::is_active"][:, 0] > 0.5, ACTIVE)
+    return _finish(figure, axes[:3], record)
 
 
 def plot_com(record: WalkRecord) -> Figure:

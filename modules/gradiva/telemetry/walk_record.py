@@ -16,6 +16,7 @@ from gradiva.telemetry.signal_log import SignalLog
 _REST_SPEED = {"desired": 2e-3, "measured": 2e-2}  # m/s, a slower foot stands; the measured one trembles
 _REST_TIME = 0.08  # s, a shorter rest is the apex of a swing or noise
 _SAME_PLACE = 5e-3  # m, two rests closer than this are one footprint
+_SAME_TIME = 0.01  # s, a touch-down that step adaptation moves by less is that of the plan
 BoolArray = npt.NDArray[np.bool_]
 _LOADED_FORCE = 20.0  # N, a foot that carries more is on the ground; contact noise stays below
 _UNKNOWN_SOLE = SoleRectangle(x=(-0.08, 0.12), y=(-0.045, 0.045), z=0.0)  # m, a small humanoid's
@@ -121,6 +122,50 @@ def footprints(log: SignalLog) -> list[Footprint]:
     return sorted(found, key=lambda footprint: footprint.time)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptedStep:
+    """A step that step adaptation changed while it ran.
+
+    Attributes:
+        nominal: Foothold of the plan.
+        move: From there to where the foot was to land in the end, world, [m], shape (2,).
+        delay: Of its touch-down, [s].
+    """
+
+    nominal: Footprint
+    move: NDArray
+    delay: float
+
+    @property
+    def distance(self) -> float:
+        """Length of the move, [m]."""
+        return math.hypot(*self.move)
+
+
+def adapted_steps(log: SignalLog) -> list[AdaptedStep]:
+    """Return the steps that step adaptation changed, the first ones first; empty where it is off."""
+    signals = [f"step_adaptation::{name}" for name in ("nominal_foothold", "adapted_foothold", "delay")]
+    if not all(name in log for name in (*signals, "stance_foot::is_left")):
+        return []
+    nominal, adapted, delays = (log[name] for name in signals)
+    swings = np.isfinite(nominal).all(axis=1) & np.isfinite(adapted).all(axis=1)
+    steps = []
+    for first, last in _runs(swings):
+        stance = Side.LEFT if log["stance_foot::is_left"][last, 0] > 0.5 else Side.RIGHT
+        height = f"{stance}_foot::position::desired"
+        position = np.append(nominal[last, :2], log[height][last, 2] if height in log else 0.0)
+        foothold = Footprint(stance.other, position, float(nominal[last, 2]), float(log.times[first]))
+        step = AdaptedStep(foothold, (adapted - nominal)[last, :2], float(delays[last, 0]))
+        if step.distance > _SAME_PLACE or abs(step.delay) > _SAME_TIME:
+            steps.append(step)
+    return steps
+
+
+def nominal_footprints(log: SignalLog) -> list[Footprint]:
+    """Return where the plan had those steps that step adaptation moved, the first ones first; empty where it is off."""
+    return [step.nominal for step in adapted_steps(log) if step.distance > _SAME_PLACE]
+
+
 def _of_one_foot(log: SignalLog, side: Side) -> list[Footprint]:
     kind = next((kind for kind in _REST_SPEED if f"{side}_foot::position::{kind}" in log), None)
     if kind is None or len(log) < 2:
@@ -139,6 +184,12 @@ def _of_one_foot(log: SignalLog, side: Side) -> list[Footprint]:
 
 def _rests(times: NDArray, positions: NDArray, speed_limit: float) -> list[tuple[int, int]]:
     steps = np.maximum(np.diff(times), 1e-9)
-    at_rest = np.linalg.norm(np.diff(positions, axis=0), axis=1) / steps < speed_limit
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], at_rest, [False]]).astype(np.int8)))
-    return [(int(first), int(last)) for first, last in edges.reshape(-1, 2) if times[last] - times[first] >= _REST_TIME]
+    speeds: NDArray = np.linalg.norm(np.diff(positions, axis=0), axis=1) / steps
+    rests = [(first, last + 1) for first, last in _runs(speeds < speed_limit)]
+    return [(first, last) for first, last in rests if times[last] - times[first] >= _REST_TIME]
+
+
+def _runs(flags: npt.ArrayLike) -> list[tuple[int, int]]:
+    """Return the first and last index of each run of true flags."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], np.asarray(flags), [False]]).astype(np.int8)))
+    return [(int(first), int(last) - 1) for first, last in edges.reshape(-1, 2)]

@@ -11,6 +11,7 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
+from gradiva.walking.reactive_stepping import ReactiveStepping, SteppingLog
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
@@ -28,11 +29,13 @@ __all__ = [
     "PlanReply",
     "PlanRequest",
     "PlanningService",
+    "ReactiveStepping",
     "Response",
     "SafetyEvent",
     "SafetyKind",
     "Signals",
     "StepAdaptation",
+    "SteppingLog",
     "SwingMomentum",
     "SwingMomentumConfig",
     "SynchronousPlanning",

@@ -23,10 +23,11 @@ from gradiva.common import (
 )
 from gradiva.planner import Command, Retarget, WalkingPlan
 from gradiva.safety import Finding, LastCommand, Response, SafetyEvent, SafetyKind, clock_finding, failed_tick
-from gradiva.simplified_model import BalancePlan, BalanceReference
+from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
+from gradiva.walking.reactive_stepping import SteppingLog
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -64,6 +65,7 @@ class WalkingController:
         self._lap = lap or (lambda part: None)
         self._machine = WalkingStateMachine()
         self._follower = PlanFollower(layers.planner, self._tick.replan_margin, planning)
+        self.step_adaptation = layers.config.step_adaptation.mode
         self._when_done = WalkingState.PAUSED
         self._done_reason = _DONE
         self._plan_origin = PlanarPose()
@@ -135,6 +137,21 @@ class WalkingController:
     def adapt_steps(self, adaptation: StepAdaptation | None) -> None:
         """Let ``adaptation`` move the next footholds from the next tick on; None: they stay as planned."""
         self._follower.adaptation = adaptation
+
+    @property
+    def step_adaptation(self) -> SteppingMode:
+        """Return what reactive stepping may change; set it in any state."""
+        return self._layers.reactive_stepping.mode
+
+    @step_adaptation.setter
+    def step_adaptation(self, mode: SteppingMode) -> None:
+        stepping = self._layers.reactive_stepping
+        stepping.mode = mode
+        stepping.reset()
+        if mode is not SteppingMode.OFF:
+            self._follower.adaptation = stepping
+        elif self._follower.adaptation is stepping:
+            self._follower.adaptation = None
 
     def pause(self) -> None:
         """Finish the step, close the feet, stand, and wait for the next goal.
@@ -215,6 +232,11 @@ class WalkingController:
         """Number of times that layer 2 fell back on its instantaneous law."""
         return self._layers.model_control.failures
 
+    @property
+    def adaptations(self) -> int:
+        """Number of changes of running steps by reactive stepping since the robot was prepared."""
+        return self._layers.reactive_stepping.log.changes
+
     # -- the tick ----------------------------------------------------------------------------------------------
 
     def step(self, measurement: Measurement, time: float) -> tuple[JointCommand, WalkingLog]:
@@ -267,10 +289,9 @@ class WalkingController:
         self._update_plan(time)
         layers, whole_body = self._layers, self._layers.whole_body
         last = LastCommand(whole_body.desired_joint_positions, whole_body.desired_velocity[6:])
-        acting = time + layers.config.state_estimator.command_delay  # when the command of this tick acts
-        reference = self._follower.present_plan.at(acting)
+        reference = self._follower.present_plan.at(time)
         measurement = layers.safety.checked(measurement, last, time)
-        state = layers.estimator.update(measurement, reference, acting, self._commanded_zmp)
+        state = layers.estimator.update(measurement, reference, time, self._commanded_zmp)
         self._plan_origin = state.plan_origin
         reference = self._follower.adapted(state, reference, time)
         self._lap("estimation")
@@ -286,7 +307,7 @@ class WalkingController:
         self._obey(layers.safety.note(found, time))
         self._lap("model_control")
         lead = layers.reference_lead
-        ahead = self._follower.present_plan.at(acting + lead) if lead else reference
+        ahead = self._follower.present_plan.at(time + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
@@ -430,4 +451,11 @@ class WalkingController:
             whole_body.desired_joint_positions,
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
+            self._stepping_log,
         )
+
+    @property
+    def _stepping_log(self) -> SteppingLog | None:
+        """Return the log of reactive stepping where it is configured: all ticks have the same signals."""
+        is_logged = self._layers.config.step_adaptation.mode is not SteppingMode.OFF
+        return self._layers.reactive_stepping.log if is_logged else None

@@ -20,14 +20,17 @@ from gradiva.simplified_model import (
     DcmControllerConfig,
     DcmLaw,
     GainScheduleConfig,
+    StepAdaptationConfig,
     ZmpComControllerConfig,
     balance_law,
     balance_layer,
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
 from gradiva.walking.fallbacks import ZmpWithoutFoot
+from gradiva.walking.reactive_stepping import ReactiveStepping
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
+    CommandedMotion,
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
@@ -79,6 +82,7 @@ class WalkingLayers:
         swing_momentum: Shift of the ZMP by the swinging foot.
         body_references: From layer 2 to layer 3.
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
+        reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
     """
@@ -142,7 +146,10 @@ class WalkingLayers:
             compiler,
         )
         by_torque = config.walking.control is ControlMode.TORQUE
-        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance)
+        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
+        self.reactive_stepping = ReactiveStepping(
+            config.step_adaptation, config.planner, robot.sole, model.mass * GRAVITY, compiler
+        )
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
@@ -201,14 +208,15 @@ class WalkingLayers:
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
         config, model, posture = self.config, self._model, self.start_posture
-        rate, latency = config.torque_control.torque_rate, config.drives.command_latency
+        rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
+        motion = CommandedMotion(6 + len(self.robot.joints), config.drives.command_latency, time_constant)
         friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
-                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, latency
+                model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, motion
             )
         return RigidTorqueController(
-            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, latency
+            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, motion
         )
 
 
@@ -250,6 +258,7 @@ class WalkingConfig:
         dcm_controller: Layer 2, instantaneous.
         zmp_com_controller: Layer 2, towards the body.
         gain_schedule: Between standing and walking.
+        step_adaptation: Between layers 2 and 1: footholds that follow the DCM.
         inverse_kinematics: Layer 3.
         servo_feedforward: Layer 3, position control.
         drives: Layer 3: rotors and friction.
@@ -270,6 +279,7 @@ class WalkingConfig:
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
+    step_adaptation: StepAdaptationConfig
     inverse_kinematics: InverseKinematicsConfig
     servo_feedforward: ServoFeedforwardConfig
     drives: DrivesConfig

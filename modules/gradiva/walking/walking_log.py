@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from gradiva.common import (
     so3,
 )
 from gradiva.simplified_model import BalanceReference
+from gradiva.walking.reactive_stepping import SteppingLog
 from gradiva.walking.walking_state import WalkingState
 
 
@@ -40,6 +42,7 @@ class WalkingLog:
         desired_joint_positions: Commanded, feed-forward left out, [rad], shape (n,).
         desired_joint_velocities: [rad/s], shape (n,).
         relaxed_task: Relaxed task of layer 3 with the largest residual; empty where all are met, or none is known.
+        stepping: Of reactive stepping; None where it is configured to be off.
     """
 
     time: float
@@ -52,6 +55,7 @@ class WalkingLog:
     desired_joint_positions: NDArray | None = None
     desired_joint_velocities: NDArray | None = None
     relaxed_task: str = ""
+    stepping: SteppingLog | None = None
 
 
 Signals = dict[str, float | npt.ArrayLike]
@@ -76,7 +80,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     if reference is None or state is None or desired is None:
         raise ValueError("only ticks of the control loop can be recorded")
     signals = _pendulum(reference, state, desired) | _joints(log, state, measurement) | _gait(reference, state)
-    signals |= _imu(measurement)
+    signals |= _imu(measurement) | _stepping(log.stepping)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
     return signals
@@ -86,7 +90,9 @@ def element_names(signal: str, joints: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the elements of a signal."""
     if signal.startswith("joints_state::"):
         return tuple(joints)
-    if signal.startswith(("stance_foot::", "walking::")) or "::contact::" in signal:
+    if signal.startswith("step_adaptation::") and signal.endswith("_foothold"):
+        return ("x", "y", "yaw")
+    if signal.startswith(("stance_foot::", "walking::", "step_adaptation::")) or "::contact::" in signal:
         return (signal.rsplit("::", maxsplit=1)[-1],)
     if "::orientation" in signal:
         return _ANGLES
@@ -140,6 +146,21 @@ def _imu(measurement: Measurement) -> Signals:
     return {
         "imu::orientation::measured": so3.roll_pitch_yaw(imu.rotation),
         "imu::angular_velocity::measured": imu.angular_velocity,
+    }
+
+
+def _stepping(log: SteppingLog | None) -> Signals:
+    """Return the footholds of the swinging foot, NaN in double support; nothing where step adaptation is off."""
+    if log is None:
+        return {}
+    footholds = {"nominal": log.nominal, "adapted": log.adapted}
+    return {
+        "step_adaptation::is_active": float(log.is_active),
+        "step_adaptation::delay": log.delay,
+        **{
+            f"step_adaptation::{name}_foothold": [math.nan] * 3 if pose is None else [pose.x, pose.y, pose.yaw]
+            for name, pose in footholds.items()
+        },
     }
 
 

@@ -2,7 +2,7 @@
 
 from gradiva.whole_body.compliant_torque_control import CompliantTorqueControlConfig, CompliantTorqueController
 from gradiva.whole_body.composed_problem import Priority
-from gradiva.whole_body.drives import DrivesConfig, FrictionCompensator, FrictionFeedforward
+from gradiva.whole_body.drives import CommandedMotion, DrivesConfig, FrictionCompensator, FrictionFeedforward
 from gradiva.whole_body.foot_admittance import FootAdmittance, FootAdmittanceConfig
 from gradiva.whole_body.inverse_kinematics import (
     InverseKinematics,
@@ -40,6 +40,7 @@ __all__ = [
     "JOINTS",
     "QUANTITIES",
     "Body",
+    "CommandedMotion",
     "CompliantTorqueControlConfig",
     "CompliantTorqueController",
     "DrivesConfig",

@@ -26,7 +26,7 @@ import casadi as cs
 from gradiva.common import ConfigError, JointCommand, NDArray, RobotPosture, RobotState, Side, low_pass_gain
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import FrictionCompensator
+from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -42,7 +42,14 @@ from gradiva.whole_body.tasks import (
     Task,
     refuse_negative,
 )
-from gradiva.whole_body.torque_control import TorqueBody, TorqueController, TorqueProblem, compose, trunk_tasks
+from gradiva.whole_body.torque_control import (
+    GroundSearchConfig,
+    TorqueBody,
+    TorqueController,
+    TorqueProblem,
+    compose,
+    trunk_tasks,
+)
 from gradiva.whole_body.walking_tasks import (
     FootTask,
     OrientationTaskConfig,
@@ -188,7 +195,7 @@ class CompliantTorqueControlConfig:
         torque_limits: Torques.
         reference_damping: b + k Δt / 2 of the ground for which the weights of wrench rates are meant, [N·s/m³]; on
             other ground they change with its inverse square, for the rates that an acceleration makes change with it.
-        search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
+        search: For the ground, of a foot that should stand and does not touch.
     """
 
     linear_momentum: LinearMomentumConfig
@@ -206,7 +213,7 @@ class CompliantTorqueControlConfig:
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
     reference_damping: float
-    search_speed: float
+    search: GroundSearchConfig
 
     def __post_init__(self) -> None:
         refuse_negative(self)
@@ -425,7 +432,7 @@ class CompliantTorqueController(TorqueController):
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
         friction: FrictionCompensator | None = None,
-        latency: float = 0.0,
+        motion: CommandedMotion | None = None,
     ) -> None:
         """Build the problem; see ``RigidTorqueController``.
 
@@ -440,7 +447,7 @@ class CompliantTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         self._wrench_age = config.wrench_age
         self._wrench_time_constant = config.wrench_time_constant
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction, latency)
+        super().__init__(built_once(key, problem), config.search, torque_rate, posture, friction, motion)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
+import casadi as cs
 
-from gradiva.common import ConfigError, FootReference, LowPass, NDArray, RobotState, Side, altered, so3
+from gradiva.common import ConfigError, NDArray, RobotState, altered, low_pass_gain, sealed
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted, symbolic_exp
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
 _NORMAL = 2  # row of the vertical force in a wrench
@@ -67,16 +69,29 @@ class FootAdmittance:
     ====================  ==========================  ============
     """
 
-    def __init__(self, config: FootAdmittanceConfig) -> None:
+    def __init__(self, config: FootAdmittanceConfig, compiler: Compiler = interpreted) -> None:
+        """Take the gains; ``compiler`` makes the equations fast."""
         self._config = config
         self._is_off = config.height_gain == config.tilt_gain == 0.0
+        self._function = built_once((FootAdmittance, compiler), lambda: _admittance(compiler))
+        self._function.set(**{name: getattr(config, name) for name in _CONSTANTS})
+        self._memory = self._function.inputs["memory"]
         self.reset()
+
+    @property
+    def height(self) -> float:
+        """Height of the left sole over its plan, and of the right one below it, [m]."""
+        return float(self._memory[0])
+
+    @property
+    def tilts(self) -> NDArray:
+        """Turns of both soles about their x and y, [rad], shape (2, 2)."""
+        return self._memory[1:5].reshape(2, 2).copy()
 
     def reset(self) -> None:
         """Forget the past: both soles are as planned."""
-        self.height = 0.0  # of the left sole over its plan, and of the right one below it, [m]
-        self.tilts = np.zeros((2, 2))  # of both soles about their x and y, [rad]
-        self._expected = LowPass(self._config.expected_time_constant)
+        self._memory[...] = 0.0
+        self._is_first = True
 
     def adapted(
         self, reference: WholeBodyReference, state: RobotState, period: float, is_trusted: bool = True
@@ -91,49 +106,74 @@ class FootAdmittance:
         """
         if self._is_off:
             return reference
-        expected = np.stack((reference.left_foot_wrench, reference.right_foot_wrench))
-        expected = self._expected.update(expected.ravel(), period).reshape(2, 6)
-        climb, turns = 0.0, np.zeros((2, 2))
-        feet = reference.left_foot, reference.right_foot
-        if is_trusted and all(foot.in_contact for foot in feet):
-            climb, turns = self._yield(feet, state, expected, period)
-        left, right = (
-            _moved(foot, side.sign * self.height, side.sign * climb, tilt, turn)
-            for foot, side, tilt, turn in zip(feet, Side, self.tilts, turns, strict=True)
+        left, right, function = reference.left_foot, reference.right_foot, self._function
+        gain = 1.0 if self._is_first else low_pass_gain(self._config.expected_time_constant, period)
+        self._is_first = False
+        function.set(
+            period=period,
+            expected_gain=gain,
+            yields=is_trusted and left.in_contact and right.in_contact,
+            expected=(reference.left_foot_wrench, reference.right_foot_wrench),
+            measured=(state.left_foot_wrench, state.right_foot_wrench),
+            positions=(left.position, right.position),
+            rotations=(*left.rotation, *right.rotation),
+            twists=(left.twist, right.twist),
         )
-        return altered(reference, left_foot=left, right_foot=right)
-
-    def _yield(
-        self, feet: tuple[FootReference, FootReference], state: RobotState, expected: NDArray, period: float
-    ) -> tuple[float, NDArray]:
-        """Move the offsets and return their rates: of the height [m/s] and of the tilts, shape (2, 2), [rad/s]."""
-        config, height, tilts = self._config, self.height, self.tilts
-        measured = np.stack((state.left_foot_wrench, state.right_foot_wrench))
-        loads, planned = measured[:, _NORMAL], expected[:, _NORMAL]
-        surplus = 0.5 * float((loads[0] - loads[1]) - (planned[0] - planned[1]))
-        moments = np.stack(
-            [
-                (foot.rotation.T @ _about_pressure(*wrenches))[:2]
-                for foot, *wrenches in zip(feet, measured, expected, strict=True)
-            ]
+        outputs = function()
+        self._memory[...] = outputs["memory"]
+        positions, rotations, twists = (sealed(outputs[name].copy()) for name in ("positions", "rotations", "twists"))
+        return altered(
+            reference,
+            left_foot=altered(left, position=positions[0], rotation=rotations[:3], twist=twists[0]),
+            right_foot=altered(right, position=positions[1], rotation=rotations[3:], twist=twists[1]),
         )
-        change = period * (config.height_gain * surplus - height / config.leak_time_constant)
-        turns = period * (config.tilt_gain * moments - tilts / config.leak_time_constant)
-        self.height = min(max(height + change, -config.highest), config.highest)
-        self.tilts = (tilts + turns).clip(-config.steepest, config.steepest)
-        return (self.height - height) / period, (self.tilts - tilts) / period
 
 
-def _about_pressure(measured: NDArray, expected: NDArray) -> NDArray:
-    """Return the horizontal moment of a measured wrench about the centre of pressure of an expected one, (3,)."""
-    levers = expected[3:5] / max(float(expected[_NORMAL]), 1.0)
-    return np.array([*(measured[3:5] - measured[_NORMAL] * levers), 0.0])
+_CONSTANTS = ("height_gain", "tilt_gain", "leak_time_constant", "highest", "steepest")
 
 
-def _moved(foot: FootReference, height: float, climb: float, tilt: NDArray, turn: NDArray) -> FootReference:
-    twist = foot.twist.copy()
-    twist[2] += climb
-    twist[3:] += foot.rotation[:, :2] @ turn
-    position = foot.position + np.array([0.0, 0.0, height])
-    rotation = foot.rotation @ so3.exp(np.array([*tilt, 0.0]))
-    return altered(foot, position=position, rotation=rotation, twist=twist)
+def _admittance(compiler: Compiler) -> FlatFunction:
+    """Return the equations; rows of matrices: left, right; memory: height, both tilts, low-passed expected wrenches."""
+    shapes = {"expected": (2, 6), "measured": (2, 6), "positions": (2, 3), "rotations": (6, 3), "twists": (2, 6)}
+    inputs = {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
+    inputs |= {name: cs.SX.sym(name) for name in ("period", "expected_gain", "yields", *_CONSTANTS)}
+    inputs["memory"] = memory = cs.SX.sym("memory", 17)
+    height, tilts, last = memory[0], (memory[1:3], memory[3:5]), cs.reshape(memory[5:], 6, 2).T
+    expected = last + inputs["expected_gain"] * (inputs["expected"] - last)
+    expected = cs.if_else(inputs["expected_gain"] < 1.0, expected, inputs["expected"])
+    climb, turns = _rates(inputs, expected, height, tilts)
+    kept = [height + inputs["period"] * climb]
+    outputs: dict[str, list[cs.SX]] = {"positions": [], "rotations": [], "twists": []}
+    for row, sign in ((0, 1.0), (1, -1.0)):
+        tilt = tilts[row] + inputs["period"] * turns[row]
+        kept.append(tilt)
+        rotation, vertical = inputs["rotations"][3 * row : 3 * row + 3, :], sign * cs.DM([0.0, 0.0, 1.0])
+        spin = rotation[:, :2] @ turns[row]
+        outputs["positions"].append(inputs["positions"][row, :] + (vertical * kept[0]).T)
+        outputs["rotations"].append(rotation @ symbolic_exp(cs.vertcat(tilt, 0.0)))
+        outputs["twists"].append(inputs["twists"][row, :] + cs.vertcat(vertical * climb, spin).T)
+    results = {name: cs.vertcat(*rows) for name, rows in outputs.items()}
+    results["memory"] = cs.vertcat(*kept, cs.vec(expected.T))
+    return FlatFunction("foot_admittance", inputs, results, compiler)
+
+
+def _rates(
+    inputs: Mapping[str, cs.SX], expected: cs.SX, height: cs.SX, tilts: Sequence[cs.SX]
+) -> tuple[cs.SX, list[cs.SX]]:
+    """Return the rates of the height [m/s] and of both tilts, (2, 1), [rad/s]: zero unless the feet yield."""
+    measured, leak = inputs["measured"], inputs["leak_time_constant"]
+
+    def limited(value: cs.SX, rate: cs.SX, limit: cs.SX) -> cs.SX:
+        reached = cs.fmin(cs.fmax(value + inputs["period"] * rate, -limit), limit)
+        return cs.if_else(inputs["yields"] > 0.5, (reached - value) / inputs["period"], 0.0)
+
+    loads = measured[:, _NORMAL] - expected[:, _NORMAL]
+    climb = inputs["height_gain"] * 0.5 * (loads[0] - loads[1]) - height / leak
+    turns = []
+    for row in range(2):
+        rotation = inputs["rotations"][3 * row : 3 * row + 3, :]
+        levers = expected[row, 3:5] / cs.fmax(expected[row, _NORMAL], 1.0)
+        moment = cs.vertcat((measured[row, 3:5] - measured[row, _NORMAL] * levers).T, 0.0)
+        rate = inputs["tilt_gain"] * (rotation.T @ moment)[:2] - tilts[row] / leak
+        turns.append(limited(tilts[row], rate, inputs["steepest"]))
+    return limited(height, climb, inputs["highest"]), turns

@@ -274,7 +274,8 @@ class ServoFeedforwardConfig:
         acceleration: Of the inertial torques, [-].
         acceleration_time_constant: Of the low pass on the desired accelerations, [s].
         velocity_time_constant: Of the low pass on the desired velocities, [s].
-        hold: Fraction of the tick's period by which set-points come later than the plan, which a held one leads, [-].
+        hold: Periods by which set-points come later than the posture of the inverse kinematics, [-]. This posture leads
+            the plan by two periods at the end of a tick; held from its beginning, by one and a half in the mean.
     """
 
     gravity_and_contact: float
@@ -285,9 +286,11 @@ class ServoFeedforwardConfig:
     hold: float
 
     def __post_init__(self) -> None:
-        for name in ("gravity_and_contact", "velocity", "acceleration", "hold"):
+        for name in ("gravity_and_contact", "velocity", "acceleration"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be in [0, 1]")
+        if not 0.0 <= self.hold <= 2.0:
+            raise ConfigError(f"hold={self.hold}, must be in [0, 2]: more follows behind the plan")
         for name in ("acceleration_time_constant", "velocity_time_constant"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
@@ -358,7 +361,7 @@ class ServoFeedforward:
         lead: Time by which the set-points of velocity loops lead the joints, [s], shape (a,).
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
         velocity_time_constant: Of that on the desired velocities, [s].
-        hold: Fraction of the period by which set-points come later, [-].
+        hold: Periods by which set-points come later, [-].
     """
 
     def __init__(

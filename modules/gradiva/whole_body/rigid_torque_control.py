@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from gradiva.common import GRAVITY, FootReference, RobotPosture, RobotState, Side
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, SymbolicDynamics, built_once, interpreted
 from gradiva.whole_body.composed_problem import QpComposer
-from gradiva.whole_body.drives import FrictionCompensator
+from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.limits import (
     JointLimitConfig,
     TorqueLimitConfig,
@@ -37,6 +37,7 @@ from gradiva.whole_body.tasks import (
 )
 from gradiva.whole_body.torque_control import (
     Form,
+    GroundSearchConfig,
     RigidGroundBody,
     TorqueBody,
     TorqueController,
@@ -83,7 +84,7 @@ class RigidTorqueControlConfig:
         wrench_cone: Limits of the ground's wrenches.
         joint_limits: Positions.
         torque_limits: Torques.
-        search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
+        search: For the ground, of a foot that should stand and does not touch.
         touch_fraction: Fraction of the weight from which a landing foot carries load, [-].
         touch_timeout: After which a foot that should stand is taken to carry load whatever its sensor says, [s].
     """
@@ -104,7 +105,7 @@ class RigidTorqueControlConfig:
     wrench_cone: WrenchConeConfig
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
-    search_speed: float
+    search: GroundSearchConfig
     touch_fraction: float
     touch_timeout: float
 
@@ -189,7 +190,7 @@ class RigidTorqueController(TorqueController):
         compiler: Compiler = interpreted,
         tasks: Sequence[Task] = (),
         friction: FrictionCompensator | None = None,
-        latency: float = 0.0,
+        motion: CommandedMotion | None = None,
     ) -> None:
         """Build the problem.
 
@@ -201,7 +202,7 @@ class RigidTorqueController(TorqueController):
             compiler: How the problem's function becomes fast.
             tasks: From outside of the package, beside those of walking.
             friction: Of the drives, compensated beside the problem; None: the drives have none.
-            latency: From a command to the torque, [s].
+            motion: Completes the measured velocities; None: they are of the present.
 
         Raises:
             ConfigError: A joint group of the posture is missing or unknown, or a task states no acceleration.
@@ -214,7 +215,7 @@ class RigidTorqueController(TorqueController):
         key = None if tasks else (TorqueProblem, model.fingerprint, repr(config), compiler)
         weight = model.mass * GRAVITY
         self._touch_downs = {side: TouchDown(config.touch_fraction * weight, config.touch_timeout) for side in Side}
-        super().__init__(built_once(key, problem), config.search_speed, torque_rate, posture, friction, latency)
+        super().__init__(built_once(key, problem), config.search, torque_rate, posture, friction, motion)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""

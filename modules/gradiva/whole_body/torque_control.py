@@ -9,6 +9,7 @@ the function that states it three times as long: nothing is won.)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 import casadi as cs
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradiva.common import (
+    ConfigError,
     ControlMode,
     FootReference,
     JointCommand,
@@ -23,7 +25,6 @@ from gradiva.common import (
     RobotPosture,
     RobotState,
     Side,
-    altered,
     plugin_errors,
     sealed,
 )
@@ -181,6 +182,50 @@ class TorqueProblem(ComposedProblem):
         return acceleration, out["torque_rows"].dot(solution) + out["torque_offset"]
 
 
+@dataclass(frozen=True, slots=True)
+class GroundSearchConfig:
+    """Motion of a foot that should stand and does not touch.
+
+    Attributes:
+        speed: At which it sinks at most, [m/s].
+        jerk: With which it begins to sink, [m/s³]; with a step of the speed, legs with rotors jerk and stamp.
+    """
+
+    speed: float
+    jerk: float
+
+    def __post_init__(self) -> None:
+        for name in ("speed", "jerk"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
+
+
+class GroundSearch:
+    """Lowers a foot that should stand and does not touch: from rest with constant jerk, up to a constant speed."""
+
+    def __init__(self, config: GroundSearchConfig) -> None:
+        """Begin with a foot that does not search."""
+        self._config = config
+        self._rest = np.zeros(2)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin again from rest."""
+        self._duration = 0.0
+
+    def update(self, searches: bool, period: float) -> NDArray:
+        """Return the vertical velocity and acceleration after a tick of ``period`` [s], [m/s, m/s²], shape (2,)."""
+        if not searches:
+            self._duration = 0.0
+            return self._rest
+        self._duration += period
+        acceleration = self._config.jerk * self._duration
+        speed = 0.5 * acceleration * self._duration
+        if speed < self._config.speed:
+            return np.array([-speed, -acceleration])
+        return np.array([-self._config.speed, 0.0])
+
+
 class TorqueController:
     """Command torques: the tick that both grounds have in common, and what it remembers.
 
@@ -193,27 +238,27 @@ class TorqueController:
     def __init__(
         self,
         problem: TorqueProblem,
-        search_speed: float,
+        search: GroundSearchConfig,
         torque_rate: float,
         posture: RobotPosture,
         friction: FrictionCompensator | None = None,
-        latency: float = 0.0,
+        motion: CommandedMotion | None = None,
     ) -> None:
         """Take what does not change.
 
         Args:
             problem: Solved in each tick.
-            search_speed: At which a foot that should stand and does not touch looks for the ground, [m/s].
+            search: For the ground, of a foot that should stand and does not touch.
             torque_rate: By which a torque may change, [N·m/s].
             posture: Where the robot begins.
             friction: Of the drives, compensated beside the problem; None: the drives have none.
-            latency: From a command to the torque, [s].
+            motion: Completes the measured velocities; None: they are of the present.
         """
         self.problem = problem
         self._friction = None if friction is None or friction.is_off else friction
-        self._motion = CommandedMotion(latency, 6 + len(posture.joint_positions))
+        self._motion = motion or CommandedMotion(6 + len(posture.joint_positions))
         self._references = problem.reference
-        self._search_speed = search_speed
+        self._searches = {side: GroundSearch(search) for side in Side}
         self._rate = torque_rate
         self.reset(posture)
 
@@ -221,6 +266,8 @@ class TorqueController:
         """See ``WholeBodyController.reset``; the first torques are free: who sends them leads the joints there."""
         self.problem.reset()
         self._motion.reset()
+        for search in self._searches.values():
+            search.reset()
         if self._friction is not None:
             self._friction.reset()
         self._posture: RobotPosture | None = posture
@@ -242,20 +289,18 @@ class TorqueController:
     ) -> JointCommand:
         """See ``WholeBodyController.command``."""
         measured = np.concatenate((state.base_twist, state.joint_velocities))
-        velocity = self._motion.predicted(measured, state.velocity_lag, period)
-        if velocity is not measured:
-            state = altered(state, base_twist=velocity[:6], joint_velocities=velocity[6:])
+        velocity = self._motion.completed(measured, state.velocity_lag, period)
         values = self._values(state, reference, period)
+        values["base_twist"], values["joint_velocities"] = velocity[:6], velocity[6:]
         acceleration, torques = self.problem.command(values, relaxed)
         self._torques = sealed(torques)
         self.desired_velocity = sealed(velocity + period * acceleration)
         self.desired_joint_positions = sealed(state.joint_positions + period * self.desired_velocity[6:])
         self._posture, self._start, self._period = None, state, period
-        acted = self._motion.acted(state.velocity_lag, period)
         self._motion.add(period * acceleration)
         if self._friction is None:
             return JointCommand(ControlMode.TORQUE, self._torques)
-        known = measured[6:], acted[6:]
+        known = measured[6:], self._motion.measured[6:]
         commanded = self._friction.added_to(self._torques, velocity[6:], acceleration[6:], known, period)
         return JointCommand(ControlMode.TORQUE, commanded)
 
@@ -265,13 +310,11 @@ class TorqueController:
         return foot.in_contact if contact is None else contact.is_active
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        loaded = {
-            side: self._is_loaded(
-                side, state, reference.left_foot if side is Side.LEFT else reference.right_foot, period
-            )
-            for side in Side
-        }
-        values = tick_values(self._references, state, reference, loaded, self._search_speed)
+        loaded, searches = {}, {}
+        for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
+            loaded[side] = self._is_loaded(side, state, foot, period)
+            searches[side] = self._searches[side].update(foot.in_contact and not loaded[side], period)
+        values = tick_values(self._references, state, reference, loaded, searches)
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

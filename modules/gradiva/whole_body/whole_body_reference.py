@@ -299,6 +299,7 @@ _STATE = ("base_position", "base_rotation", "base_twist", "joint_positions", "jo
 _of_state = attrgetter(*_STATE)
 _FOOT = {side: tuple(f"{side}_foot_{name}" for name in FootSymbols.PARTS) for side in Side}
 _REST = np.zeros(6)
+_VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 def tick_values(
@@ -306,28 +307,28 @@ def tick_values(
     state: RobotState,
     reference: WholeBodyReference,
     loaded: Mapping[Side, bool],
-    search_speed: float,
+    searches: Mapping[Side, NDArray],
 ) -> Values:
     """Return the values of the robot's state and of the references of torque control; see `foot_values`."""
     values = references.values(reference)
     values.update(zip(_STATE, _of_state(state), strict=True))
-    values.update(foot_values(Side.LEFT, state, reference.left_foot, loaded[Side.LEFT], search_speed))
-    values.update(foot_values(Side.RIGHT, state, reference.right_foot, loaded[Side.RIGHT], search_speed))
+    for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
+        values.update(foot_values(side, state, foot, loaded[side], searches[side]))
     return values
 
 
 def foot_values(
-    side: Side, state: RobotState, foot: FootReference, loaded: bool, search_speed: float
+    side: Side, state: RobotState, foot: FootReference, loaded: bool, search: NDArray
 ) -> Iterable[tuple[str, npt.ArrayLike]]:
     """Return the values of one foot by name.
 
     A foot that carries load rests, whatever the plan says. One that should and does not searches the ground: it sinks
-    at ``search_speed`` [m/s].
+    with velocity and acceleration ``search``, [m/s, m/s²], shape (2,).
     """
     position, twist, acceleration = foot.position, foot.twist, foot.acceleration
     if loaded:
         twist = acceleration = _REST
     elif foot.in_contact:
         position = np.array([position[0], position[1], state.foot_position(side)[2]])
-        twist, acceleration = np.array([0.0, 0.0, -search_speed, 0.0, 0.0, 0.0]), _REST
+        twist, acceleration = np.outer(search, _VERTICAL)
     return zip(_FOOT[side], (position, foot.rotation, twist, acceleration, float(loaded)), strict=True)

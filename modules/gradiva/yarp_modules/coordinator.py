@@ -35,6 +35,8 @@ class WalkingStatus:
         safety_events: Their number.
         last_event: Kind of the last of them; empty for none.
         refused_messages: Malformed ones at the module's ports.
+        step_adaptation: Its mode.
+        adaptations: Changes of running steps since the robot was prepared.
     """
 
     state: str
@@ -49,6 +51,8 @@ class WalkingStatus:
     safety_events: int = 0
     last_event: str = ""
     refused_messages: int = 0
+    step_adaptation: str = ""
+    adaptations: int = 0
 
     @property
     def full_reason(self) -> str:
@@ -71,6 +75,8 @@ class WalkingStatus:
             ["safety_events", self.safety_events],
             ["last_event", self.last_event],
             ["refused_messages", self.refused_messages],
+            ["step_adaptation", self.step_adaptation],
+            ["adaptations", self.adaptations],
         ]
 
 
@@ -172,6 +178,8 @@ class Coordinator:
                 self._takes_goals = False
             case Word.GO_HOME:
                 self._go_home()
+            case Word.STEP_ADAPTATION if command.stepping is not None:
+                controller.step_adaptation = command.stepping
             case Word.EMERGENCY_STOP:
                 controller.emergency_stop()
         self.notice = ""

@@ -12,6 +12,7 @@ import numpy as np
 from gradiva.common import ConfigError, NDArray, PlanningError, nearest_name
 from gradiva.middleware import NAMED_ERRORS, Element, MalformedMessage, Vocab32
 from gradiva.planner import Command, GoalCommand, PathCommand, PlannerConfig, StopCommand, VelocityCommand
+from gradiva.simplified_model import SteppingMode
 from gradiva.yarp_modules.rpc_commands import is_called, word
 
 HELP = (
@@ -23,6 +24,7 @@ HELP = (
     "pauseWalking   finish the step, close the feet and wait for goals",
     "stopWalking   finish the step, close the feet and stand; prepareRobot starts again",
     "goHome   walk back to where the robot was prepared; when it is not walking, as prepareRobot",
+    "setStepAdaptation off|place|place_and_time   which changes of the running step a push may cause, from now on",
     "emergencyStop   freeze the joints at once, never refused; prepareRobot recovers",
     "getStatus   state, and how the walk is going",
     "getReason   why it is in this state",
@@ -76,6 +78,7 @@ class Word(StrEnum):
     STATUS = "getStatus"
     REASON = "getReason"
     GO_HOME = "goHome"
+    STEP_ADAPTATION = "setStepAdaptation"
     EMERGENCY_STOP = "emergencyStop"
 
 
@@ -87,11 +90,13 @@ class CoordinatorCommand:
         word: Its name.
         goal: Of ``setGoal``.
         on_the_fly: Of ``prepareRobot``.
+        stepping: Of ``setStepAdaptation``.
     """
 
     word: Word
     goal: Command | None = None
     on_the_fly: bool = False
+    stepping: SteppingMode | None = None
 
 
 def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
@@ -106,6 +111,8 @@ def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
     arguments = items[1:]
     if which is Word.SET_GOAL:
         return CoordinatorCommand(which, goal=parse_goal(arguments))
+    if which is Word.STEP_ADAPTATION:
+        return CoordinatorCommand(which, stepping=_stepping_mode(arguments))
     if which is Word.PREPARE and len(arguments) == 1 and is_called(arguments[0], "onTheFly"):
         return CoordinatorCommand(which, on_the_fly=True)
     if which is Word.PREPARE and len(arguments) == 1 and isinstance(arguments[0], int):  # generated clients send a bool
@@ -114,6 +121,20 @@ def parse_command(items: Sequence[Element]) -> CoordinatorCommand | None:
         allowed = " but onTheFly" if which is Word.PREPARE else ""
         raise MalformedMessage(f"{which}: nothing{allowed} may follow, got {len(arguments)} values")
     return CoordinatorCommand(which)
+
+
+def _stepping_mode(arguments: Sequence[Element]) -> SteppingMode:
+    """Return the mode in the arguments of ``setStepAdaptation``.
+
+    Raises:
+        MalformedMessage: There is none.
+    """
+    name = word(arguments[0]) if len(arguments) == 1 else ""
+    if name not in [*SteppingMode]:
+        raise MalformedMessage(
+            f"{Word.STEP_ADAPTATION}: no mode is called '{name:.20}'{nearest_name(name, SteppingMode)}"
+        )
+    return SteppingMode(name)
 
 
 def parse_goal(arguments: Sequence[Element]) -> Command:

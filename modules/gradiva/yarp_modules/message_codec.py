@@ -28,7 +28,7 @@ class MessageCodec:
     one of several dataclasses  list: name of the class, then its fields
     array of numbers            list of doubles; with two or more axes (lengths) (numbers, row by row)
     array of flags              list of int32, 0 or 1
-    tuple, list                 list
+    tuple, list, sequence       list
     number, text                float64 or int32, string
     True, False                 int32 1, 0
     enumeration                 string: its value
@@ -83,7 +83,7 @@ class MessageCodec:
             return self._choice(self._variants[kind])
         if is_dataclass(kind):
             return self._dataclass(cast(type, kind))
-        if get_origin(kind) in (tuple, list):
+        if get_origin(kind) in (tuple, list, Sequence):
             return self._sequence(kind)
         if get_origin(kind) is np.ndarray:
             return ArrayCodec() if get_args(kind) == get_args(NDArray) else FlagsCodec()
@@ -106,8 +106,9 @@ class MessageCodec:
         return DataclassCodec(kind, names, [self._codec_of(hints[name]) for name in names])
 
     def _sequence(self, kind: Any) -> FieldCodec:
-        make, arguments = get_origin(kind), get_args(kind)
-        is_alike = make is list or (len(arguments) == 2 and arguments[1] is Ellipsis)
+        origin, arguments = get_origin(kind), get_args(kind)
+        make = list if origin is list else tuple
+        is_alike = origin is not tuple or (len(arguments) == 2 and arguments[1] is Ellipsis)
         kinds = arguments[:1] if is_alike else arguments
         return TupleCodec(make, [self._codec_of(each) for each in kinds], is_alike)
 

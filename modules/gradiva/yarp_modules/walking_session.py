@@ -190,6 +190,8 @@ class WalkingSession:
             safety_events=len(events),
             last_event=str(events[-1].kind) if events else "",
             refused_messages=self.refused_messages,
+            step_adaptation=str(controller.step_adaptation),
+            adaptations=controller.adaptations,
         )
 
     def _log_change(self) -> None:

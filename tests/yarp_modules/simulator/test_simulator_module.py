@@ -90,6 +90,18 @@ def test_a_leg_is_driven_in_every_mode_and_its_settings_are_read_back(simulator)
         read_back_the_settings(leg)
 
 
+@pytest.mark.parametrize(("mode", "age"), [((), 0.004), (("--lockstep",), 0.0)])
+def test_stamps_are_of_the_instant_at_which_a_sensor_was_sampled_but_in_lockstep(simulator, reader, mode, age):
+    running = simulator("--paused", "--speed", "0", "--set", "simulation.sensors.wrenches.delay=0.004", *mode)
+    wrenches = reader("/wholeBodyDynamics/left_foot/cartesianEndEffectorWrench:o", yarp.BufferedPortVector)
+    running.ask("advance 0.2")
+    with Board() as leg:
+        assert leg.sample(0.19)[1] == pytest.approx(0.2)
+    times = []
+    wait_until(lambda: times.append(read(wrenches)[1]) or times[-1] > 0.19, "a wrench of the end")
+    assert times[-1] == pytest.approx(0.2 - age)
+
+
 def follow_a_trajectory(running, leg, start):
     position = leg.driver.viewIPositionControl()
     assert position.setRefSpeed(2, 20.0)

@@ -30,10 +30,12 @@ from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.middleware import NAMED_ERRORS
 from gradiva.planner import VelocityCommand
 from gradiva.setup import load_setup, robots_with_ports
+from gradiva.simulation import Push
 from gradiva.telemetry import COM, DCM, REFERENCE, STYLE, LogError, SignalLog, read_mat
 
 _BALANCED = 4.0  # [s] after which the robot has its start posture and balances
 _TURN = 4.0  # [s] of the second command
+_CAUGHT = 1.0  # [s] from the push to the second command: the pushed step has landed
 _CLOSED = 5.0  # [s] in which a pause has closed the feet, and the robot stands
 _STOPPED = 0.1  # [s] in which a robot that stands has stopped
 
@@ -57,6 +59,10 @@ class Walker(Protocol):
         """Walk on by a velocity."""
         ...
 
+    def push(self, push: Push) -> None:
+        """Push the robot from now on, and let place and time of its steps be adapted."""
+        ...
+
     def pause(self) -> None:
         """Close the feet."""
         ...
@@ -74,11 +80,13 @@ class Timetable:
         first: The first command.
         second: The second one.
         duration: From the first command to the second, [s].
+        push: Just before the second command, its start aside; None: the robot is not pushed.
     """
 
     first: VelocityCommand
     second: VelocityCommand
     duration: float
+    push: Push | None = None
 
     @property
     def walking(self) -> float:
@@ -101,6 +109,9 @@ class Timetable:
         walker.start()
         walker.walk(self.first)
         walker.wait_until(_BALANCED + self.duration)
+        if self.push is not None:
+            walker.push(self.push)
+            walker.wait_until(_BALANCED + self.duration + _CAUGHT)
         walker.walk(self.second)
         walker.wait_until(_BALANCED + self.duration + _TURN)
         walker.pause()

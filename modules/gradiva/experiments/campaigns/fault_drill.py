@@ -35,6 +35,7 @@ from gradiva.experiments.walk_result import plan_from_start
 from gradiva.middleware import NAMED_ERRORS, ask, carrier_between, yarp
 from gradiva.planner import VelocityCommand
 from gradiva.setup import Plant, Setup, load_setup
+from gradiva.simulation import Push
 
 COMMAND = VelocityCommand(0.2)
 _EARLIEST = 0.5  # [s] after the command: the first swing is found
@@ -151,6 +152,8 @@ _PLANNER_CONNECTIONS = (
 _STREAM_PERIOD = 0.1  # [s] of simulated time
 _STREAMED = 5  # goals
 _NAMELESS = 0.5  # [s] without a name server
+_PUSH = 0.05  # [m] by which it moves the DCM
+_PUSH_DURATION = 0.1  # [s]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,14 +271,23 @@ def _silent_sources() -> list[Drill]:
     def stop_planner(walk: DrilledWalk) -> None:
         walk.send("gradiva-planner", signal.SIGSTOP)
         try:
+            walk.walker.push(_push_of(walk.setup))
+            walk.walker.pass_time(_BLIND)
             walk.close_feet()
         finally:
             walk.send("gradiva-planner", signal.SIGCONT)
+            walk.application.ask(COORDINATOR, "setStepAdaptation off")
 
     return [
         Drill("references stop", "goal:i falls silent", _falling_silent, "paused", "goal:i"),
-        Drill("planner hangs", "SIGSTOP, then pauseWalking", stop_planner, "paused", _DONE),
+        Drill("planner hangs", "SIGSTOP, a push, then pauseWalking", stop_planner, "paused", _DONE),
     ]
+
+
+def _push_of(setup: Setup) -> Push:
+    """Return a push ahead that adapts the running step."""
+    impulse = _PUSH * setup.robot.mass * setup.walking.planner.natural_frequency
+    return Push(setup.robot.torso_frame, (impulse / _PUSH_DURATION, 0.0, 0.0), 0.0, _PUSH_DURATION)
 
 
 def _killed_modules() -> list[Drill]:

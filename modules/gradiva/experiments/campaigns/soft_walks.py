@@ -18,7 +18,7 @@ from gradiva.experiments.campaigns.contact_error import LENGTH, WIDTH
 from gradiva.experiments.experiment import INACCURATE, Asked, Experiment, ExperimentRun, Row, as_text, but_com, judged
 from gradiva.experiments.trial import Trial
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_robot, load_setup, read_toml
+from gradiva.setup import Plant, load_robot, load_setup, read_toml
 from gradiva.telemetry import COM, FOOT, STYLE, WARNING
 from gradiva.walking import GroundModel
 
@@ -42,6 +42,7 @@ class SoftWalk:
         overrides: ``table.key`` to value, laid over all of it.
         notes: Columns of its row that say what is special about it.
         asked: What has to come.
+        plant: On which robot.
     """
 
     ground: ViscoElasticParameters
@@ -53,20 +54,22 @@ class SoftWalk:
     overrides: Mapping[str, Any] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
     asked: Asked = Asked.TO_TRACK
+    plant: Plant = Plant.IDEAL
 
     @property
     def title(self) -> str:
         """Name in tables and figures."""
         notes = "".join(f", {name} {value}" for name, value in self.notes.items())
         stiffness, damping = map(as_text, self.ground)
-        return f"{self.controller}, k = {stiffness}, b = {damping}{notes}"
+        return f"{self.plant} plant, {self.controller}, k = {stiffness}, b = {damping}{notes}"
 
     def trial(self, seed: int = 0) -> Trial:
         """Return the walk by names and numbers alone."""
         tables = {**read_toml(Path(__file__).with_name("soft_walks.toml")), **self._numbers(), **self.overrides}
         step_duration = load_setup(ROBOT, tables).walking.planner.max_step_duration
         duration = (self.steps - _RAMP) * step_duration
-        return Trial(ROBOT, VelocityCommand(self.step_length / step_duration, duration=duration), tables, seed=seed)
+        command = VelocityCommand(self.step_length / step_duration, duration=duration)
+        return Trial(ROBOT, command, tables, self.plant, seed)
 
     def _numbers(self) -> dict[str, Any]:
         stiffness, damping = self.ground
@@ -121,6 +124,7 @@ def soft_row(walk: SoftWalk, figures: Mapping[str, Any], paper: Any) -> Row:
     outcome, reason = judged(figures)
     return {
         "robot": ROBOT,
+        "plant": str(walk.plant),
         "controller": str(walk.controller),
         "stiffness": walk.ground.stiffness,
         "damping": walk.ground.damping,
@@ -147,7 +151,7 @@ def outcome_figure(rows: Sequence[dict[str, Any]]) -> Figure:
     """Return a bar a row.
 
     Args:
-        rows: With ``controller``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value`` and
+        rows: With ``plant``, ``controller``, ``stiffness``, ``damping``, ``lasted_s``, ``paper``, ``value`` and
             ``outcome``, perhaps with a ``case``.
     """
     with matplotlib.rc_context(STYLE):
@@ -173,7 +177,7 @@ def _draw(axis: Axes, rows: Sequence[dict[str, Any]]) -> None:
 
 def _name(row: dict[str, Any]) -> str:
     case = f"\n{row['case']}" if "case" in row else ""
-    return f"{row['controller']}, k = {as_text(row['stiffness'])}, b = {as_text(row['damping'])}{case}"
+    return f"{row['plant']}, {row['controller']}, k = {as_text(row['stiffness'])}, b = {as_text(row['damping'])}{case}"
 
 
 def _label(row: dict[str, Any]) -> str:

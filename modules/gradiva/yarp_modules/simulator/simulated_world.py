@@ -36,7 +36,7 @@ class WorldSample:
 
     Attributes:
         time: [s].
-        measurement: Of the sensors of walking.
+        measurement: Of the sensors of walking; its times are those at which they were sampled.
         sensors: By server; of those that were wanted.
         floating_base: Position, roll pitch yaw, linear and angular velocity, linear and angular acceleration; world,
             shape (18,); None where it was not wanted.
@@ -147,7 +147,7 @@ class SimulatedWorld:
         Raises:
             RobotInterfaceError: The simulation has diverged.
         """
-        measurement, time = self._robot.read(), self.time
+        measurement, time = self._robot.read().shifted(self._offset), self.time
         self.joints.observe(measurement, self._robot.position_gains[0])
         wanted = (*self.metadata, self.ports.floating_base) if wanted is None else wanted
         base = self._floating_base(time) if self.ports.floating_base in wanted else None

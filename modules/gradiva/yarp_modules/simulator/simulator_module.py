@@ -82,7 +82,7 @@ class Simulator(GradivaModule):
         posture = _placed(_start_posture(setup), options.extras.get("pose", "0 0 0"))
         self._world = SimulatedWorld(setup.robot, setup.simulation, posture, int(options.number("seed", 0.0)))
         self._lock = threading.RLock()  # of the world: ticks and answers
-        self._ports = SimulatorPorts(self._world, self._push)
+        self._ports = SimulatorPorts(self._world, self._push, shows_ages=not options.lockstep)
         self._gate = LockstepGate(self._world.parts.values(), options.number("timeout", _TIMEOUT))
         self._pace = Pace(speed)
         self._pause = Pause("paused" in options.extras)

@@ -17,6 +17,7 @@ from gradiva.middleware import (
     Measurements,
     NetworkError,
     RequestReader,
+    SensorClass,
     TypedList,
     fill_bottle,
     open_port,
@@ -57,11 +58,25 @@ class SimulatorPorts:
     """
 
     def __init__(
-        self, world: SimulatedWorld, push: PushLink, environment: Environment = Environment.SIMULATION
+        self,
+        world: SimulatedWorld,
+        push: PushLink,
+        environment: Environment = Environment.SIMULATION,
+        shows_ages: bool = True,
     ) -> None:
-        """Prepare the ports of ``world``'s robot; ``push`` is called from a port's thread."""
+        """Prepare the ports of a robot.
+
+        Args:
+            world: The robot.
+            push: Called from a port's thread.
+            environment: Whose names the ports have.
+            shows_ages: Whether stamps are of the instant at which a sensor was sampled, as on robots; else
+                of the one at which they are sent, which controllers in lockstep wait for.
+        """
         ports = world.ports
-        self._world = world
+        self._world, self._shows_ages = world, shows_ages
+        inertial = {SensorClass.GYROSCOPE, SensorClass.ORIENTATION}
+        self._inertial = frozenset(name for name, sensors in world.metadata.items() if inertial & sensors.keys())
         self._boards = {
             name: ControlBoardServer(ports.full_name(environment, name), part, None, clock=lambda: world.time)
             for name, part in world.parts.items()
@@ -122,21 +137,29 @@ class SimulatorPorts:
         return [*(name for name in self._servers if self._listeners.has_listeners(name)), *base]
 
     def publish(self, sample: WorldSample) -> None:
-        """Send a sample: sensors, ground wrenches, base, then the boards; all with its time as Stamp."""
+        """Send a sample: sensors, ground wrenches, base, then the boards; each with its time as Stamp."""
         self._listeners.look()
-        stamp = yarp.Stamp(self._count, sample.time)
-        self._count = self._count + 1 if self._count < _LARGEST_COUNT else 0
+        count = self._count
+        self._count = count + 1 if count < _LARGEST_COUNT else 0
+        joints, wrenches, imu = self._times(sample)
         self._readings = sample.sensors
         for name in sample.sensors:
-            self._servers[name].publish(sample.time)
-        self._publish_wrenches(sample, stamp)
+            self._servers[name].publish(imu if name in self._inertial else wrenches)
+        self._publish_wrenches(sample, yarp.Stamp(count, wrenches))
         if sample.floating_base is not None:
             fill_bottle(self._base.prepare(), TypedList(float, sample.floating_base.tolist()))
-            self._base.setEnvelope(stamp)
+            self._base.setEnvelope(yarp.Stamp(count, sample.time))
             self._base.write()
         for name, board in self._boards.items():
             if self._listeners.has_listeners(name):
-                board.publish(self._world.parts[name].read(), sample.time)
+                board.publish(self._world.parts[name].read(), joints)
+
+    def _times(self, sample: WorldSample) -> tuple[float, float, float]:
+        """Return the stamps of joints, wrenches and inertial unit, [s]."""
+        measurement = sample.measurement
+        if not self._shows_ages:
+            return sample.time, sample.time, sample.time
+        return measurement.time, measurement.wrenches_time, measurement.imu_time
 
     def publish_time(self, time: float) -> None:
         """Send the clock's time [s], to the nearest nanosecond."""

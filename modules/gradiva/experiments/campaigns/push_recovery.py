@@ -1,0 +1,517 @@
+"""Searches the largest push that a robot survives, over directions, phases of the gait and modes of stepping."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, cast
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from gradiva.common import ConfigError, ControlMode, nearest_name
+from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
+from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva.experiments.forked_walks import (
+    PHASES,
+    STANDING,
+    FoundSearch,
+    Outcome,
+    Pushing,
+    WalkSearches,
+    search_walks,
+)
+from gradiva.experiments.speed_search import faster_planner
+from gradiva.experiments.trial import Trial, trial_key
+from gradiva.planner import Command, StopCommand, VelocityCommand
+from gradiva.setup import Plant, load_setup
+from gradiva.simplified_model import SteppingMode
+from gradiva.telemetry import COM, DCM, STYLE, ZMP
+
+# -- the search of one impulse -----------------------------------------------------------------------------------------
+
+LEVEL = 0.0125
+"""Offset of the DCM by the smallest impulse of the search, and its resolution, [m]: J = LEVEL · m ζ."""
+
+_HIGHEST = 40  # levels: half a metre, which no robot survives
+_FIRST = 5  # level that is tried first
+_STRIDE = 3  # levels up, as long as the robot survives
+
+
+@dataclass(slots=True)
+class ImpulseSearch:
+    """Bisects for the largest impulse in one direction that the robot survives.
+
+    Attributes:
+        direction: Of the push, from straight ahead to the left, [rad].
+        duration: Of the push, [s].
+        unit: Impulse of one level, [N·s].
+        outcomes: Of the levels that were tried.
+    """
+
+    direction: float
+    duration: float
+    unit: float
+    outcomes: dict[int, Outcome] = field(default_factory=dict)
+
+    @property
+    def survived(self) -> int:
+        """Largest level that was survived below all that were not."""
+        return max((level for level, found in self.outcomes.items() if found["survived"]), default=0)
+
+    @property
+    def lost(self) -> int | None:
+        """Smallest level that was not survived; None: all that were tried were."""
+        return min((level for level, found in self.outcomes.items() if not found["survived"]), default=None)
+
+    @property
+    def next_level(self) -> int | None:
+        """Level to be tried next; None when the search is done."""
+        if self.lost is not None:
+            return None if self.lost - self.survived <= 1 else (self.survived + self.lost) // 2
+        if self.survived >= _HIGHEST:
+            return None
+        return _FIRST if not self.outcomes else min(_HIGHEST, self.survived + _STRIDE)
+
+    def next_trial(self) -> Pushing | None:
+        """Return the push to be tried next; None when the search is done."""
+        level = self.next_level
+        if level is None:
+            return None
+        force = level * self.unit / self.duration
+        return (force * math.cos(self.direction), force * math.sin(self.direction), 0.0), self.duration
+
+    def take(self, outcome: Outcome) -> None:
+        """Take the outcome of that push."""
+        level = self.next_level
+        assert level is not None, "the search is done"
+        self.outcomes[level] = outcome
+
+    @property
+    def impulse(self) -> float:
+        """Largest impulse that was survived, [N·s]."""
+        return self.survived * self.unit
+
+
+# -- the cells of a map ------------------------------------------------------------------------------------------------
+
+OFF = SteppingMode.OFF
+SPEEDS = (0.0, 0.1, 0.3)  # [m/s]
+DURATIONS = (0.1, 0.5)  # [s] of the push
+DIRECTIONS = 12
+_QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS = (OFF, SteppingMode.PLACE_AND_TIME), (0.1,), (0.1,)
+_QUICK_DIRECTIONS, _QUICK_PHASES = 2, ("late",)
+_ASKED, _ASKED_BACKWARD = 0.8, 0.5  # [-] of the pendulum's, with place and time; knees and heels are not in it
+_BACKWARD = math.radians(135.0)  # from straight ahead, and more
+_COMMAND_DURATION = 10.0  # [s] as ``gradiva walk``: a push can be repeated there
+
+
+@dataclass(frozen=True, slots=True)
+class PushedCase:
+    """Names a walk of which a map is made, whatever its seed.
+
+    Attributes:
+        robot: Name or folder.
+        plant: Simulated robot.
+        control: Of layer 3.
+        speed: Forward, [m/s]; 0: the robot stands.
+        mode: Of step adaptation.
+    """
+
+    robot: str
+    plant: Plant
+    control: ControlMode
+    speed: float
+    mode: SteppingMode
+
+    def trial(self, seed: int, options: ExperimentOptions) -> Trial:
+        """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
+        chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(self.mode)}
+        overrides: dict[str, Any] = {**chosen, **options.overrides}
+        planner = load_setup(self.robot, overrides, plant=self.plant).walking.planner
+        if self.speed > planner.max_speed:
+            overrides = {**faster_planner(planner, self.speed), **overrides}
+        return Trial(self.robot, self.command, overrides, self.plant, seed)
+
+    @property
+    def command(self) -> Command:
+        """Command of the walk."""
+        return VelocityCommand(self.speed, duration=_COMMAND_DURATION) if self.speed else StopCommand()
+
+    def phases(self, chosen: Sequence[str]) -> tuple[str, ...]:
+        """Return the phases in which it is pushed, in the order of the walk."""
+        return tuple(phase for phase in PHASES if phase in chosen) if self.speed else (STANDING,)
+
+    def attainable(self, search: ImpulseSearch, phase: str) -> float | None:
+        """Return the impulse that a pendulum survives with these steps, [N·s]; None where the robot stands."""
+        if phase == STANDING:
+            return None
+        pendulum = _pendulum(self.robot, self.speed)
+        return pendulum.impulse(self.mode, search.direction, PHASES[phase], search.duration)
+
+    @property
+    def as_row(self) -> Row:
+        """First columns of its rows."""
+        return {
+            "robot": self.robot,
+            "plant": str(self.plant),
+            "control": str(self.control),
+            "speed_mps": self.speed,
+            "mode": str(self.mode),
+        }
+
+
+@lru_cache
+def _pendulum(robot: str, speed: float) -> AttainableImpulses:
+    return AttainableImpulses(load_setup(robot), speed)
+
+
+def cases(options: ExperimentOptions) -> list[PushedCase]:
+    """Return the walks: the product of what is chosen."""
+    quick = options.quick
+    return [
+        PushedCase(robot, plant, control, speed, mode)
+        for robot in options.robots or (options.robot,)
+        for plant in options.plants
+        for control in options.controls or (ControlMode.POSITION,)
+        for speed in options.speeds or (_QUICK_SPEEDS if quick else SPEEDS)
+        for mode in options.modes or (_QUICK_MODES if quick else SteppingMode)
+    ]
+
+
+def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[ImpulseSearch]]:
+    """Return the searches of a walk by phase: each direction with each duration.
+
+    Raises:
+        ConfigError: There is no such phase.
+    """
+    quick = options.quick
+    phases = options.phases or (_QUICK_PHASES if quick else tuple(PHASES))
+    for phase in phases:
+        if phase not in PHASES:
+            raise ConfigError(f"unknown --phase '{phase}'{nearest_name(phase, PHASES)}")
+    count = options.directions or (_QUICK_DIRECTIONS if quick else DIRECTIONS)
+    durations = options.durations or (_QUICK_DURATIONS if quick else DURATIONS)
+    unit = level_impulse(case.robot)
+    angles = [2.0 * math.pi * index / count for index in range(count)]
+    return {
+        phase: [ImpulseSearch(angle, duration, unit) for duration in durations for angle in angles]
+        for phase in case.phases(phases)
+    }
+
+
+@lru_cache
+def level_impulse(robot: str) -> float:
+    """Return the impulse of one level, [N·s]: `LEVEL` times mass and natural frequency."""
+    setup = load_setup(robot)
+    return LEVEL * setup.robot.mass * setup.walking.planner.natural_frequency
+
+
+# -- the campaign ------------------------------------------------------------------------------------------------------
+
+
+class RecordedSearches:
+    """Searches that a campaign has done, in a file: one that was interrupted goes on with the others."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the file, if there is one: JSON, a line a search."""
+        self._path = path
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]  # the last line of a run that was killed may be torn
+        if whole != text:
+            path.write_text(whole, encoding="utf-8")
+        self._lines = {_key(line): line for line in map(json.loads, whole.splitlines())}
+
+    def recall(self, walk: str, phase: str, search: ImpulseSearch) -> dict[str, Any] | None:
+        """Return the line of a search of a walk (`trial_key`), its outcomes restored; None: it has to be done."""
+        line = self._lines.get((walk, phase, search.direction, search.duration))
+        if line is not None:
+            search.outcomes = {int(level): outcome for level, outcome in line["outcomes"].items()}
+        return line
+
+    def keep(self, walk: str, found: FoundSearch, search: ImpulseSearch) -> dict[str, Any]:
+        """Write a line for a search that has ended, and return it."""
+        line = {
+            "walk": walk,
+            "phase": found.phase,
+            "direction": search.direction,
+            "duration": search.duration,
+            "time": found.time,
+            "failure": found.failure,
+            "outcomes": search.outcomes,
+        }
+        self._lines[_key(line)] = line
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        return line
+
+
+def _key(line: Mapping[str, Any]) -> tuple[str, str, float, float]:
+    return line["walk"], line["phase"], line["direction"], line["duration"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cell:
+    """One direction, phase and duration of a push on one walk, over its seeds.
+
+    Attributes:
+        case: The walk.
+        phase: Of the gait.
+        searches: Of each seed.
+        lines: What was recorded of each.
+    """
+
+    case: PushedCase
+    phase: str
+    searches: tuple[ImpulseSearch, ...]
+    lines: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all seeds were searched."""
+        return len(self.lines) == len(self.searches)
+
+    @property
+    def name(self) -> tuple[Any, ...]:
+        """Return what it has in common with the same cell of another mode."""
+        case, search = self.case, self.searches[0]
+        return case.robot, case.plant, case.control, case.speed, self.phase, search.direction, search.duration
+
+    @property
+    def impulse(self) -> float:
+        """Median over the seeds of the largest impulse that was survived, [N·s]."""
+        return float(np.median([search.impulse for search in self.searches]))
+
+    def row(self, off: float | None) -> Row:
+        """Return its row; ``off`` is the impulse that is survived without adapted steps, [N·s], where it is known."""
+        search, lines = self.searches[0], [self.lines[seed] for seed in sorted(self.lines)]
+        attainable = self.case.attainable(search, self.phase)
+        outcome, reason = _judged(self, off, attainable)
+        return {
+            **self.case.as_row,
+            "phase": self.phase,
+            "direction_deg": round(math.degrees(search.direction), 1),
+            "push_s": search.duration,
+            "start_s": [line["time"] for line in lines],
+            "force_n": round(self.impulse / search.duration, 1),
+            "impulses": [found.impulse for found in self.searches],
+            "falls": [_fall(found, line) for found, line in zip(self.searches, lines, strict=True)],
+            "paper": attainable,
+            "value": self.impulse,
+            "asked": Asked.AS_FOUND if self.case.mode == OFF else None,
+            "outcome": outcome,
+            "reason": reason,
+        }
+
+
+def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[str, str]:
+    failures = {line["failure"] for line in cell.lines.values() if line["failure"]}
+    if failures:
+        return "failed", "; ".join(sorted(failures))
+    if cell.case.mode == OFF:
+        return "found", ""
+    if off is not None and cell.impulse < off - 1e-9:
+        return "missed", f"survives {off:.1f} N·s without adapted steps"
+    if cell.case.mode is SteppingMode.PLACE_AND_TIME and attainable is not None:
+        is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)
+        needed = (_ASKED_BACKWARD if is_backward else _ASKED) * attainable
+        if cell.impulse < needed:
+            return "missed", f"{needed:.1f} N·s are asked"
+    return "met", ""
+
+
+def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
+    """Return how the robot goes down at the smallest impulse that it does not survive."""
+    if search.lost is None:
+        return str(line["failure"])
+    return f"{search.lost * search.unit:.1f} N·s: {search.outcomes[search.lost]['reason']}"
+
+
+def cells_of(run: ExperimentRun) -> list[Cell]:
+    """Return the cells in the order of their rows."""
+    seeds = run.options.seeds or 1
+    cells = []
+    for case in cases(run.options):
+        by_seed = [searches_of(case, run.options) for _ in range(seeds)]
+        for phase, searches in by_seed[0].items():
+            cells += [
+                Cell(case, phase, tuple(found[phase][index] for found in by_seed)) for index in range(len(searches))
+            ]
+    return cells
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """A walk with a seed, and the numbers of the cells that are still to be searched, by phase."""
+
+    trial: Trial
+    seed: int
+    left: dict[str, list[int]]
+
+
+class _Campaign:
+    """The cells of a run, filled one by one."""
+
+    def __init__(self, run: ExperimentRun) -> None:
+        self.cells = cells_of(run)
+        self._run, self._recorded = run, RecordedSearches(run.folder.path / "searches.jsonl")
+        self._off: dict[tuple[Any, ...], float] = {}
+        self._done = 0
+
+    def carry_out(self) -> None:
+        """Take what is recorded, then search the others."""
+        walks = [walk for walk in self._walks() if walk.left]
+        chosen = [WalkSearches(walk.trial, self._searches(walk)) for walk in walks]
+        for found in search_walks(chosen) if walks else ():
+            walk = walks[found.walk]
+            number = walk.left[found.phase][found.index]
+            search = self.cells[number].searches[walk.seed]
+            search.outcomes = cast(ImpulseSearch, found.search).outcomes
+            self._take(number, walk.seed, self._recorded.keep(trial_key(walk.trial), found, search))
+
+    def _walks(self) -> Iterator[_Walk]:
+        for case, members in groupby(enumerate(self.cells), key=lambda item: item[1].case):
+            numbers = [number for number, _ in members]
+            for seed in range(self._run.options.seeds or 1):
+                trial, left = case.trial(seed, self._run.options), dict[str, list[int]]()
+                for number in numbers:
+                    cell = self.cells[number]
+                    line = self._recorded.recall(trial_key(trial), cell.phase, cell.searches[seed])
+                    if line is None:
+                        left.setdefault(cell.phase, []).append(number)
+                    else:
+                        self._take(number, seed, line)
+                yield _Walk(trial, seed, left)
+
+    def _searches(self, walk: _Walk) -> dict[str, list[ImpulseSearch]]:
+        return {phase: [self.cells[n].searches[walk.seed] for n in numbers] for phase, numbers in walk.left.items()}
+
+    def _take(self, number: int, seed: int, line: dict[str, Any]) -> None:
+        cell = self.cells[number]
+        cell.lines[seed] = line
+        self._done += 1
+        if cell.is_done:
+            if cell.case.mode == OFF:
+                self._off[cell.name] = cell.impulse
+            row = cell.row(self._off.get(cell.name))
+            self._run.add_row(row, number)
+            total = sum(len(each.searches) for each in self.cells)
+            self._run.report(self._done, total, f"{_title(row)}: {row['value']:.1f} N·s")
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    direction = f"{row['direction_deg']:.0f}°, {row['push_s']:g} s"
+    return f"{row['robot']}, {row['speed_mps']:g} m/s, {row['mode']}, {row['phase']}, {direction}"
+
+
+def run_push_recovery(run: ExperimentRun) -> None:
+    """Search each cell of each map, then sum up each map and draw it; the value is the largest impulse survived."""
+    campaign = _Campaign(run)
+    campaign.carry_out()
+    cells = run.rows
+    for row in sums(cells):
+        run.add_row(row)
+    for name, rows in _groups(cells, ("robot", "plant", "control", "speed_mps", "push_s")).items():
+        robot, plant, control, speed, duration = name
+        title = f"{robot}, {plant} plant, {control} control, {speed:g} m/s, push of {duration:g} s"
+        file = f"{run.name}_{str(robot).rstrip('/').rpartition('/')[2]}_{plant}_{control}_{speed:g}_{duration:g}"
+        run.add_figure(polar_figure(rows, title), file.replace(".", ""))
+
+
+def sums(rows: Sequence[Row]) -> list[Row]:
+    """Return a row for each map of adapted steps: the sum over its cells beside that without (``paper``)."""
+    found = []
+    for name, cells in _groups(rows, ("robot", "plant", "control", "speed_mps", "push_s")).items():
+        by_mode = _groups(cells, ("mode",))
+        off = by_mode.pop((OFF,), [])
+        for (mode,), adapted in by_mode.items():
+            pairs = list(zip(off, adapted, strict=False))
+            value, floor = sum(row["value"] for row in adapted), sum(row["value"] for row in off) or None
+            worse = sum(after["value"] < before["value"] - 1e-9 for before, after in pairs)
+            robot, plant, control, speed, duration = name
+            gain = (
+                "" if floor is None else f"{value / floor - 1.0:+.0%} over off, worse in {worse} of {len(pairs)} cells"
+            )
+            found.append(
+                {
+                    "robot": robot,
+                    "plant": plant,
+                    "control": control,
+                    "speed_mps": speed,
+                    "mode": mode,
+                    "phase": "sum",
+                    "push_s": duration,
+                    "paper": floor,
+                    "value": value,
+                    "asked": Asked.AS_FOUND,
+                    "outcome": "found",
+                    "reason": gain,
+                }
+            )
+    return found
+
+
+def _groups(rows: Sequence[Row], names: Sequence[str]) -> dict[tuple[Any, ...], list[Row]]:
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in names), []).append(row)
+    return groups
+
+
+# -- the figure --------------------------------------------------------------------------------------------------------
+
+_COLOURS = dict(zip(SteppingMode, (ZMP, COM, DCM), strict=True))
+_PANEL = 3.0  # [inch]
+
+
+def polar_figure(rows: Sequence[Row], title: str) -> Figure:
+    """Return a polar plot a phase, a line a mode: the largest impulse survived in each direction, ahead is up."""
+    with matplotlib.rc_context(STYLE):
+        phases = _groups(rows, ("phase",))
+        figure = Figure(figsize=(_PANEL * max(2, len(phases)), _PANEL + 0.9), layout="constrained")
+        figure.suptitle(f"{title}: largest impulse survived [N·s]", x=0.01, ha="left")
+        largest = max(max(row["value"], row["paper"] or 0.0) for row in rows)
+        axes = np.atleast_1d(figure.subplots(1, len(phases), subplot_kw={"projection": "polar"}))
+        for axis, ((phase,), found) in zip(axes, phases.items(), strict=True):
+            _draw_phase(axis, found)
+            axis.set_title(str(phase).replace("_", "-"))
+            axis.set_ylim(0.0, 1.05 * largest or 1.0)
+        handles, labels = axes[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
+        return figure
+
+
+def _draw_phase(axis: Any, rows: Sequence[Row]) -> None:
+    axis.set_theta_zero_location("N")
+    left, right = ("left", "right") if rows[0]["phase"] == STANDING else ("stance foot", "swing foot")
+    axis.set_thetagrids([0.0, 90.0, 180.0, 270.0], ["ahead", left, "back", right])
+    for (mode,), cells in _groups(rows, ("mode",)).items():
+        angles = np.radians([row["direction_deg"] for row in cells])
+        label, colour = str(mode).replace("_", " "), _COLOURS[SteppingMode(mode)]
+        _draw_closed(axis, angles, [row["value"] for row in cells], color=colour, label=label)
+        if all(row["paper"] is not None for row in cells):
+            attainable = [row["paper"] for row in cells]
+            _draw_closed(axis, angles, attainable, color=colour, label=f"{label}, pendulum", ls=":", lw=1.0)
+
+
+def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:
+    axis.plot(np.append(angles, angles[0]), [*values, values[0]], **style)
+
+
+EXPERIMENTS = (
+    Experiment(
+        "push_recovery",
+        "Gradiva's own campaign",
+        "Largest push that a robot survives, over directions and phases of the gait, with and without adapted steps.",
+        run_push_recovery,
+        "impulse [N·s]",
+        plants=(Plant.IDEAL,),
+        takes=("robots", "controls", "speeds", "seeds", "settings", "modes", "directions", "phases", "durations"),
+    ),
+)

@@ -1,0 +1,336 @@
+r"""Largest push that a linear inverted pendulum survives which walks on two soles: what a robot can attain with steps.
+
+.. math:: \dot\xi = \zeta (\xi - z) + F / (m \zeta)
+
+The ZMP z is that of the plan and a correction by the ankle, which follows the commanded one with a lag, within the
+soles; the DCM ξ is known exactly and at once. Height and
+angular momentum are constant: what knees, arms and a turning trunk give, and take, is not in it. The next step is the
+answer of `StepAdapter` in each control period, in its place alone or in place and time, or stays as it was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gradiva.common import NDArray, PlanarPose, Side, SoleRectangle
+from gradiva.planner import quintic
+from gradiva.setup import GccCompiler, Setup, cache_folder
+from gradiva.simplified_model import RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
+
+_STEP = 0.005  # [s] of the simulation
+_DECIMATION = 2  # steps of it in a control period
+_GAIN = 1.1  # [-] of the DCM law
+_LOST = 1.0  # [m] of the DCM from the stance sole
+_STEPS = 7  # that it has to walk
+_SHARES = np.linspace(0.0, 1.0, 21)[:, None]  # of the second foot in the support of both
+
+
+@dataclass(frozen=True, slots=True)
+class PendulumGait:
+    """A periodic gait straight ahead.
+
+    Attributes:
+        com_height: [m].
+        mass: [kg].
+        sole: Of the left foot.
+        zmp_offset: Nominal ZMP in the left foot, mirrored in the right one, [m].
+        step_width: Between the feet, [m].
+        reach: Largest distance of the feet, [m].
+        min_width: Least lateral distance of the feet, [m].
+        speed: [m/s].
+        duration: Of a step, [s].
+        double_support: Of that, [s].
+        zmp_lag: Time constant of the ZMP, [s].
+        sole_margin: Kept from the edges of the soles, [m].
+    """
+
+    com_height: float
+    mass: float
+    sole: SoleRectangle
+    zmp_offset: tuple[float, float]
+    step_width: float
+    reach: float
+    min_width: float
+    speed: float
+    duration: float = 0.9
+    double_support: float = 0.18
+    zmp_lag: float = 0.04
+    sole_margin: float = 0.005
+
+    @classmethod
+    def of(cls, setup: Setup, speed: float) -> PendulumGait:
+        """Return the gait with which a robot is commanded to walk straight ahead at a speed [m/s]."""
+        planner, stepping = setup.walking.planner, setup.walking.step_adaptation
+        duration = planner.preferred_duration(speed)
+        return cls(
+            planner.com_height,
+            setup.robot.mass,
+            setup.robot.sole,
+            planner.zmp_offset,
+            planner.step_width,
+            planner.max_feet_distance,
+            planner.min_step_width,
+            speed,
+            duration,
+            duration - planner.single_support(duration),
+            stepping.zmp_lag,
+            stepping.sole_margin,
+        )
+
+    @property
+    def natural_frequency(self) -> float:
+        """ζ, [rad/s]."""
+        return math.sqrt(9.81 / self.com_height)
+
+    @property
+    def single_support(self) -> float:
+        """[s]."""
+        return self.duration - self.double_support
+
+    def point(self, side: Side, foot: NDArray) -> NDArray:
+        """Return the nominal ZMP under a foot at ``foot``, [m], shape (2,)."""
+        return foot + np.array([self.zmp_offset[0], side.sign * self.zmp_offset[1]])
+
+    def landing(self, swing: Side, stance: NDArray) -> NDArray:
+        """Return the nominal landing of a foot beside the other one, [m], shape (2,)."""
+        return stance + np.array([self.speed * self.duration, swing.sign * self.step_width])
+
+    def dcm_offset(self, landing: Side) -> NDArray:
+        """Return the DCM less the ZMP point of the landing foot, in the middle of double support, [m], shape (2,)."""
+        growth = math.exp(self.natural_frequency * self.duration)
+        width = self.step_width + 2.0 * self.zmp_offset[1]
+        return np.array([self.speed * self.duration / (growth - 1.0), -landing.sign * width / (growth + 1.0)])
+
+    def corners(self, side: Side) -> tuple[NDArray, NDArray]:
+        """Return the least and greatest corner of a sole less its margin, in its frame, [m], shape (2,) each."""
+        corners = self.sole.corners(side, self.sole_margin)
+        return corners.min(axis=0), corners.max(axis=0)
+
+
+class PushedPendulum:
+    """Walks from a touch-down of the left foot at the origin on, x ahead; the right foot swings first.
+
+    Attributes:
+        now: Since then, [s].
+        dcm_position: [m], shape (2,).
+        zmp_position: [m], shape (2,).
+    """
+
+    def __init__(
+        self, gait: PendulumGait, adapter: StepAdapter, config: StepAdaptationConfig, mode: SteppingMode
+    ) -> None:
+        """Begin on the periodic gait.
+
+        Args:
+            gait: To walk with.
+            adapter: Adapts the running step.
+            config: Limits of single support.
+            mode: What may be adapted.
+        """
+        self._gait, self._adapter, self._config, self._mode = gait, adapter, config, mode
+        self._feet = {Side.LEFT: np.zeros(2), Side.RIGHT: -gait.landing(Side.LEFT, np.zeros(2))}
+        self.now = 0.0
+        self._begin_step(Side.RIGHT)
+        stance = gait.point(Side.LEFT, self._feet[Side.LEFT])
+        left = gait.single_support + 0.5 * gait.double_support
+        self.dcm_position = stance + math.exp(-gait.natural_frequency * left) * (self._end_of_step - stance)
+        self.zmp_position, self._correction = stance, np.zeros(2)
+
+    def survives(self, impulse: NDArray, begin: float, duration: float) -> bool:
+        """Walk on and return whether the DCM stays near the feet.
+
+        Args:
+            impulse: Of a push with constant force, [N·s], shape (2,).
+            begin: Of the push, [s].
+            duration: Of the push, [s].
+        """
+        gait = self._gait
+
+        def push() -> NDArray | float:
+            """Velocity of the DCM by the push, [m/s]."""
+            is_pushed = begin - 1e-9 <= self.now < begin + duration - 1e-9
+            return impulse / (duration * gait.mass * gait.natural_frequency) if is_pushed else 0.0
+
+        for _ in range(_STEPS):
+            if not self._single_support(push, begin):
+                return False
+            self._feet[self._side] = self._landing
+            end = self.now + gait.double_support
+            while self.now < end - 1e-9:
+                self._advance(self._double_support_zmp(end - self.now), push())
+            self._begin_step(self._side.other)
+        return True
+
+    def _single_support(self, push: Callable[[], NDArray | float], begin: float) -> bool:
+        ticks = 0
+        while self.now < self._touch_down - 1e-9:
+            if self.now >= begin - 1e-9 and ticks % _DECIMATION == 0 and self._mode is not SteppingMode.OFF:
+                self._adapt()
+            self._advance(self._single_support_zmp(), push())
+            ticks += 1
+            if float(np.abs(self.dcm_position - self._feet[self._side.other]).max()) > _LOST:
+                return False
+        return True
+
+    def _advance(self, zmp: tuple[NDArray, NDArray], dcm_velocity: NDArray | float) -> None:
+        """Let a step of the simulation pass, with a planned and a commanded ZMP."""
+        gait, zeta, (planned, commanded) = self._gait, self._gait.natural_frequency, zmp
+        missing = commanded - planned - self._correction
+        self._correction = self._correction + (1.0 - math.exp(-_STEP / gait.zmp_lag)) * missing
+        self.zmp_position = planned + self._correction
+        growth = math.exp(zeta * _STEP)
+        self.dcm_position = self.zmp_position + growth * (self.dcm_position - self.zmp_position) + _STEP * dcm_velocity
+        self.now += _STEP
+
+    # -- the running step ----------------------------------------------------------------------------------------------
+
+    def _begin_step(self, side: Side) -> None:
+        gait = self._gait
+        self._side, self._lift_off, self._touch_down = side, self.now, self.now + gait.single_support
+        self._landing = self._nominal = gait.landing(side, self._feet[side.other])
+        self._swing = self._swing_to(self._feet[side], np.zeros(2), np.zeros(2), gait.single_support)
+
+    @property
+    def _end_of_step(self) -> NDArray:
+        """Where the DCM is to be in the middle of the next double support."""
+        return self._gait.point(self._side, self._landing) + self._gait.dcm_offset(self._side)
+
+    def _swing_to(self, position: NDArray, velocity: NDArray, acceleration: NDArray, duration: float) -> _Swing:
+        states = zip(position, velocity, acceleration, self._landing, strict=True)
+        return _Swing(np.array([quintic(*state, duration) for state in states]).T, self.now, duration)
+
+    def _adapt(self) -> None:
+        gait, config, left = self._gait, self._config, self._touch_down - self.now
+        if left < config.frozen:
+            return
+        nominal_left = self._lift_off + gait.single_support - self.now
+        nominal_left = nominal_left if nominal_left >= config.frozen else left
+        shortest = longest = nominal_left
+        if self._mode is SteppingMode.PLACE_AND_TIME:
+            elapsed = self.now - self._lift_off
+            shortest = max(config.frozen, config.shortest_support - elapsed)
+            longest = config.longest_support * gait.single_support - elapsed
+        position, velocity, acceleration = self._swing.at(self.now)
+        step = RunningStep(
+            dcm_position=self.dcm_position,
+            zmp_position=self.zmp_position,
+            dcm_offset=gait.dcm_offset(self._side),
+            natural_frequency=gait.natural_frequency,
+            side=self._side,
+            stance=PlanarPose(*self._feet[self._side.other].tolist()),
+            landing=PlanarPose(*self._nominal.tolist()),
+            time_left=nominal_left,
+            shortest=min(shortest, left),
+            longest=max(longest, min(shortest, left)),
+            double_support=gait.double_support,
+            swing_position=position,
+            swing_velocity=velocity,
+        )
+        adapted = self._adapter.adapt(step)
+        self._landing = np.array([adapted.landing.x, adapted.landing.y])
+        self._touch_down = self.now + adapted.time_left
+        self._swing = self._swing_to(position, velocity, acceleration, adapted.time_left)
+
+    # -- the law of the ankle ------------------------------------------------------------------------------------------
+
+    def _single_support_zmp(self) -> tuple[NDArray, NDArray]:
+        """Return the planned ZMP, and that of the DCM law about the way to the landing, within the stance sole."""
+        gait, stance = self._gait, self._side.other
+        foot = self._feet[stance]
+        zmp = gait.point(stance, foot)
+        left = self._touch_down + 0.5 * gait.double_support - self.now
+        reference = zmp + math.exp(-gait.natural_frequency * left) * (self._end_of_step - zmp)
+        low, high = gait.corners(stance)
+        return zmp, np.clip(zmp + _GAIN * (self.dcm_position - reference), foot + low, foot + high)
+
+    def _double_support_zmp(self, left: float) -> tuple[NDArray, NDArray]:
+        """Return the ZMP of a cubic DCM reference, and that of the DCM law about it, within the hull of both soles."""
+        gait, zeta, duration = self._gait, self._gait.natural_frequency, self._gait.double_support
+        old, new = self._side.other, self._side
+        first, last = gait.point(old, self._feet[old]), gait.point(new, self._feet[new])
+        begin = math.exp(-0.5 * zeta * duration) * (self._end_of_step - first)
+        end = math.exp(0.5 * zeta * duration) * (self._end_of_step - last)
+        way, v0, v1 = last + end - first - begin, zeta * begin, zeta * end
+        a2 = (3.0 * way - duration * (2.0 * v0 + v1)) / duration**2
+        a3 = (duration * (v0 + v1) - 2.0 * way) / duration**3
+        t = duration - left
+        reference, rate = first + begin + t * (v0 + t * (a2 + t * a3)), v0 + t * (2.0 * a2 + 3.0 * t * a3)
+        planned = reference - rate / zeta
+        wanted = planned + _GAIN * (self.dcm_position - reference)
+        bounds = zip(gait.corners(old), gait.corners(new), strict=True)
+        low, high = (
+            (1.0 - _SHARES) * (self._feet[old] + one) + _SHARES * (self._feet[new] + other) for one, other in bounds
+        )
+        choices = np.minimum(np.maximum(wanted, low), high)
+        return planned, np.asarray(choices[int(np.argmin(((choices - wanted) ** 2).sum(axis=1)))])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Swing:
+    """Quintic of a swinging sole: powers of t / duration, lowest first, shape (6, 2)."""
+
+    powers: NDArray
+    start: float
+    duration: float
+
+    def at(self, time: float) -> tuple[NDArray, NDArray, NDArray]:
+        """Return position [m], velocity [m/s] and acceleration [m/s²], shape (2,) each."""
+        ratio = min(1.0, (time - self.start) / self.duration)
+        k = np.arange(6.0)
+        powers = ratio**k
+        rates = np.append(0.0, powers[:-1]) * k
+        bends = np.append([0.0, 0.0], powers[:-2]) * k * (k - 1.0)
+        return powers @ self.powers, rates @ self.powers / self.duration, bends @ self.powers / self.duration**2
+
+
+# -- the largest impulse -----------------------------------------------------------------------------------------------
+
+_STRIDE = 8  # resolutions up, as long as the pendulum survives
+_MOST = 400  # resolutions
+
+
+def largest(survives: Callable[[float], bool], resolution: float) -> float:
+    """Return the largest multiple of ``resolution`` below one that is not survived, by bisection."""
+    low, high = 0, _STRIDE
+    while high < _MOST and survives(high * resolution):
+        low, high = high, high + _STRIDE
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if survives(middle * resolution) else (low, middle)
+    return low * resolution
+
+
+class AttainableImpulses:
+    """Largest impulses that the pendulum of one robot survives, as configured."""
+
+    def __init__(self, setup: Setup, speed: float) -> None:
+        """Take the robot and the speed of its gait [m/s]."""
+        planner, config = setup.walking.planner, setup.walking.step_adaptation
+        limits = planner.max_feet_distance, planner.min_step_width
+        self._gait, self._config = PendulumGait.of(setup, speed), config
+        self._adapter = StepAdapter(config, setup.robot.sole, planner.zmp_offset, *limits, GccCompiler(cache_folder()))
+
+    def impulse(self, mode: SteppingMode, direction: float, phase: float, duration: float) -> float:
+        """Return the largest impulse that is survived, [N·s].
+
+        Args:
+            mode: What may be adapted.
+            direction: Of the push, from straight ahead to the left, towards the stance foot, [rad].
+            phase: At which the push begins, as a fraction of single support.
+            duration: Of the push, [s].
+        """
+        gait, way = self._gait, np.array([math.cos(direction), math.sin(direction)])
+        begin = phase * gait.single_support
+
+        def survives(impulse: float) -> bool:
+            pendulum = PushedPendulum(gait, self._adapter, self._config, mode)
+            return pendulum.survives(impulse * way, begin, duration)
+
+        return largest(survives, _RESOLUTION * gait.mass * gait.natural_frequency)
+
+
+_RESOLUTION = 0.005  # [m] of DCM offset

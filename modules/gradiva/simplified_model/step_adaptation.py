@@ -1,0 +1,404 @@
+r"""Step adaptation: where and when the swinging foot lands so that the DCM ends where the walk goes on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import casadi as cs
+import numpy as np
+
+from gradiva.common import ConfigError, NDArray, PlanarPose, Side, SoleRectangle
+from gradiva.robot_model import Compiler, FlatFunction, built_once, interpreted
+
+
+class SteppingMode(StrEnum):
+    """Names what step adaptation may change."""
+
+    OFF = "off"
+    PLACE = "place"
+    PLACE_AND_TIME = "place_and_time"
+
+
+@dataclass(frozen=True, slots=True)
+class StepAdaptationConfig:
+    """Settings of reactive stepping, ``[step_adaptation]``.
+
+    Attributes:
+        mode: What it may change.
+        trigger: DCM error in single support beyond which the next foothold is adapted, [m].
+        release: DCM error below which the footholds are the plan's again, [m].
+        minimum_move: Change of a foothold below which it stays, [m].
+        minimum_delay: Change of a touch-down below which it stays, [s].
+        prediction: Age of the measured DCM, over which its error is predicted, [s].
+        frozen: Time before touch-down in which nothing is adapted, [s].
+        shortest_support: Shortest single support, [s].
+        shortest_fall: Least time to touch-down, [s].
+        last_delay: Part of the planned single support after which touch-down is not delayed, [-].
+        longest_support: Longest single support, as a part of the planned one, [-].
+        sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
+        zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
+        swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
+        swing_speed: Largest horizontal speed of the swinging sole, [m/s].
+        step_weight: On the square of the foothold's change, [-].
+        offset_weight: On the square of the DCM's error at touch-down, [-].
+        time_weight: On the square of the touch-down's change, [m²/s²].
+        early_load: Load of the swinging foot, as a part of the weight, with which it has landed, [-].
+        early_after: Time from lift-off in which a load is none of landing, [s].
+        largest_jump: Change of the DCM from tick to tick that is believed, [m].
+        lost_distance: Distance of the DCM from the nearer foot beyond which the robot counts as falling, [m].
+    """
+
+    mode: SteppingMode
+    trigger: float
+    release: float
+    minimum_move: float
+    minimum_delay: float
+    prediction: float
+    frozen: float
+    shortest_support: float
+    shortest_fall: float
+    last_delay: float
+    longest_support: float
+    sole_margin: float
+    zmp_lag: float
+    swing_acceleration: float
+    swing_speed: float
+    step_weight: float
+    offset_weight: float
+    time_weight: float
+    early_load: float
+    early_after: float
+    largest_jump: float
+    lost_distance: float
+
+    def __post_init__(self) -> None:
+        may_be_zero = ("minimum_move", "minimum_delay", "sole_margin", "zmp_lag", "early_after", "prediction")
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if name == "mode":
+                continue
+            if not (0.0 < value < math.inf or (value == 0.0 and name in may_be_zero)):
+                raise ConfigError(f"{name}={value}: must be positive, and finite")
+        if self.release > self.trigger:
+            raise ConfigError(f"release={self.release} m exceeds trigger={self.trigger} m")
+        if self.longest_support < 1.0:
+            raise ConfigError(f"longest_support={self.longest_support}: is a part of the planned one, at least 1")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunningStep:
+    """State of a single support, from which its landing is adapted; world.
+
+    Attributes:
+        dcm_position: Where the DCM is, [m], shape (2,).
+        zmp_position: Where the ZMP is, counted as in the stance sole, [m], shape (2,).
+        dcm_offset: DCM less the ZMP point of the landing foot, in the middle of the double support that follows, with
+            which the walk goes on as planned, [m], shape (2,).
+        natural_frequency: ζ, [rad/s].
+        side: Foot that swings.
+        stance: Sole that stands.
+        landing: Nominal landing of the other one.
+        time_left: Nominal time to touch-down, [s].
+        shortest: Least time to touch-down, [s].
+        longest: Largest time to touch-down, [s].
+        double_support: That follows, [s].
+        swing_position: Of the swinging sole, [m], shape (2,).
+        swing_velocity: [m/s], shape (2,).
+    """
+
+    dcm_position: NDArray
+    zmp_position: NDArray
+    dcm_offset: NDArray
+    natural_frequency: float
+    side: Side
+    stance: PlanarPose
+    landing: PlanarPose
+    time_left: float
+    shortest: float
+    longest: float
+    double_support: float
+    swing_position: NDArray
+    swing_velocity: NDArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptedStep:
+    """Landing that step adaptation chose; world.
+
+    Attributes:
+        landing: Of the swinging sole.
+        time_left: To touch-down, [s].
+        zmp_position: Constant ZMP until touch-down, within the stance sole, [m], shape (2,).
+        dcm_offset: DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,).
+        offset_error: The same less the nominal one, [m], shape (2,).
+    """
+
+    landing: PlanarPose
+    time_left: float
+    zmp_position: NDArray
+    dcm_offset: NDArray
+    offset_error: NDArray
+
+
+class StepAdapter:
+    r"""Chooses place and time of the next touch-down and the ZMP until then.
+
+    From now to the middle of the double support after touch-down the DCM obeys
+
+    .. math:: z + \gamma\tau (\xi - z) = u + b, \qquad \gamma = e^{\zeta T_d / 2}, \quad \tau = e^{\zeta T}
+
+    with the ZMP :math:`z` in the stance sole and the boundary between the two feet in the middle of the double support,
+    where the plan has it. Single support alone, :math:`\gamma = 1` and z given, is the linear problem in
+    :math:`(u, b, \tau)` of Khadiv et al. (IEEE T-RO 2020, "Walking control based on step timing adaptation"); ankle
+    and step together are those of Griffin et al. (IROS 2017) and Shafiee et al. (Humanoids 2019). With z free the
+    product :math:`z \tau` is bilinear; for each :math:`T` the problem is convex.
+
+    A ZMP that follows with the time constant :math:`T_z` from :math:`z_0` moves the DCM as
+    :math:`z + \kappa (z_0 - z)` would beyond the first moment, :math:`\kappa = \zeta T_z / (1 + \zeta T_z)`:
+
+    .. math:: u + b = \gamma\tau \xi - \eta z - \kappa \gamma\tau z_0, \qquad \eta = (1 - \kappa) \gamma\tau - 1
+
+    Variables: :math:`u` (ZMP point of the landing foot), :math:`z`, :math:`b`, :math:`T`.
+
+    Objective: :math:`w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2`, :math:`w_b \gg w_u`.
+
+    Constraints: z in the stance sole less a margin; T between its limits; the landing sole within reach of the stance
+    sole and beside it (``reach``, ``min_width`` in the mean direction of the feet: legs do not cross); a cubic from
+    the swing's position and velocity to rest at the landing in T with at most the acceleration A at both ends and
+    the mean speed V / 1.5.
+
+    For each of ``_TIMES`` values of T, z over the sole leaves an interval of u per axis in which b is met; u is the
+    point of it nearest to :math:`u_n` (the ankle first), moved into the limits; the remaining distance is the error of
+    b. The least cost wins. There is always an answer; where the limits of the swing contradict those of the legs, the
+    legs' hold.
+
+    ==================  ==========================================  =====
+    Symbol              Name                                        Unit
+    ==================  ==========================================  =====
+    :math:`\xi`         ``dcm_position``                            m
+    :math:`z_0`         ``zmp_position``                            m
+    :math:`b_n`         ``dcm_offset``                              m
+    :math:`\zeta`       ``natural_frequency``                       rad/s
+    :math:`T_n`         ``time_left``                               s
+    :math:`T_d`         ``double_support``                          s
+    :math:`T_z`         ``config.zmp_lag``                          s
+    :math:`A`, V        ``config.swing_acceleration``, ``_speed``   m/s², m/s
+    ==================  ==========================================  =====
+    """
+
+    def __init__(
+        self,
+        config: StepAdaptationConfig,
+        sole: SoleRectangle,
+        zmp_offset: tuple[float, float],
+        reach: float,
+        min_width: float,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """Take the constants.
+
+        Args:
+            config: Weights and limits.
+            sole: Of the left foot.
+            zmp_offset: Nominal ZMP in the frame of the left foot, mirrored for the right one, [m].
+            reach: Largest distance of the two sole frames, [m].
+            min_width: Least lateral distance of the sole frames, [m].
+            compiler: How the equations become fast.
+        """
+        self._function = built_once((_function, compiler), lambda: _function(compiler))
+        self._function.set(
+            sole_x=np.add(sole.x, (config.sole_margin, -config.sole_margin)),
+            sole_y=np.add(sole.y, (config.sole_margin, -config.sole_margin)),
+            zmp_offset=zmp_offset,
+            reach=reach,
+            min_width=min_width,
+            **{name: getattr(config, name) for name in _SETTINGS},
+        )
+
+    def adapt(self, step: RunningStep) -> AdaptedStep:
+        """Return the landing of least cost."""
+        stance, landing = step.stance, step.landing
+        self._function.set(
+            dcm=step.dcm_position,
+            zmp_now=step.zmp_position,
+            dcm_offset=step.dcm_offset,
+            frequency=step.natural_frequency,
+            swing_sign=step.side.sign,
+            stance=(stance.x, stance.y, stance.yaw),
+            nominal=(landing.x, landing.y, landing.yaw),
+            time_left=step.time_left,
+            shortest=step.shortest,
+            longest=max(step.shortest, step.longest),
+            double_support=step.double_support,
+            swing_position=step.swing_position,
+            swing_velocity=step.swing_velocity,
+        )
+        outputs = self._function()
+        x, y = outputs["landing"].tolist()
+        offset = outputs["offset"].copy()
+        return AdaptedStep(
+            PlanarPose(x, y, landing.yaw),
+            float(outputs["time"][0]),
+            outputs["zmp"].copy(),
+            offset,
+            offset - step.dcm_offset,
+        )
+
+
+_TIMES = 20  # values of T between its limits
+_SETTINGS = ("zmp_lag", "swing_acceleration", "swing_speed", "step_weight", "offset_weight", "time_weight")
+_CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
+_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
+_NUMBERS = ("frequency", "swing_sign", "time_left", "shortest", "longest", "double_support", "reach", "min_width")
+
+
+def _function(compiler: Compiler) -> FlatFunction:
+    """Return the equations of ``StepAdapter``, in and out in world, solved in the stance frame with y to the swing."""
+    inputs = {name: cs.SX.sym(name, 2) for name in _VECTORS}
+    inputs |= {name: cs.SX.sym(name, 3) for name in ("stance", "nominal")}
+    inputs |= {name: cs.SX.sym(name) for name in (*_NUMBERS, *_SETTINGS)}
+    stance, sign = inputs["stance"], inputs["swing_sign"]
+    c, s = cs.cos(stance[2]), cs.sin(stance[2])
+    to_local = cs.vertcat(cs.horzcat(c, s), cs.horzcat(-sign * s, sign * c))
+    local = _Local.of(inputs, to_local)
+    best = local.candidate(inputs["time_left"], inputs)
+    for index in range(_TIMES):
+        time = inputs["shortest"] + index / (_TIMES - 1) * (inputs["longest"] - inputs["shortest"])
+        best = _better(best, local.candidate(time, inputs))
+    _, time, landing = best
+    zmp, offset = local.ankle(time, landing, inputs)
+    outputs = {
+        "landing": stance[:2] + to_local.T @ landing,
+        "time": time,
+        "zmp": stance[:2] + to_local.T @ zmp,
+        "offset": to_local.T @ offset,
+    }
+    return FlatFunction("step_adaptation", inputs, outputs, compiler)
+
+
+_Candidate = tuple[cs.SX, cs.SX, cs.SX]
+"""Cost, T and the landing sole."""
+
+
+def _better(one: _Candidate, other: _Candidate) -> _Candidate:
+    is_other = other[0] < one[0]
+    return tuple(cs.if_else(is_other, b, a) for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Local:
+    """The problem in the stance frame, y towards the swinging foot."""
+
+    dcm: cs.SX
+    zmp_now: cs.SX
+    dcm_offset: cs.SX
+    nominal: cs.SX
+    point: cs.SX  # ZMP point of the landing sole from its frame
+    half_turn: cs.SX  # between the feet
+    lower: cs.SX  # corners of the stance sole, less its margin
+    upper: cs.SX
+    swing_position: cs.SX
+    swing_velocity: cs.SX
+
+    @classmethod
+    def of(cls, inputs: Mapping[str, cs.SX], to_local: cs.SX) -> _Local:
+        origin, sign = inputs["stance"][:2], inputs["swing_sign"]
+        lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
+        upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
+        turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
+        c, s = cs.cos(turn), cs.sin(turn)
+        ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
+        return cls(
+            dcm=to_local @ (inputs["dcm"] - origin),
+            zmp_now=_clip(to_local @ (inputs["zmp_now"] - origin), lower, upper),
+            dcm_offset=to_local @ inputs["dcm_offset"],
+            nominal=to_local @ (inputs["nominal"][:2] - origin),
+            point=cs.vertcat(c * ox - s * oy, s * ox + c * oy),
+            half_turn=0.5 * turn,
+            lower=lower,
+            upper=upper,
+            swing_position=to_local @ (inputs["swing_position"] - origin),
+            swing_velocity=to_local @ inputs["swing_velocity"],
+        )
+
+    def candidate(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> _Candidate:
+        """Return the best landing at one time."""
+        growth, eta, kappa = _growth(time, inputs)
+        drift = growth * (self.dcm - kappa * self.zmp_now) - self.dcm_offset - self.point
+        wanted = _clip(self.nominal, drift - eta * self.upper, drift - eta * self.lower)
+        landing, beyond = self._within_limits(wanted, time, inputs)
+        _, offset = self.ankle(time, landing, inputs)
+        cost = (
+            inputs["step_weight"] * cs.sumsqr(landing - self.nominal)
+            + inputs["offset_weight"] * cs.sumsqr(offset - self.dcm_offset)
+            + inputs["time_weight"] * (time - inputs["time_left"]) ** 2
+            + _CONTRADICTION * beyond
+        )
+        return cost, time, landing
+
+    def ankle(self, time: cs.SX, landing: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+        """Return the ZMP that meets the offset best, and the offset that it leaves."""
+        growth, eta, kappa = _growth(time, inputs)
+        drift = growth * (self.dcm - kappa * self.zmp_now) - self.point - landing
+        zmp = _clip((drift - self.dcm_offset) / eta, self.lower, self.upper)
+        return zmp, drift - eta * zmp
+
+    def _within_limits(self, wanted: cs.SX, time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+        """Return the landing moved into what the swing and the legs reach, and the swing's squared violation."""
+        lower, upper = self._swing_reach(time, inputs)
+        landing = _clip(wanted, lower, upper)
+        reach, x = inputs["reach"], cs.fabs(_clip(landing[0], -inputs["reach"], inputs["reach"]))
+        width = (inputs["min_width"] + x * cs.fabs(cs.sin(self.half_turn))) / cs.cos(self.half_turn)
+        y = cs.fmin(cs.fmax(landing[1], width), reach)
+        nearest_x = cs.fmin(cs.fmax(0.0, lower[0]), upper[0])  # of what the swing reaches, to the stance sole
+        nearest_y = cs.fmax(cs.fmin(cs.fmax(0.0, lower[1]), upper[1]), width)
+        landing = _within_reach(cs.vertcat(landing[0], y), nearest_x, nearest_y, width, reach)
+        return landing, cs.sumsqr(landing - _clip(landing, lower, upper))
+
+    def _swing_reach(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+        """Return the corners of what the swinging sole reaches at rest in ``time``."""
+        p, v = self.swing_position, self.swing_velocity
+        push = inputs["swing_acceleration"] * time**2 / 6.0
+        way = inputs["swing_speed"] * time / 1.5
+        lower = cs.fmax(cs.fmax(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) - push, -way)
+        upper = cs.fmin(cs.fmin(4.0 / 6.0 * v * time, 2.0 / 6.0 * v * time) + push, way)
+        middle = 0.5 * (lower + upper)
+        is_empty = lower > upper
+        return p + cs.if_else(is_empty, middle, lower), p + cs.if_else(is_empty, middle, upper)
+
+
+def _growth(time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX, cs.SX]:
+    """Return γτ, η and κ."""
+    zeta, lag = inputs["frequency"], inputs["zmp_lag"]
+    growth = cs.exp(zeta * (time + 0.5 * inputs["double_support"]))
+    kappa = zeta * lag / (1.0 + zeta * lag)
+    return growth, (1.0 - kappa) * growth - 1.0, kappa
+
+
+def _clip(value: cs.SX, lower: cs.SX, upper: cs.SX) -> cs.SX:
+    return cs.fmin(cs.fmax(value, lower), upper)
+
+
+def _within_reach(landing: cs.SX, nearest_x: cs.SX, nearest_y: cs.SX, width: cs.SX, reach: cs.SX) -> cs.SX:
+    """Return the nearest landing within reach of the stance sole, at its origin.
+
+    It lies on the ray to the origin, or, where a component would leave what the swing reaches, on that bound. Where the
+    swing reaches none, the legs' limits hold.
+    """
+    distance = cs.sqrt(cs.sumsqr(landing)) + _TINY
+    ray = landing * cs.fmin(1.0, reach / distance)
+    x_is_bound, y_is_bound = cs.fabs(ray[0]) < cs.fabs(nearest_x), ray[1] < nearest_y
+    other_y = cs.sqrt(cs.fmax(reach**2 - nearest_x**2, 0.0))
+    other_x = cs.sqrt(cs.fmax(reach**2 - nearest_y**2, 0.0)) * cs.sign(landing[0])
+    x = cs.if_else(x_is_bound, nearest_x, cs.if_else(y_is_bound, other_x, ray[0]))
+    y = cs.if_else(x_is_bound, cs.fmax(other_y, nearest_y), cs.if_else(y_is_bound, nearest_y, ray[1]))
+    y = cs.fmin(cs.fmax(y, width), reach)
+    room = cs.sqrt(cs.fmax(reach**2 - y**2, 0.0))
+    moved = cs.vertcat(_clip(x, -room, room), y)
+    return cs.if_else(distance <= reach, landing, moved)
+
+
+_TINY = 1e-12  # [m]
