@@ -73,24 +73,28 @@ def test_gains_are_scaled_with_their_damping_ratio():
     assert torque["rigid_torque_control.swing_foot.linear_stiffness"] == 4.0 * swing["linear_stiffness"]
     assert torque["rigid_torque_control.swing_foot.linear_damping"] == 2.0 * swing["linear_damping"]
     assert torque["rigid_torque_control.com.stiffness"] == 200.0
-    position = scaled_gains("icub_v2_7", ControlMode.POSITION, 4.0, {})
-    assert position == {"simulation.servo.stiffness_scale": 4.0, "simulation.servo.damping_scale": 2.0}
-    assert scaled_gains("icub_v2_7", ControlMode.VELOCITY, 1.0, {}).keys() == {
-        "simulation.servo.velocity_stiffness_scale",
-        "simulation.servo.velocity_damping_scale",
-    }
+
+
+@pytest.mark.parametrize("control", [ControlMode.POSITION, ControlMode.VELOCITY])
+def test_both_gains_of_the_zmp_com_law_are_scaled_alike(control):
+    shipped = load_setup("icub_v3").walking.zmp_com_controller.walking
+    scaled = load_setup("icub_v3", scaled_gains("icub_v3", control, 4.0, {})).walking.zmp_com_controller.walking
+    assert (scaled.zmp, scaled.com) == (4.0 * shipped.zmp, 4.0 * shipped.com)
+
+
+SHIPPED_GAIN = load_setup("icub_v2_7").walking.zmp_com_controller.walking.zmp
 
 
 class SlowerPool:
-    """Walks up to 0.5 m/s, on the robot plant up to 0.3 m/s, with servos of at most twice the stiffness."""
+    """Walks up to 0.5 m/s, on the robot plant up to 0.3 m/s, with at most twice the gains."""
 
     def __init__(self):
         self.trials = []
 
     def run(self, trial):
         self.trials.append(trial)
-        stiffness = trial.overrides.get("simulation.servo.stiffness_scale", 1.0)
-        walks = trial.command.forward <= (0.3 if trial.plant is Plant.ROBOT else 0.5) + 1e-9 and stiffness < 2.1
+        gain = trial.overrides.get("zmp_com_controller.walking.zmp", SHIPPED_GAIN) / SHIPPED_GAIN
+        walks = trial.command.forward <= (0.3 if trial.plant is Plant.ROBOT else 0.5) + 1e-9 and gain < 2.1
         figures = {
             "outcome": "walked" if walks else "fell",
             "reason": "done" if walks else "too much",

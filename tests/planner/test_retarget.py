@@ -1,5 +1,6 @@
 """Footholds that are moved in place and time while the robot walks."""
 
+import contextlib
 from dataclasses import replace
 
 import numpy as np
@@ -208,7 +209,7 @@ def test_a_retarget_plans_at_most_three_steps_however_many_follow(planner, monke
     monkeypatch.setattr(PendulumTrajectory, "plan", counted)
     for delay in np.linspace(0.0, 0.1, 11):
         plan = planner.retarget(plan, Retarget((moved(step, 0.02, delay=delay),)), step.lift_off + 0.1 + 2.0 * delay)
-        plan.at(step.lift_off + 0.1 + 2.0 * delay)
+        assert plan.at(step.lift_off + 0.1 + 2.0 * delay).time < plan.end_time
     assert counts == []  # until touch-down nothing but the running step is asked for
     landed = plan.at(step.touch_down + 0.2)
     assert landed.is_double_support
@@ -261,6 +262,50 @@ def test_several_footholds_are_moved_at_once(planner, plan):
     assert_dcm_is_consistent(new, first.lift_off + 0.1, planner.config.natural_frequency)
 
 
+def test_a_moved_foot_stays_up_and_comes_down_last(planner, plan):
+    config, step = planner.config, plan.steps[3]
+    time = step.lift_off + 0.1
+    new = planner.retarget(plan, Retarget((moved(step, 0.05, outward(step, 0.05), delay=0.05),), following=1), time)
+    touch_down = step.touch_down + 0.05
+    height_at = lambda t: new.at(t).foot(step.footstep.side).position[2]  # noqa: E731
+    highest = max(height_at(t) for t in np.linspace(time, touch_down, 200))
+    assert 0.025 < highest <= config.adapted_swing_height + 1e-9
+    np.testing.assert_allclose([height_at(time + 0.3), height_at(touch_down - 0.18)], highest, atol=1e-9)
+    assert height_at(touch_down - 0.09) == pytest.approx(0.5 * highest, abs=1e-6)
+    assert abs(new.at(touch_down - 1e-4).foot(step.footstep.side).twist[2]) < 1e-3
+
+
+@pytest.mark.parametrize("fraction", [0.7, 0.8, 0.9])
+def test_a_foot_that_comes_down_goes_up_again_where_it_lands_later_and_never_below_the_ground(planner, plan, fraction):
+    step = plan.steps[3]
+    time = step.lift_off + fraction * (step.touch_down - step.lift_off)
+    for delay, highest in ((0.02, 0.0), (0.6, 0.025)):
+        new = planner.retarget(plan, Retarget((moved(step, 0.01, delay=delay),), following=1), time)
+        times = np.linspace(time, step.touch_down + delay, 80)
+        heights = [new.at(t).foot(step.footstep.side).position[2] for t in times]
+        assert min(heights) > -1e-3
+        assert max(heights) >= highest - 1e-9
+
+
+def test_swings_stay_above_the_ground_however_often_they_are_moved(planner, plan):
+    rng, step, moves = np.random.default_rng(1), plan.steps[2], 0
+    for _ in range(30):
+        present, time = plan, step.lift_off + rng.uniform(0.0, 0.2)
+        while time < present.steps[2].touch_down - 0.1:
+            change = moved(
+                step, rng.uniform(-0.05, 0.1), outward(step, rng.uniform(0.0, 0.1)), 0.0, rng.uniform(0, 0.2)
+            )
+            with contextlib.suppress(PlanningError):  # of a foot that falls fast and would have to turn round
+                present = planner.retarget(present, Retarget((change,), following=1), time)
+                moves += 1
+            swing = present.phase_at(time).swing
+            heights = [swing.at(t).position[2] for t in np.linspace(time, swing.end_time, 50)]
+            assert min(heights) > -1e-3
+            assert max(heights) < planner.config.adapted_swing_height + 0.01
+            time += rng.uniform(0.01, 0.1)
+    assert moves > 150
+
+
 def test_the_dcm_may_restart_from_the_measured_one(planner, plan):
     step = plan.steps[2]
     time = step.lift_off + 0.2
@@ -302,7 +347,6 @@ def test_the_legs_of_a_retargeted_swing_move_the_dcm_not_the_zmp():
         ({"yaw": 1.0}, 0.3, "max_step_turn"),
         ({"delay": -0.35}, 0.1, "min_step_duration"),
         ({"x": 0.01}, 0.95, "less than 0.06 s are left"),
-        ({"delay": 0.6}, 0.9, "comes down already"),
     ],
 )
 def test_footholds_that_no_step_can_reach_are_refused_by_name(planner, plan, change, fraction, message):
@@ -359,7 +403,7 @@ def test_a_capture_step_begins_at_once_lands_as_asked_and_ends_with_the_feet_sid
     landed = plan.at(capture.touch_down).foot(side)
     np.testing.assert_allclose(landed.position, capture.pose.placement()[0], atol=1e-12)
     heights = [plan.at(t).foot(side).position[2] for t in np.linspace(capture.lift_off, capture.touch_down, 60)]
-    assert max(heights) == pytest.approx(config.adapted_swing_height, abs=1e-4)
+    assert 0.025 < max(heights) <= config.adapted_swing_height
     assert min(heights) >= 0.0
     assert len(plan.steps) == 3
     end = plan.at(plan.end_time)
@@ -408,8 +452,8 @@ def test_impossible_capture_steps_are_refused_by_name(planner, plan):
         planner.capture_step(plan, capture_of(planner), 1.0)
     with pytest.raises(PlanningError, match="max_feet_distance"):
         planner.capture_step(standing, capture_of(planner, x=0.6), 1.0)
-    with pytest.raises(PlanningError, match="min_step_duration"):
-        planner.capture_step(standing, capture_of(planner, duration=0.2), 1.0)
+    with pytest.raises(PlanningError, match=r"single support of 0\.100 s, at least 0\.2 s"):
+        planner.capture_step(standing, capture_of(planner, duration=0.1), 1.0)
     with pytest.raises(PlanningError, match="in this order"):
         planner.capture_step(standing, capture_of(planner, time=0.5), 1.0)
 

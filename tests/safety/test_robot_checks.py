@@ -166,7 +166,7 @@ def test_both_feet_together_have_to_carry():
     assert (finding.kind, finding.subject) == (SafetyKind.FOOT_FORCE, "right")
 
 
-def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0):
+def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0)):
     posture = SimpleNamespace(
         base_rotation=so3.exp(np.array([0.0, lean, 0.0])), base_position=np.array([0.0, 0.0, 0.5])
     )
@@ -174,9 +174,13 @@ def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0):
         base_rotation=so3.exp(np.array([0.0, tilt, 0.0])),
         base_position=np.array([0.0, 0.0, height]),
         dcm_position=np.array([dcm_error, 0.0]),
+        left_foot_position=np.array([feet[0], 0.1, 0.0]),
+        right_foot_position=np.array([feet[1], -0.1, 0.0]),
     )
     reference = SimpleNamespace(dcm=SimpleNamespace(position=np.zeros(2)))
-    return [finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.8), posture).findings(state, reference)]
+    return [
+        finding.text for finding in FallCheck(FallCheckConfig(0.6, 0.4, 0.6, 0.8), posture).findings(state, reference)
+    ]
 
 
 def test_an_upright_robot_is_not_falling():
@@ -192,6 +196,11 @@ def test_a_fall_is_reported_with_value_and_limit():
     assert fall_findings(tilt=0.7) == ["the base is tilted by 40°, the limit is 34°"]
     assert fall_findings(dcm_error=-0.5) == ["the DCM is 50 cm off its reference, the limit is 40 cm"]
     assert fall_findings(height=0.39) == ["the base is 0.39 m above the ground, the limit is 0.40 m"]
+
+
+def test_a_dcm_that_no_step_reaches_is_found_though_its_reference_follows_it():
+    assert fall_findings(feet=(-0.8, -0.5)) == []
+    assert fall_findings(feet=(-0.8, 0.7)) == ["the DCM is 71 cm from the nearer foot, the limit is 60 cm"]
 
 
 def test_references_that_stop_in_mid_swing_are_found():

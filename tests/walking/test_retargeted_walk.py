@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import PlanarPose, PlanningError, Side, StateError
 from gradiva.contacts import ContactPlane
-from gradiva.planner import Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner import CaptureStep, Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import PlanReply, WalkingState
 from gradiva.walking.plan_follower import PlanFollower
@@ -194,3 +194,87 @@ def test_a_contact_target_is_met_on_the_plane_of_its_foothold_and_asks_for_no_se
     follower.aim([PlanarPose(np.nan, 0.0, 0.0)] * 2, plan.at(time + 0.02), time + 0.02)
     assert follower.plan is plan
     assert follower.refused_changes == 1
+
+
+def test_changes_in_each_tick_ask_for_a_plan_at_most_every_tenth_of_a_second_and_refuse_what_is_stale(planner):
+    service = SlowPlanning(planner)
+    follower, origin = walking(planner, service)
+    step = follower.plan.steps[1]
+    time = step.lift_off + 0.1
+    follower.follow(VelocityCommand(0.1, duration=4.0), time, origin)
+    for tick in np.arange(time, time + 0.15, 0.01):
+        follower.retarget(Retarget((elsewhere(step, 0.0, 0.0, 0.5 * (tick - time)),)), tick)
+    assert len(service.requests) == 3  # the command, the first change, and one a tenth of a second later
+    service.answer(planner)
+    walked = follower.plan
+    follower.update(time + 0.16, origin)
+    assert follower.plan is walked  # the answer continues a plan before the last changes
+    follower.update(time + 0.21, origin)
+    assert len(service.requests) == 4
+    assert service.requests[-1].plan is walked
+    service.answer(planner)
+    follower.update(time + 0.22, origin)
+    assert follower.plan is not walked
+    assert follower.plan.steps[1].touch_down == walked.steps[1].touch_down
+
+
+class CatchesOnce:
+    """Step adaptation that moves the running step once."""
+
+    def __init__(self, foothold):
+        self.foothold = foothold
+
+    def retarget(self, state, reference, plan):
+        foothold, self.foothold = self.foothold, None
+        return None if foothold is None else Retarget((foothold,))
+
+
+def test_a_goal_is_reached_after_a_catch_by_its_last_step_which_is_then_no_longer_the_last(planner):
+    follower, origin = walking(planner, command=GoalCommand(0.8, 0.0))
+    step = follower.plan.steps[-1]
+    time = step.lift_off + 0.1
+    follower.update(time, origin)
+    follower.adaptation = CatchesOnce(elsewhere(step, 0.1, 0.08, 0.0))
+    follower.adapted(None, follower.plan.at(time), time)
+    assert len([s for s in follower.plan.steps if s.lift_off > time]) == 2
+    tick = time
+    while follower.is_moving(tick):
+        tick += 0.01
+        follower.update(tick, origin)
+    middle = sum(follower.plan.at(tick).foot(side).position[:2] for side in Side) / 2.0
+    np.testing.assert_allclose(middle, (0.8, 0.0), atol=0.005)
+
+
+class StepsOnce:
+    """Capture stepping that steps ahead with the left foot, once."""
+
+    def __init__(self):
+        self.wanted = True
+
+    def capture(self, state, reference, plan):
+        if not self.wanted:
+            return None
+        self.wanted = False
+        foot = plan.phase_at(reference.time).foot(Side.LEFT).pose
+        lift_off = reference.time + 0.1
+        return CaptureStep(Side.LEFT, replace(foot, x=foot.x + 0.1), lift_off, lift_off + 0.4)
+
+
+def test_a_robot_that_stands_steps_and_then_stands_again_and_may_be_commanded_meanwhile(planner):
+    follower = PlanFollower(planner, 2.0, None)
+    follower.stand(0.0)
+    follower.standing_adaptation = StepsOnce()
+    origin = PlanarPose()
+    follower.adapted(None, follower.plan.at(1.0), 1.0)
+    assert follower.captures == 1
+    assert follower.is_moving(1.0)
+    assert len(follower.plan.steps) == 3
+    end = follower.plan.end_time
+    assert follower.update(end - 0.1, origin) is False
+    assert follower.update(end + 0.1, origin) is True
+    assert not follower.is_moving(end + 0.1)
+    follower.standing_adaptation.wanted = True
+    follower.adapted(None, follower.plan.at(end + 0.5), end + 0.5)
+    follower.follow(VelocityCommand(0.15, duration=3.0), end + 0.6, origin)
+    assert len(follower.plan.steps) > 8
+    assert follower.plan.at(follower.plan.end_time).left_foot.position[0] > 0.4

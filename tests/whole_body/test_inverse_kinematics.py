@@ -142,6 +142,22 @@ def test_relaxed_the_robot_comes_as_near_as_its_joints_allow(model, inverse_kine
     assert frame_velocity(model, standing, velocity, model.description.left_foot_frame)[0] > 0.2
 
 
+def test_where_the_height_yields_short_legs_lower_the_com_and_keep_its_place_and_the_feet(model, standing):
+    half, height = 0.5 * model.description.step_width, model.description.com_height
+    ahead = 0.55 * height
+    left, right = foot([ahead, half, 0.0]), foot([-ahead, -half, 0.0])
+    reference = reference_for(model, upright_torso(model), left_foot=left, right_foot=right)
+    state, inverse_kinematics = standing, inverse_kinematics_of(model.description.name)
+    inverse_kinematics.height_yields = True
+    for _ in range(400):
+        state = integrate(state, inverse_kinematics.solve(state, reference, 0.01), 0.01)
+    inverse_kinematics.height_yields = False
+    errors = inverse_kinematics.task_error(state, reference)
+    np.testing.assert_allclose(errors[[0, 1, 2, 6, 7, 8]], 0.0, atol=2e-3)
+    np.testing.assert_allclose(errors[12:14], 0.0, atol=2e-3)
+    assert 0.01 < errors[14] < 0.3 * height
+
+
 def test_relaxed_a_problem_that_has_a_solution_keeps_it(model, inverse_kinematics, standing):
     reference = reference_for(model, upright_torso(model), com_velocity=np.array([0.05, 0.02, 0.0]))
     exact = inverse_kinematics.solve(standing, reference, PERIOD)

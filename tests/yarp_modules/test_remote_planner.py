@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.planner import Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.common import Side
+from gradiva.planner import CaptureStep, Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.walking import PlanRequest
 from gradiva.yarp_modules.remote_layers import planner_fingerprint
@@ -158,3 +159,20 @@ def test_a_retargeted_plan_is_sent_itself_and_continued_to_the_last_digit(remote
     assert_same_plan(reply.plan, PLANNER.replan(moved, VelocityCommand(0.1, duration=4.0), time))
     foot = reply.plan.at(foothold.touch_down).foot(step.footstep.side)
     np.testing.assert_allclose(foot.position[:2], (x, y), atol=1e-12)
+
+
+def test_a_capture_step_and_a_catch_of_a_long_walk_are_sent_as_they_are_walked(remote, line):
+    standing = standing_plan()
+    foot = standing.phase_at(1.0).left.pose
+    capture = CaptureStep(Side.LEFT, replace(foot, x=foot.x + 0.1), 1.1, 1.5, shift_zmp=np.array([0.05, 0.06]))
+    caught = PLANNER.capture_step(standing, capture, 1.0)
+    plan = plan_of(remote, 1, VelocityCommand(0.15, duration=20.0), caught, 1.2, is_moving=True).plan
+    assert line.questions[-1].plan is caught
+    assert_same_plan(plan, PLANNER.replan(caught, VelocityCommand(0.15, duration=20.0), 1.2))
+    step = plan.steps[3]
+    x, y = step.footstep.pose.point(0.05, 0.03 * step.footstep.side.sign)
+    time = step.lift_off + 0.1
+    change = Retarget((Foothold(replace(step.footstep.pose, x=x, y=y), step.touch_down),), following=2)
+    moved = PLANNER.retarget(plan, change, time)
+    reply = plan_of(remote, 2, StopCommand(), moved, time, is_moving=True)
+    assert_same_plan(reply.plan, PLANNER.replan(moved, StopCommand(), time))

@@ -412,8 +412,8 @@ class StateEstimator:
         self._check(measurement)
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
-        self._function.set(velocity_lag=lag, wrench_lag=wrench_lag, commanded_zmp=commanded_zmp)
-        outputs = self._evaluate(measurement, reference)
+        lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
+        outputs = self._evaluate(measurement, reference, lags)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
         state = self._state(
@@ -438,7 +438,9 @@ class StateEstimator:
             return MeasuredBase()
         return OdometryBase(config.anchor_blend_time, config.use_imu, config.attitude_time_constant)
 
-    def _evaluate(self, measurement: Measurement, reference: WalkingReference) -> Mapping[str, NDArray]:
+    def _evaluate(
+        self, measurement: Measurement, reference: WalkingReference, lags: Mapping[str, npt.ArrayLike]
+    ) -> Mapping[str, NDArray]:
         function = self._function
         function.set(
             joint_positions=measurement.joint_positions,
@@ -450,6 +452,7 @@ class StateEstimator:
             right_in_contact=reference.right_foot.in_contact,
             contact_normal=reference.foot(reference.stance_foot).rotation[:, 2],
             **self._base.inputs(measurement, reference, self._feet),
+            **lags,
         )
         outputs = function()
         function.inputs["memory"][...] = outputs["memory"]

@@ -25,7 +25,7 @@ _SHORT_REST = 0.4  # [s] the same, where it falls at once
 _FEW = 10  # [rows] fewer are no evidence
 
 _FLAT = math.tan(math.radians(3.0))  # [-] a sole that is steeper is on no level ground; IMU, floor, encoders: 2.1°
-_DISAGREEMENT = math.tan(math.radians(2.0))  # [-] between two soles on one plane; encoders that are off by 0.5°: 1°
+_DISAGREEMENT = math.tan(math.radians(3.0))  # [-] between two soles on one plane; encoders off by up to 0.5°: 2.4°
 _UNBALANCED = 0.17  # [-] horizontal over vertical force at rest; gains and cross-talk of calibrated sensors: 0.13
 _ZMP_OFF = 0.05  # [-] of the CoM's height: ZMP of a robot at rest from below its CoM; likewise: 0.035
 _IN_THE_AIR = 0.08  # [-] of the weight that a swinging foot feels; its own inertia: 0.03
@@ -36,6 +36,7 @@ _MASS = 0.2  # [-] of the weight that the feet carry too much or too little; noi
 _EDGE = 0.008  # [m] with the pressure nearer to the edge of a sole, it may tip
 _ROLLED = math.tan(math.radians(2.5))  # [-] of a loaded sole; on rigid ground 0.2°, by an IMU of 0.5° RMS 2.0°
 _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 where feet slide, above 0.9 where not
+_LEAST_GRIP = 0.05  # [-] of the weight: plans that need less tell nothing of the floor
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
 _SPEED_WINDOW = 1.2  # [s] two steps
@@ -297,7 +298,10 @@ def _rolled(walk: MeasuredWalk, side: Side) -> float:
 
 
 def _slip(evidence: FallEvidence) -> Cause | None:
-    """Return a floor that gives less horizontal force than the plan needs."""
+    """Return a floor that gives less horizontal force than the plan needs.
+
+    Constant errors of the sensors and the tilt of the IMU are taken off by the median.
+    """
     log = evidence.log
     if not len(log):
         return None
@@ -308,8 +312,9 @@ def _slip(evidence: FallEvidence) -> Cause | None:
         return None
     planned = walk.smooth_rate(log["com::velocity::desired"][:, :2])
     needed = float(np.percentile(np.linalg.norm(planned[rows], axis=1) / GRAVITY, 90))
-    felt = float(np.percentile(np.linalg.norm(walk.force[rows, :2], axis=1) / walk.force[rows, 2], 90))
-    if felt > _GRIP * needed:
+    leans = walk.force[rows, :2] / walk.force[rows, 2:]
+    felt = float(np.percentile(np.linalg.norm(leans - np.median(leans, axis=0), axis=1), 90))
+    if needed < _LEAST_GRIP or felt > _GRIP * needed:
         return None
     text = f"the feet slipped: friction of about {felt:.2f} held them, the plan needs {needed:.2f}"
     return Cause(

@@ -129,10 +129,10 @@ class PendulumTrajectory:
         decay, response = math.exp(-zeta * duration), math.exp(-zeta * wait) * swing.at_lift_off[0]
         zmp = (start.dcm_position - response - decay * landing) / (1.0 - decay)
         durations = np.array((wait, *pieces))
-        polynomials, growth = np.zeros((3, 4, 2)), np.empty((3, 2))
+        polynomials, growth = np.zeros((len(durations), 4, 2)), np.empty((len(durations), 2))
         polynomials[1:] = swing.polynomials[0]
         polynomials[:, 0] += zmp
-        left = np.array((pieces.sum(), pieces[1], 0.0))  # until touch-down at the end of each segment
+        left = duration - np.cumsum(durations)  # until touch-down at the end of each segment
         growth[:] = np.exp(-zeta * left)[:, None] * (landing - zmp)
         growth[0] += swing.at_lift_off[0]
         growth[1:] += swing.growth[0]
@@ -390,15 +390,16 @@ class SwingResponse:
 
     .. math:: d = q + E e^{\zeta (t - t_e)}, \qquad q = -\sum_k \frac{\delta^{(k)}}{\zeta^k}
 
-    :math:`\delta` is a cubic on either side of the apex of the swing (two pieces), so :math:`q` is one as well.
+    :math:`\delta` is a cubic on either side of the apex of the swing, two pieces (of a retargeted one between the
+    levels where its height rests), so :math:`q` is one as well.
     :math:`d` is continuous; its rate jumps where the foot's acceleration does: at an apex off the middle of a
     minimum-acceleration swing. M is taken for the heading in the middle of the swing.
 
     Attributes:
         rate: ζ, [1/s].
-        durations: Of the pieces, [s], shape (N, 2).
-        polynomials: q of each piece, lowest power first, shape (N, 2, 4, 2).
-        growth: E of each piece, at its end t_e, [m], shape (N, 2, 2).
+        durations: Of the k pieces, [s], shape (N, k).
+        polynomials: q of each piece, lowest power first, shape (N, k, 4, 2).
+        growth: E of each piece, at its end t_e, [m], shape (N, k, 2).
         at_lift_off: d, [m], shape (N, 2).
         push: δ at lift-off and at touch-down, [m], shape (N, 2, 2).
     """
@@ -414,8 +415,9 @@ class SwingResponse:
     def of(cls, phases: Iterable[ContactPhase], config: PlannerConfig) -> Self:
         """Return the response to the swings among ``phases``; zero where the plan has massless legs."""
         pieces = [_push(phase, config) for phase in phases if phase.swing is not None]
-        durations = np.array([piece[0] for piece in pieces]).reshape(-1, 2)
-        pushes = np.array([piece[1] for piece in pieces]).reshape(-1, 2, 4, 2)
+        count = len(pieces[0][0]) if pieces else 2
+        durations = np.array([piece[0] for piece in pieces]).reshape(-1, count)
+        pushes = np.array([piece[1] for piece in pieces]).reshape(-1, count, 4, 2)
         zeta = config.natural_frequency
         polynomials = -pushes
         for _ in range(3):
@@ -423,11 +425,12 @@ class SwingResponse:
         powers = durations[..., None] ** np.arange(4.0)
         ends = np.einsum("npk,npkc->npc", powers, polynomials)
         decays = np.exp(-zeta * durations)[..., None]
-        at_apex = polynomials[:, 1, 0] - decays[:, 1] * ends[:, 1]
-        growth = np.stack((at_apex - ends[:, 0], -ends[:, 1]), axis=1)
-        at_lift_off = polynomials[:, 0, 0] + decays[:, 0] * growth[:, 0]
-        landing = np.einsum("nk,nkc->nc", powers[:, 1], pushes[:, 1])
-        return cls(zeta, durations, polynomials, growth, at_lift_off, np.stack((pushes[:, 0, 0], landing), axis=1))
+        growth, after = -ends, np.zeros_like(ends[:, 0])  # the response where the next piece begins
+        for piece in range(count - 1, -1, -1):
+            growth[:, piece] += after
+            after = polynomials[:, piece, 0] + decays[:, piece] * growth[:, piece]
+        landing = np.einsum("nk,nkc->nc", powers[:, -1], pushes[:, -1])
+        return cls(zeta, durations, polynomials, growth, after, np.stack((pushes[:, 0, 0], landing), axis=1))
 
     def at_boundaries(self, schedule: GaitSchedule) -> NDArray:
         """Return the response where each step begins for the DCM, [m], shape (N, 2)."""
@@ -441,6 +444,6 @@ def _push(phase: ContactPhase, config: PlannerConfig) -> tuple[NDArray, NDArray]
     assert swing is not None
     assert side is not None
     if not config.leg_momentum.is_planned:
-        return swing.pieces, np.zeros((2, 4, 2))
+        return swing.pieces, np.zeros((len(swing.pieces), 4, 2))
     heading = phase.heading_at(0.5 * (swing.start_time + swing.end_time))
     return swing.pieces, swing.accelerations() @ config.leg_momentum.matrix(side, heading).T

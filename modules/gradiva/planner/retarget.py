@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import DcmReference, NDArray, PlanningError, Side
+from gradiva.common import DcmReference, FootReference, NDArray, PlanningError, Side
 from gradiva.contacts import ContactPlane
 from gradiva.planner.dcm_trajectory import DcmEnd, PendulumState, PendulumTrajectory, SwingResponse
 from gradiva.planner.footstep_planner import FootstepPlanner
@@ -22,13 +22,12 @@ from gradiva.planner.footsteps import (
     PlannedStep,
     PlanningState,
 )
-from gradiva.planner.planner_config import PlannerConfig, SwingProfile
+from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.walking_plan import (
     ContactPhase,
     RetargetedSwing,
     StandingFoot,
-    SwingFoot,
     Timeline,
     WalkingPlan,
     contact_phases,
@@ -39,6 +38,12 @@ from gradiva.planner.walking_plan import (
 _HISTORY = 30.0  # [s] of the past that a plan keeps
 
 _FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
+_DESCENT = 0.18  # [s] before touch-down, in which the sole of a moved step comes down
+_RISE = 0.3  # [s] in which it goes up at most
+_SHORTEST_RISE = 0.06  # [s] for less it only comes down
+_LIFT_SPEED = 0.2  # [m/s] with which it goes up at most: a knee that is nearly straight follows no faster
+_QUINTIC_PEAK = 1.875  # [-] of the speed of a quintic from rest to rest, over way / duration
+_SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most
 
 
@@ -73,6 +78,8 @@ class CaptureStep:
         touch_down: [s].
         dcm_position: From which the DCM reference restarts, [m], shape (2,); None: it continues.
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
+        shift_zmp: ZMP until lift-off, [m], shape (2,), towards the foot that steps, so that the DCM goes to the other
+            one; None: that of the swing.
         following: Number of steps that follow and bring the feet side by side.
     """
 
@@ -82,6 +89,7 @@ class CaptureStep:
     touch_down: float
     dcm_position: NDArray | None = None
     com_position: NDArray | None = None
+    shift_zmp: NDArray | None = None
     following: int = 2
 
     @property
@@ -101,7 +109,8 @@ class Retarget:
         dcm_position: From which the DCM reference restarts, [m], shape (2,); None: it continues.
         com_position: From which the CoM reference restarts, [m], shape (3,); None: it continues.
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
-            bring the feet side by side are appended, so that a step that catches a push is not the last one.
+            bring the feet side by side are appended, so that a step that catches a push is not the last one. Where it
+            is not 0 the swing is that of a catch: higher.
         is_landed: Whether the swinging foot carries load already: it may rest as soon as the sole can stop.
     """
 
@@ -137,6 +146,7 @@ class RetargetedPlan(WalkingPlan):
         running: tuple[PlannedStep, ContactPhase, PendulumTrajectory],
         steps: Timeline[PlannedStep],
         motion: Motion,
+        end_time: float,
         make_rest: Callable[[], WalkingPlan],
     ) -> None:
         """Take the parts.
@@ -147,21 +157,22 @@ class RetargetedPlan(WalkingPlan):
             running: Step, swing and pendulum until touch-down.
             steps: All steps.
             motion: See above.
+            end_time: Of the last double support, [s].
             make_rest: Returns the plan from touch-down on.
         """
         step, self.phase, self.piece = running
         self.base, self.motion, self.touch_down = base, motion, step.touch_down
-        self.steps = steps
+        self.steps, self.end_time = steps, end_time
         self.start_time = base.start_time
         self._step, self._make_rest = step, make_rest
         self._before = None if before is None else (before.phase, before.piece)
         self._prepare()
 
     def __getattr__(self, name: str) -> Any:
-        if name not in ("phases", "trajectory", "end_time", "_whole"):
+        if name not in ("phases", "trajectory", "_whole"):
             raise AttributeError(f"{type(self).__name__} has no {name}")
         whole = self._whole = self._completed()
-        self.phases, self.trajectory, self.end_time = whole.phases, whole.trajectory, whole.end_time
+        self.phases, self.trajectory = whole.phases, whole.trajectory
         return getattr(self, name)
 
     def runs_at(self, time: float) -> bool:
@@ -272,7 +283,7 @@ def retargeted(
         rest = _planned_on(steps, start, feet, phase.stance_foot, remainder, config)
         return base.spliced(time - _HISTORY, time, rest)
     landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
-    swing = _rest_of_swing(phase, steps[0], landing, time)
+    swing = _rest_of_swing(phase, steps[0], landing, time, change, config)
     landed = feet | {steps[0].footstep.side: landing}
     swinging = swinging_phase(swing, steps[0].footstep.side, landed)
     piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), swinging, feet, remainder, config)
@@ -283,11 +294,14 @@ def retargeted(
         motion,
     )
 
+    is_last = remainder is None
+    end_time = steps[-1].touch_down + config.last_double_support if is_last else base.end_time + total.delay
+
     def rest_of_plan() -> WalkingPlan:
         state = _state(piece, steps[0].touch_down, landed)
         return _planned_on(steps[1:], state, landed, steps[0].footstep.side.other, remainder, config)
 
-    return RetargetedPlan(base, before, (steps[0], swinging, piece), moved, total, rest_of_plan)
+    return RetargetedPlan(base, before, (steps[0], swinging, piece), moved, total, end_time, rest_of_plan)
 
 
 def captured(
@@ -306,33 +320,39 @@ def captured(
             f"capture step: it is {time:.3f} s; lift-off at {capture.lift_off:.3f} s and touch-down at"
             f" {capture.touch_down:.3f} s have to follow in this order"
         )
-    shortest, duration = config.single_support(config.min_step_duration), capture.touch_down - capture.lift_off
-    if duration < shortest - 1e-9:
-        raise PlanningError(
-            f"capture step: a single support of {duration:.3f} s, planner.min_step_duration allows {shortest:.3f} s",
-            ["planner.min_step_duration"],
-        )
+    if capture.touch_down - capture.lift_off < _SHORTEST_CAPTURE - 1e-9:
+        duration = capture.touch_down - capture.lift_off
+        raise PlanningError(f"capture step: a single support of {duration:.3f} s, at least {_SHORTEST_CAPTURE} s")
     _check(Timeline(steps, [step.touch_down for step in steps]), 0, steps, feet, change, time, config, limits)
     reference = plan.at(time)
     dcm = reference.dcm.position if change.dcm_position is None else change.dcm_position
     com = reference.com_position if change.com_position is None else change.com_position
     landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
     landed = feet | {capture.side: landing}
-    swing = SwingFoot(
-        capture.lift_off,
-        capture.touch_down,
-        feet[capture.side].placement,
+    foot, lift_off, touch_down = feet[capture.side], capture.lift_off, capture.touch_down
+    top = max(float(landing.placement[0][2]), float(foot.placement[0][2])) + config.adapted_swing_height
+    swing = RetargetedSwing(
+        lift_off,
+        touch_down,
+        foot.at(time),
         landing.placement,
-        config.adapted_swing_height,
-        config.apex_fraction,
-        SwingProfile.MINIMUM_JERK,
-        landing.pose.yaw - feet[capture.side].pose.yaw,
+        _levels(foot.at(time), top, lift_off, touch_down),
+        landing.pose.yaw - foot.pose.yaw,
     )
     phases = (
         standing_phase(time, feet, capture.side.other, is_walking=True),
         swinging_phase(swing, capture.side, landed),
     )
-    piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), phases[1], feet, None, config)
+    start, shift = PendulumState(time, dcm, com, plan.plane), None
+    if capture.shift_zmp is not None and capture.lift_off > time:
+        growth = math.exp(config.natural_frequency * (capture.lift_off - time))
+        lifted = capture.shift_zmp + growth * (dcm - capture.shift_zmp)
+        shift = PendulumTrajectory.over_zmp(start, capture.lift_off, lifted, config)
+        at_lift_off, com, _ = shift.at(capture.lift_off)
+        start = PendulumState(capture.lift_off, at_lift_off.position, com, plan.plane)
+    piece = _until_touch_down(steps, start, phases[1], feet, None, config)
+    if shift is not None:
+        piece = shift.spliced(time, capture.lift_off, piece)
     state = _state(piece, capture.touch_down, landed)
     rest = _planned_on(steps[1:], state, landed, capture.side.other, None, config)
     catching = WalkingPlan(phases, piece, steps[:1], rest.end_time).spliced(time, capture.touch_down, rest)
@@ -451,9 +471,9 @@ def _until_touch_down(
     following = [step.footstep for step in steps[1:]]
     schedule = _schedule(steps[1:], landed, touch_down, remainder, config)
     phases = contact_phases(following, schedule, landed, steps[0].footstep.side.other, config)
-    swings = SwingResponse.of((swinging, *phases), config)
-    landing = _landing_dcm(steps, feet, remainder, config, swings.at_lift_off)
-    return PendulumTrajectory.to_landing(start, touch_down, landing, config, swings)
+    responses = np.vstack((np.zeros(2), SwingResponse.of(phases, config).at_lift_off))
+    landing = _landing_dcm(steps, feet, remainder, config, responses)
+    return PendulumTrajectory.to_landing(start, touch_down, landing, config, SwingResponse.of((swinging,), config))
 
 
 def _landing_dcm(
@@ -568,23 +588,43 @@ def _schedule(
     )
 
 
-def _rest_of_swing(phase: ContactPhase, running: PlannedStep, after: StandingFoot, time: float) -> RetargetedSwing:
+def _rest_of_swing(
+    phase: ContactPhase,
+    running: PlannedStep,
+    after: StandingFoot,
+    time: float,
+    change: Retarget,
+    config: PlannerConfig,
+) -> RetargetedSwing:
+    """Return the rest of a swing to a new landing: up, and down at the end; higher where it is a catch."""
     side, touch_down = running.footstep.side, running.touch_down
     old = phase.swing
     assert old is not None
     left = old.yaw_ahead(time) + after.pose.yaw - phase.foot(side).pose.yaw
-    apex = old.apex
-    if apex is not None:
-        apex_time, height = apex
-        fraction = (apex_time - time) / (old.end_time - time)
-        rise = 0.5 * max(0.0, float(after.placement[0][2] - old.end[0][2]))
-        apex = (time + fraction * (touch_down - time), height + rise) if fraction > 1e-3 else None
-    swing = RetargetedSwing(time, touch_down, old.at(time), after.placement, apex, left)
-    if swing.lowest < min(float(after.placement[0][2]), float(swing.start.position[2])) - _CLEARANCE:
-        raise PlanningError(
-            f"retarget: the {side} foot comes down already and would touch the ground before {touch_down:.2f} s"
-        )
-    return swing
+    now = old.at(time)
+    ground = float(after.placement[0][2])
+    top = max(ground, float(phase.foot(side.other).placement[0][2]))
+    top += config.adapted_swing_height if change.following else config.swing_height
+    for levels in _levels(now, top, time, touch_down), ():
+        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, left)
+        if swing.lowest >= min(ground, float(now.position[2])) - _CLEARANCE:
+            return swing
+    raise PlanningError(
+        f"retarget: the {side} foot comes down already and would touch the ground before {touch_down:.2f} s"
+    )
+
+
+def _levels(foot: FootReference, top: float, time: float, touch_down: float) -> tuple[tuple[float, float], ...]:
+    """Return times and heights at which the height rests: as high as the time that is left allows."""
+    up = touch_down - _DESCENT - time
+    if up < _SHORTEST_RISE:
+        return ()
+    rise = min(up, _RISE)
+    height, velocity = float(foot.position[2]), float(foot.twist[2])
+    level = min(top, height + rise * max(_LIFT_SPEED / _QUINTIC_PEAK, 0.5 * velocity))
+    if up - rise < 1e-3:
+        return ((time + up, level),)
+    return (time + rise, level), (time + up, level)
 
 
 def _state(piece: PendulumTrajectory, time: float, feet: dict[Side, StandingFoot]) -> PlanningState:

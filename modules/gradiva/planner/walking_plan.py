@@ -99,13 +99,6 @@ class SwingFoot:
         """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
         return self.turn * (1.0 - self._law((time - self.start_time) * self._rate)[0])
 
-    @property
-    def apex(self) -> tuple[float, float]:
-        """Time ([s]) and height (world, [m]) of the apex."""
-        ratio = self.apex_fraction
-        height = self._position[2] + self._law(ratio)[0] * self._way[2] + self.height
-        return self.start_time + ratio * (self.end_time - self.start_time), float(height)
-
     def at(self, time: float) -> FootReference:
         """Return the sole's reference at ``time`` [s]; it rests outside the swing."""
         ratio = (time - self.start_time) * self._rate
@@ -174,8 +167,8 @@ class RetargetedSwing:
     r"""Rest of a swing whose landing was moved in place or time.
 
     Position and rotation vector :math:`b`, with :math:`R = \mathrm{Exp}(b) R_0`, are quintics from position, velocity
-    and acceleration at the retarget to rest at the new landing; the height has two of them where the apex lies ahead,
-    with rest at the apex, which keeps its height and its fraction of the time that is left. At :math:`b = 0` rate and
+    and acceleration at the retarget to rest at the new landing; the height has several, with rest between them: a foot
+    that moves far, on a robot that tilts, goes up, stays up, and comes down last. At :math:`b = 0` rate and
     acceleration of :math:`b` are those of the rotation, so the swing continues in all derivatives; then
 
     .. math:: \omega = J \dot b, \quad \dot\omega = J \ddot b + \dot J \dot b, \qquad
@@ -187,7 +180,7 @@ class RetargetedSwing:
         end_time: Touch-down, [s].
         start: Reference of the sole at the retarget.
         end: Position ([m], shape (3,)) and rotation (shape (3, 3)) at touch-down.
-        apex: Time ([s]) and height (world, [m]) of an apex that lies ahead.
+        levels: Times ([s]) and heights (world, [m]) on the way at which the height rests.
         turn: Change of heading until touch-down, not wrapped, [rad].
     """
 
@@ -195,7 +188,7 @@ class RetargetedSwing:
     end_time: float
     start: FootReference
     end: tuple[NDArray, NDArray]
-    apex: tuple[float, float] | None
+    levels: tuple[tuple[float, float], ...]
     turn: float
 
     def __post_init__(self) -> None:
@@ -208,12 +201,9 @@ class RetargetedSwing:
         self._turns = any(vector) or any(velocity[3:]) or any(acceleration[3:])
         state, now = (begin[2], velocity[2], acceleration[2]), self.start_time
         self._heights: list[tuple[float, float, Quintic]] = []  # begin, duration and powers of the pieces
-        if self.apex is not None:
-            apex_time, height = self.apex
-            self._heights.append((now, apex_time - now, quintic(*state, height, apex_time - now)))
-            state, now = (height, 0.0, 0.0), apex_time
-        fall = self.end_time - now
-        self._heights.append((now, fall, quintic(*state, end[2], fall)))
+        for time, height in (*self.levels, (self.end_time, end[2])):
+            self._heights.append((now, time - now, quintic(*state, height, time - now)))
+            state, now = (height, 0.0, 0.0), time
 
     def yaw_ahead(self, time: float) -> float:
         """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
@@ -241,10 +231,12 @@ class RetargetedSwing:
 
     def _height(self, time: float) -> tuple[float, float, float]:
         """Return the height of the sole and its first two derivatives."""
-        begin, duration, powers = next(
-            (piece for piece in self._heights if time < piece[0] + piece[1]), self._heights[-1]
-        )
+        begin, duration, powers = self._piece(time)
         return _evaluated(powers, time - begin, duration)
+
+    def _piece(self, time: float) -> tuple[float, float, Quintic]:
+        """Return begin, duration and powers of the height's quintic at ``time`` [s]."""
+        return next((piece for piece in self._heights if time < piece[0] + piece[1]), self._heights[-1])
 
     @property
     def lowest(self) -> float:
@@ -253,16 +245,16 @@ class RetargetedSwing:
 
     @property
     def pieces(self) -> NDArray:
-        """Durations of the pieces of the height, [s], shape (2,); without a rise the first is 0."""
-        return np.array([0.0, *(duration for _, duration, _ in self._heights)][-2:])
+        """Durations of the k pieces of the height, [s], shape (k,)."""
+        return np.array([duration for _, duration, _ in self._heights])
 
     def accelerations(self) -> NDArray:
-        """Return the linear acceleration in both pieces, as ``SwingFoot.accelerations``."""
-        cubics = np.zeros((2, 4, 3))
-        for cubic, (begin, duration, powers) in zip(cubics[-len(self._heights) :], self._heights, strict=True):
-            elapsed = (begin - self.start_time) / self._duration
+        """Return the linear acceleration in the k pieces, as ``SwingFoot.accelerations``, shape (k, 4, 3)."""
+        rate = 1.0 / self._duration
+        cubics = np.zeros((len(self._heights), 4, 3))
+        for cubic, (begin, duration, powers) in zip(cubics, self._heights, strict=True):
             for axis in range(2):
-                along = _second_derivative(self._powers[axis], elapsed, 1.0 / self._duration)
+                along = _second_derivative(self._powers[axis], (begin - self.start_time) * rate, rate)
                 cubic[: len(along), axis] = along
             up = _second_derivative(powers, 0.0, 1.0 / duration)
             cubic[: len(up), 2] = up

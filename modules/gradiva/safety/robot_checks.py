@@ -321,16 +321,19 @@ class FallCheckConfig:
 
     Attributes:
         max_tilt: Of the base against the start posture, heading aside, [rad].
-        max_dcm_error: [m].
+        max_dcm_error: Of the DCM against its reference, [m].
+        max_dcm_distance: Of the DCM from the nearer sole: a reference that step adaptation restarts where the robot is
+            hides a fall, [m].
         min_base_height: As a part of that of the start posture, [-].
     """
 
     max_tilt: float
     max_dcm_error: float
+    max_dcm_distance: float
     min_base_height: float
 
     def __post_init__(self) -> None:
-        for name in ("max_tilt", "max_dcm_error"):
+        for name in ("max_tilt", "max_dcm_error", "max_dcm_distance"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
         if not 0.0 < self.min_base_height < 1.0:
@@ -357,6 +360,13 @@ class FallCheck:
         if error > config.max_dcm_error:
             limit = 100 * config.max_dcm_error
             text = f"the DCM is {100 * error:.0f} cm off its reference, the limit is {limit:.0f} cm"
+            found.append(Finding(SafetyKind.DCM_ERROR, "", text))
+        x, y = state.dcm_position.tolist()
+        soles = state.left_foot_position, state.right_foot_position
+        distance = min(math.hypot(x - float(sole[0]), y - float(sole[1])) for sole in soles)
+        if distance > config.max_dcm_distance:
+            limit = 100 * config.max_dcm_distance
+            text = f"the DCM is {100 * distance:.0f} cm from the nearer foot, the limit is {limit:.0f} cm"
             found.append(Finding(SafetyKind.DCM_ERROR, "", text))
         height = float(state.base_position[2])
         if height < self._lowest:

@@ -38,6 +38,9 @@ class StepAdaptationConfig:
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
+        standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
+        unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
+        capture_support: Shortest single support of a capture step, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
         swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
@@ -47,8 +50,14 @@ class StepAdaptationConfig:
         time_weight: On the square of the touch-down's change, [m²/s²].
         early_load: Load of the swinging foot, as a part of the weight, with which it has landed, [-].
         early_after: Time from lift-off in which a load is none of landing, [s].
+        airborne_load: Load of a sole, as a part of the weight, up to which its height and tilt are fed back, [-].
+        sole_height_gain: Proportional gain of that height, [-].
+        sole_integral_gain: Integral gain of height and tilt, [1/s].
+        sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
+        highest: Largest offset of its height, [m].
+        steepest: Largest offset of its tilt about each axis, [rad].
         largest_jump: Change of the DCM from tick to tick that is believed, [m].
-        lost_distance: Distance of the DCM from the nearer foot beyond which the robot counts as falling, [m].
+        lost_distance: Distance of the DCM from the soles of a robot that stands, beyond which it does not step, [m].
     """
 
     mode: SteppingMode
@@ -62,6 +71,9 @@ class StepAdaptationConfig:
     shortest_fall: float
     last_delay: float
     longest_support: float
+    standing_margin: float
+    unloading: float
+    capture_support: float
     sole_margin: float
     zmp_lag: float
     swing_acceleration: float
@@ -71,11 +83,27 @@ class StepAdaptationConfig:
     time_weight: float
     early_load: float
     early_after: float
+    airborne_load: float
+    sole_height_gain: float
+    sole_integral_gain: float
+    sole_leak_time: float
+    highest: float
+    steepest: float
     largest_jump: float
     lost_distance: float
 
     def __post_init__(self) -> None:
-        may_be_zero = ("minimum_move", "minimum_delay", "sole_margin", "zmp_lag", "early_after", "prediction")
+        may_be_zero = (
+            "minimum_move",
+            "minimum_delay",
+            "sole_margin",
+            "zmp_lag",
+            "early_after",
+            "sole_height_gain",
+            "sole_integral_gain",
+            "prediction",
+            "standing_margin",
+        )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
             if name == "mode":
@@ -248,7 +276,7 @@ class StepAdapter:
         )
 
 
-_TIMES = 20  # values of T between its limits
+_TIMES = 16  # values of T between its limits
 _SETTINGS = ("zmp_lag", "swing_acceleration", "swing_speed", "step_weight", "offset_weight", "time_weight")
 _CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
 _VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
@@ -264,12 +292,14 @@ def _function(compiler: Compiler) -> FlatFunction:
     c, s = cs.cos(stance[2]), cs.sin(stance[2])
     to_local = cs.vertcat(cs.horzcat(c, s), cs.horzcat(-sign * s, sign * c))
     local = _Local.of(inputs, to_local)
-    best = local.candidate(inputs["time_left"], inputs)
+    best = local.candidate(inputs["time_left"], local.growth(inputs["time_left"], inputs), inputs)
+    interval = (inputs["longest"] - inputs["shortest"]) / (_TIMES - 1)
+    growth, ratio = local.growth(inputs["shortest"], inputs), cs.exp(inputs["frequency"] * interval)
     for index in range(_TIMES):
-        time = inputs["shortest"] + index / (_TIMES - 1) * (inputs["longest"] - inputs["shortest"])
-        best = _better(best, local.candidate(time, inputs))
+        best = _better(best, local.candidate(inputs["shortest"] + index * interval, growth, inputs))
+        growth = growth * ratio
     _, time, landing = best
-    zmp, offset = local.ankle(time, landing, inputs)
+    zmp, offset = local.ankle(local.growth(time, inputs), landing)
     outputs = {
         "landing": stance[:2] + to_local.T @ landing,
         "time": time,
@@ -297,7 +327,9 @@ class _Local:
     dcm_offset: cs.SX
     nominal: cs.SX
     point: cs.SX  # ZMP point of the landing sole from its frame
-    half_turn: cs.SX  # between the feet
+    width: cs.SX  # least lateral distance of the landing in line with the stance sole
+    widening: cs.SX  # of it for each metre ahead or back, of feet that are turned
+    lag: cs.SX  # κ
     lower: cs.SX  # corners of the stance sole, less its margin
     upper: cs.SX
     swing_position: cs.SX
@@ -309,6 +341,7 @@ class _Local:
         lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
         upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
         turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
+        lag = inputs["frequency"] * inputs["zmp_lag"]
         c, s = cs.cos(turn), cs.sin(turn)
         ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
         return cls(
@@ -317,20 +350,27 @@ class _Local:
             dcm_offset=to_local @ inputs["dcm_offset"],
             nominal=to_local @ (inputs["nominal"][:2] - origin),
             point=cs.vertcat(c * ox - s * oy, s * ox + c * oy),
-            half_turn=0.5 * turn,
+            width=inputs["min_width"] / cs.cos(0.5 * turn),
+            widening=cs.fabs(cs.tan(0.5 * turn)),
+            lag=lag / (1.0 + lag),
             lower=lower,
             upper=upper,
             swing_position=to_local @ (inputs["swing_position"] - origin),
             swing_velocity=to_local @ inputs["swing_velocity"],
         )
 
-    def candidate(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> _Candidate:
-        """Return the best landing at one time."""
-        growth, eta, kappa = _growth(time, inputs)
-        drift = growth * (self.dcm - kappa * self.zmp_now) - self.dcm_offset - self.point
+    @staticmethod
+    def growth(time: cs.SX, inputs: Mapping[str, cs.SX]) -> cs.SX:
+        """Return γτ."""
+        return cs.exp(inputs["frequency"] * (time + 0.5 * inputs["double_support"]))
+
+    def candidate(self, time: cs.SX, growth: cs.SX, inputs: Mapping[str, cs.SX]) -> _Candidate:
+        """Return the best landing at one time; ``growth`` is γτ."""
+        eta = (1.0 - self.lag) * growth - 1.0
+        drift = growth * (self.dcm - self.lag * self.zmp_now) - self.dcm_offset - self.point
         wanted = _clip(self.nominal, drift - eta * self.upper, drift - eta * self.lower)
         landing, beyond = self._within_limits(wanted, time, inputs)
-        _, offset = self.ankle(time, landing, inputs)
+        _, offset = self.ankle(growth, landing)
         cost = (
             inputs["step_weight"] * cs.sumsqr(landing - self.nominal)
             + inputs["offset_weight"] * cs.sumsqr(offset - self.dcm_offset)
@@ -339,10 +379,10 @@ class _Local:
         )
         return cost, time, landing
 
-    def ankle(self, time: cs.SX, landing: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+    def ankle(self, growth: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return the ZMP that meets the offset best, and the offset that it leaves."""
-        growth, eta, kappa = _growth(time, inputs)
-        drift = growth * (self.dcm - kappa * self.zmp_now) - self.point - landing
+        eta = (1.0 - self.lag) * growth - 1.0
+        drift = growth * (self.dcm - self.lag * self.zmp_now) - self.point - landing
         zmp = _clip((drift - self.dcm_offset) / eta, self.lower, self.upper)
         return zmp, drift - eta * zmp
 
@@ -351,7 +391,7 @@ class _Local:
         lower, upper = self._swing_reach(time, inputs)
         landing = _clip(wanted, lower, upper)
         reach, x = inputs["reach"], cs.fabs(_clip(landing[0], -inputs["reach"], inputs["reach"]))
-        width = (inputs["min_width"] + x * cs.fabs(cs.sin(self.half_turn))) / cs.cos(self.half_turn)
+        width = self.width + x * self.widening
         y = cs.fmin(cs.fmax(landing[1], width), reach)
         nearest_x = cs.fmin(cs.fmax(0.0, lower[0]), upper[0])  # of what the swing reaches, to the stance sole
         nearest_y = cs.fmax(cs.fmin(cs.fmax(0.0, lower[1]), upper[1]), width)
@@ -368,14 +408,6 @@ class _Local:
         middle = 0.5 * (lower + upper)
         is_empty = lower > upper
         return p + cs.if_else(is_empty, middle, lower), p + cs.if_else(is_empty, middle, upper)
-
-
-def _growth(time: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX, cs.SX]:
-    """Return γτ, η and κ."""
-    zeta, lag = inputs["frequency"], inputs["zmp_lag"]
-    growth = cs.exp(zeta * (time + 0.5 * inputs["double_support"]))
-    kappa = zeta * lag / (1.0 + zeta * lag)
-    return growth, (1.0 - kappa) * growth - 1.0, kappa
 
 
 def _clip(value: cs.SX, lower: cs.SX, upper: cs.SX) -> cs.SX:

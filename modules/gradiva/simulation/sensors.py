@@ -183,9 +183,9 @@ class GaussMarkov:
         if self._deviation == 0.0:
             return self._value
         period = math.inf if self._time is None else time - self._time
-        share = low_pass_gain(self._time_constant, period)
-        new = math.sqrt(share * (2.0 - share)) * self._deviation
-        self._value = (1.0 - share) * self._value + new * self._random.standard_normal(len(self._value))
+        gain = low_pass_gain(self._time_constant, period)
+        new = math.sqrt(gain * (2.0 - gain)) * self._deviation
+        self._value = (1.0 - gain) * self._value + new * self._random.standard_normal(len(self._value))
         self._time = time
         return self._value
 

@@ -23,6 +23,7 @@ from gradiva.common import (
 )
 from gradiva.contacts import ContactPlane, SupportPolygon, support_polygon
 from gradiva.planner import (
+    CaptureStep,
     Command,
     Foothold,
     FootPose,
@@ -48,6 +49,8 @@ _REACH = 0.8  # [m] of a path ahead in which the robot is looked for: less than 
 _LAST_CORRECTION = 3.5  # [s] before the end: after it there is no step left to correct
 _LONGEST_DETOUR = 1.5  # [s] by which a correction may end later: one that turns round for centimetres is none
 _SAME_LANDING = 1e-4  # [m, rad] of a contact target from the planned landing, which then stays
+_PAUSE = 0.1  # [s] between two requests for the same plan because steps were moved, as in each tick of a push
+_FOLLOWING = 2  # steps after one that step adaptation moves: the one that catches the robot is never the last
 _ATTEMPTS = 3  # for a command: then it is refused
 _LONGEST_LEAD = 1.2  # [s] until a plan begins that did not come in time before: three attempts double it to this
 
@@ -91,6 +94,20 @@ class StepAdaptation(Protocol):
         ...
 
 
+class StandingAdaptation(Protocol):
+    """Decides in each tick whether a robot that stands has to step: here capture steps or an MPC are plugged in."""
+
+    def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
+        """Return the step that begins now, or None, as nearly always.
+
+        Args:
+            state: Estimated in this tick.
+            reference: Of the plan at the same time, both feet on the ground.
+            plan: The present one, which has no step left.
+        """
+        ...
+
+
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
 
@@ -101,6 +118,8 @@ class PlanFollower:
     Attributes:
         plan: The present one; None before the robot stands.
         adaptation: Moves the next footholds from tick to tick; None: they stay as planned.
+        standing_adaptation: Steps from standing when a push is more than the ankles take; None: it does not.
+        captures: Number of capture steps.
         late_plans: Number of plans that came too late.
         refused_changes: Number of changes by step adaptation that were impossible.
         defect: Unexpected error of the planner, until it is cleared; empty where there is none.
@@ -122,6 +141,7 @@ class PlanFollower:
         """
         self._planner = planner
         self.adaptation: StepAdaptation | None = None
+        self.standing_adaptation: StandingAdaptation | None = None
         self._service = service or SynchronousPlanning(planner)
         self._replan_margin = replan_margin
         self._command: Command | None = None
@@ -132,15 +152,17 @@ class PlanFollower:
         self._number = 0
         self._asked: _Asked | None = None
         self._coming: tuple[WalkingPlan, _Asked] | None = None
-        self._refusal_is_news = self._has_left_way = False
+        self._refusal_is_news = self._has_left_way = self._is_stale = False
+        self._asked_after_change = self._caught = self._caught_until = -math.inf
         self.refusal = self.defect = ""
         self.plan: WalkingPlan | None = None
-        self.late_plans = self.refused_changes = 0
+        self.late_plans = self.refused_changes = self.captures = 0
 
     def stand(self, time: float, start: PlanningState | None = None) -> None:
         """Begin to stand at ``time`` [s]: around the origin, facing x, or from ``start``."""
         self.plan = self._planner.standing(start or self._planner.at_origin(time))
         self._command = self._given = None
+        self._caught = self._caught_until = -math.inf
         self.cancel()
 
     def follow(self, command: Command, time: float, plan_origin: PlanarPose) -> None:
@@ -172,13 +194,20 @@ class PlanFollower:
 
     def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
-        if self.adaptation is None or not reference.is_walking:
-            return reference
-        change = self.adaptation.retarget(state, reference, self.present_plan)
-        if change is None:
+        plan = self.present_plan
+        capture, change = None, None
+        if plan.landings.after(time) < len(plan.landings):
+            change = None if self.adaptation is None else self.adaptation.retarget(state, reference, plan)
+        elif self.standing_adaptation is not None:
+            capture = self.standing_adaptation.capture(state, reference, plan)
+        if capture is None and change is None:
             return reference
         try:
-            self.retarget(change, time)
+            if capture is not None:
+                self.capture(capture, time)
+            elif change is not None:
+                self.retarget(replace(change, following=max(change.following, _FOLLOWING)), time)
+            self._note_catch(time)
         except PlanningError:
             self.refused_changes += 1
         return self.present_plan.at(time)
@@ -211,14 +240,34 @@ class PlanFollower:
         """
         self.plan = self._planner.retarget(self.present_plan, change, time)
         self._has_left_way = True
+        self._ask_after_change(time)
+
+    def capture(self, step: CaptureStep, time: float) -> None:
+        """Step at once from standing, at ``time`` [s]; then stand again. A plan that is being made begins afterwards.
+
+        Raises:
+            PlanningError: Steps are under way, or the step is impossible; the present plan stays.
+        """
+        self.plan = self._planner.capture_step(self.present_plan, step, time)
+        self._command = self._given = StopCommand()
+        self.captures += 1
+        self._ask_after_change(time)
+
+    def _ask_after_change(self, time: float) -> None:
+        """Ask again for a plan that would continue one that is gone, a tenth of a second after the last time."""
         asked = self._asked if self._coming is None else self._coming[1]
-        if asked is not None:
-            self._submit(replace(asked, request=self._request(asked.request.command, time, asked.attempt), time=time))
+        if asked is None:
+            return
+        self._asked, self._coming, self._is_stale = asked, None, True
+        if time >= self._asked_after_change + _PAUSE:
+            self._asked_after_change = time
+            request = self._request(asked.request.command, time, asked.attempt)
+            self._submit(replace(asked, request=request, time=time))
 
     def cancel(self) -> None:
         """Drop the requested plan."""
         self._asked = self._coming = None
-        self._refusal_is_news = False
+        self._refusal_is_news = self._is_stale = False
 
     @property
     def present_plan(self) -> WalkingPlan:
@@ -265,6 +314,16 @@ class PlanFollower:
         """Return whether steps are under way."""
         return self.plan is not None and self._command is not None and time < self.plan.end_time
 
+    def is_catching(self, time: float) -> bool:
+        """Return whether a step that was moved or made to catch a push is under way, or the one after it."""
+        return time < self._caught_until
+
+    def _note_catch(self, time: float) -> None:
+        """Remember until when the robot is being caught: to the touch-down after the next one."""
+        landings = self.present_plan.landings
+        self._caught, first = time, landings.after(time)
+        self._caught_until = landings.times[min(first + 1, len(landings) - 1)]
+
     def _complete(self, time: float) -> bool:
         """Note that the plan is done; a command that is being planned keeps the walk from being done."""
         self._command = None
@@ -281,7 +340,9 @@ class PlanFollower:
             self._route.follow(self.present_plan, time, plan_origin)
         missed = self._planned_origin.inverse() @ plan_origin
         is_off = self._has_left_way or max(abs(missed.x), abs(missed.y)) > _MISSED or abs(missed.yaw) > _MISSED_YAW
+        is_caught = self._caught > self._planned_time and time > self._caught + _PAUSE
         is_due = time > self._planned_time + _CORRECTION_PERIOD and time < self.present_plan.end_time - _LAST_CORRECTION
+        is_due = is_due or (is_caught and time > self.present_plan.end_time - _LAST_CORRECTION)
         if is_off and is_due:
             self._planned_time = time
             rest = given if self._route is None else self._route.rest
@@ -302,7 +363,7 @@ class PlanFollower:
     def _submit(self, asked: _Asked) -> None:
         if self._asked is not None and self._asked.purpose is _Purpose.EXTENSION:  # it is asked for again if need be
             self._command = self._asked.request.command
-        self._asked, self._coming = asked, None
+        self._asked, self._coming, self._is_stale = asked, None, False
         self._service.submit(asked.request)
         self._look_for_reply(asked.time)
 
@@ -310,8 +371,11 @@ class PlanFollower:
         """Take over a plan that has come, if it is not too late."""
         if self._coming is not None and time >= self._coming[0].start_time:
             self._take_over(*self._coming)
+        if self._is_stale:
+            self._service.poll()  # its answer continues a plan that is gone
+            self._ask_after_change(time)
         asked = self._asked
-        if asked is None:
+        if asked is None or self._is_stale:
             return
         reply = self._service.poll()
         if reply is None or reply.number != asked.request.number:
@@ -332,7 +396,7 @@ class PlanFollower:
 
     def _is_detour(self, plan: WalkingPlan, asked: _Asked) -> bool:
         """Return whether a corrected plan makes a turn: near a goal that was overshot by centimetres."""
-        is_correction = asked.purpose is _Purpose.CORRECTION
+        is_correction = asked.purpose is _Purpose.CORRECTION and self._caught < asked.time - _CORRECTION_PERIOD
         return is_correction and plan.end_time > self.present_plan.end_time + _LONGEST_DETOUR
 
     def _ask_again(self, asked: _Asked, time: float, because: str) -> None:

@@ -5,13 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from gradiva.common import NDArray, PlanarPose, RobotState, Side, SoleRectangle, WalkingReference
+import numpy as np
+
+from gradiva.common import (
+    FootReference,
+    NDArray,
+    PlanarPose,
+    RobotState,
+    Side,
+    SoleRectangle,
+    WalkingReference,
+    altered,
+    so3,
+)
 from gradiva.planner import Foothold, FootPose, PlannedStep, PlannerConfig, Retarget, WalkingPlan
 from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
+from gradiva.whole_body import WholeBodyReference
 
 _SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _STOP = 0.03  # [s] until a sole that has landed early rests
+_NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,18 +121,19 @@ class ReactiveStepping:
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        error = state.dcm_position - reference.dcm.position
-        step = None if reference.is_double_support else _running(plan, reference.time)
+        error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
         is_believed = self._is_believed(state.dcm_position)
-        if step is None or not is_believed:
-            self._nominal = self._nominal if step is not None else None
-            self._is_active = self._is_active and (step is not None or math.hypot(*error) > self._config.release)
+        index = plan.landings.after(reference.time)
+        if reference.is_double_support or index == len(plan.landings):
+            self._nominal = None
+            self._is_active = self._is_active and error > self._config.release
             self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
             return None
-        self._is_active = self._is_active or math.hypot(*error) > self._config.trigger
+        step = plan.landings[index]
+        self._is_active = self._is_active or (is_believed and error > self._config.trigger)
         change = None
-        if self._is_active:
-            self._nominal = self._nominal or _nominal(plan, step, self._planner)
+        if self._is_active and is_believed:
+            self._nominal = self._nominal or self._planned(plan, index)
             change = self._early_contact(state, reference, step) or self._change(state, reference, plan, step)
         self._log(step if change is None else _changed(step, change))
         return change
@@ -149,6 +164,20 @@ class ReactiveStepping:
         self._changes += 1
         foothold = Foothold(FootPose(x, y, old.yaw).on(old.plane), time + _STOP)
         return Retarget((foothold,), is_landed=True)
+
+    def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
+        """Return the step of an index, which runs, with what follows it."""
+        step, planner = plan.landings[index], self._planner
+        if index + 1 < len(plan.landings):
+            double_support = plan.landings[index + 1].lift_off - step.touch_down
+        else:
+            double_support = step.footstep.duration - planner.single_support(step.footstep.duration)
+        side, pose = step.footstep.side, step.footstep.pose
+        stance = plan.phase_at(step.lift_off).foot(side.other).pose
+        zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
+        dcm, _, _ = plan.dcm_at(step.touch_down)
+        growth = math.exp(0.5 * planner.natural_frequency * double_support)
+        return _NominalStep(step, zmp + growth * (dcm.position - zmp) - landing, double_support)
 
     def _running_step(
         self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, step: PlannedStep
@@ -213,25 +242,74 @@ class ReactiveStepping:
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, nominal, adapted, delay, self._changes)
 
 
-def _running(plan: WalkingPlan, time: float) -> PlannedStep | None:
-    """Return the step that is not landed yet."""
-    return next((step for step in plan.steps if step.touch_down > time), None)
+class SoleLevelling:
+    r"""Keeps the soles in the air at their height and tilt in world while the robot itself tilts.
+
+    Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
+    edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
+    and tilt of a sole without load are therefore fed back, with :math:`e` the planned pose less the measured one,
+
+    .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
+
+    A sole that carries load keeps what it has and gives it back with a time constant. Torque control, which feeds the
+    poses of the feet back itself, needs none of this.
+
+    Attributes:
+        offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
+    """
+
+    def __init__(self, config: StepAdaptationConfig, weight: float) -> None:
+        """Take the gains, and the robot's weight [N]."""
+        self._config = config
+        self._load = config.airborne_load * weight
+        self._limit = np.array((config.steepest, config.steepest, config.highest))
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the past: the soles are as planned."""
+        self.offsets: dict[Side, NDArray] = {}
+        self._integrals: dict[Side, NDArray] = {}
+
+    def levelled(
+        self, reference: WholeBodyReference, state: RobotState, is_active: bool, period: float
+    ) -> WholeBodyReference:
+        """Return the reference of layer 3 with the feet where they come to their planned poses.
+
+        Args:
+            reference: With the planned feet.
+            state: With the measured ones.
+            is_active: Whether a push is being caught; otherwise offsets are given back.
+            period: [s].
+        """
+        feet = {side: self._corrected(side, reference, state, is_active, period) for side in Side}
+        if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
+            self.reset()
+        return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
+
+    def _corrected(
+        self, side: Side, reference: WholeBodyReference, state: RobotState, is_active: bool, period: float
+    ) -> FootReference:
+        config = self._config
+        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
+        last = self.offsets.get(side, np.zeros(3))
+        if is_active and state.foot_wrench(side)[2] < self._load:
+            height = float(foot.position[2] - state.foot_position(side)[2])
+            tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
+            integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
+            offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
+        else:
+            integral = offset = last - min(1.0, period / config.sole_leak_time) * last
+        self._integrals[side] = integral.clip(-self._limit, self._limit)
+        self.offsets[side] = offset = offset.clip(-self._limit, self._limit)
+        return _moved(foot, offset, (offset - last) / period)
 
 
-def _nominal(plan: WalkingPlan, step: PlannedStep, planner: PlannerConfig) -> _NominalStep:
-    """Return the running step of a plan with what follows it."""
-    following = next((other for other in plan.steps if other.lift_off >= step.touch_down), None)
-    if following is None:
-        duration = step.footstep.duration
-        double_support = duration - planner.single_support(duration)
-    else:
-        double_support = following.lift_off - step.touch_down
-    side, stance = step.footstep.side, plan.phase_at(step.lift_off).foot(step.footstep.side.other).pose
-    zmp = stance.zmp_point(side.other, planner.zmp_offset)
-    landing = step.footstep.pose.zmp_point(side, planner.zmp_offset)
-    dcm, _, _ = plan.trajectory.at(step.touch_down)
-    growth = math.exp(0.5 * planner.natural_frequency * double_support)
-    return _NominalStep(step, zmp + growth * (dcm.position - zmp) - landing, double_support)
+def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference:
+    """Return a foot that is tilted about x and y [rad] and lifted [m] by an offset, shape (3,), and its rate."""
+    tilt, rise = np.array((offset[0], offset[1], 0.0)), np.array((0.0, 0.0, offset[2]))
+    twist = foot.twist.copy()
+    twist[2:5] += rate[2], rate[0], rate[1]
+    return altered(foot, position=foot.position + rise, rotation=so3.exp(tilt) @ foot.rotation, twist=twist)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:

@@ -148,6 +148,8 @@ class WalkingController:
         stepping = self._layers.reactive_stepping
         stepping.mode = mode
         stepping.reset()
+        self._layers.capture_stepping.reset()
+        self._follower.standing_adaptation = None if mode is SteppingMode.OFF else self._layers.capture_stepping
         if mode is not SteppingMode.OFF:
             self._follower.adaptation = stepping
         elif self._follower.adaptation is stepping:
@@ -312,6 +314,10 @@ class WalkingController:
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
+        is_catching = self._follower.is_catching(time)
+        if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
+            body = layers.sole_levelling.levelled(body, state, is_catching, self._tick.period)
+        layers.inverse_kinematics.height_yields = is_catching
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
         command = self._held.within_limits(command, layers.whole_body.desired_joint_positions)
@@ -378,6 +384,8 @@ class WalkingController:
         layers.model_control.reset()
         if layers.foot_admittance is not None:
             layers.foot_admittance.reset()
+        if layers.sole_levelling is not None:
+            layers.sole_levelling.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)

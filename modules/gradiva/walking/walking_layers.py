@@ -26,8 +26,9 @@ from gradiva.simplified_model import (
     balance_layer,
 )
 from gradiva.walking.body_references import BodyReferences, SwingMomentum, SwingMomentumConfig
+from gradiva.walking.capture_stepping import CaptureStepping
 from gradiva.walking.fallbacks import ZmpWithoutFoot
-from gradiva.walking.reactive_stepping import ReactiveStepping
+from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling
 from gradiva.walking.start import Preparation, StandingStart, standing_start
 from gradiva.whole_body import (
     CommandedMotion,
@@ -83,6 +84,8 @@ class WalkingLayers:
         body_references: From layer 2 to layer 3.
         foot_admittance: Of the soles that stand, between layers 2 and 3; torque control needs none.
         reactive_stepping: Moves the running step with the DCM; the plan follower asks it where its mode is not off.
+        capture_stepping: Steps from standing; asked likewise.
+        sole_levelling: Of soles in the air while a push is caught; torque control needs none.
         zmp_without_foot: The ZMP by the trusted feet.
         safety: Checks of each tick.
     """
@@ -150,6 +153,8 @@ class WalkingLayers:
         self.reactive_stepping = ReactiveStepping(
             config.step_adaptation, config.planner, robot.sole, model.mass * GRAVITY, compiler
         )
+        self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, robot.sole, compiler)
+        self.sole_levelling = None if by_torque else SoleLevelling(config.step_adaptation, model.mass * GRAVITY)
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load

@@ -424,12 +424,28 @@ class ComposedProblem:
         self._function.write(values)
         self._function()
 
-    def solve(self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False) -> NDArray:
+    def relaxed_slack_weights(self, **rows: tuple[int, float]) -> NDArray:
+        """Return the slack weights of a relaxed problem, with others for single rows, shape (constraints,).
+
+        Args:
+            rows: By group, its name with underscores: number of the row, and its weight.
+        """
+        weights: NDArray = self._relaxed_slack_weights.copy()
+        for group in self._groups:
+            if (name := group.name.replace(" ", "_")) in rows:
+                row, weights_of_row = rows[name]
+                weights[group.span][row] = weights_of_row
+        return weights
+
+    def solve(
+        self, values: Mapping[str, npt.ArrayLike], relaxed: bool = False, slack_weights: NDArray | None = None
+    ) -> NDArray:
         """Return the optimum, shape (variables,).
 
         Args:
             values: Of the parameters; those not named keep their last value.
             relaxed: Violate what contradicts, but no dynamics constraint, as little as its slack weights ask for.
+            slack_weights: These instead of the configured ones, as ``relaxed_slack_weights`` returns them.
 
         Raises:
             NoSolutionFound: Hard constraints contradict each other; the error names the hardest to meet.
@@ -438,7 +454,8 @@ class ComposedProblem:
         self.evaluate(values)
         if self._unset:
             raise self._without_values()
-        self.solution = self._relaxed_solution() if relaxed else self._exact_solution(values)
+        is_relaxed = relaxed or slack_weights is not None
+        self.solution = self._relaxed_solution(slack_weights) if is_relaxed else self._exact_solution(values)
         return self.solution
 
     def violations(self) -> dict[str, float]:
@@ -485,8 +502,9 @@ class ComposedProblem:
         values = p.values(solution)
         return np.subtract(values > p.upper, values < p.lower, dtype=np.float64)
 
-    def _relaxed_solution(self) -> NDArray:
-        return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(self._relaxed_slack_weights)).solve()
+    def _relaxed_solution(self, slack_weights: NDArray | None = None) -> NDArray:
+        weights = self._relaxed_slack_weights if slack_weights is None else slack_weights
+        return DaqpSolver(f"relaxed {self._name}", self.quadratic_program.relaxed(weights)).solve()
 
     def _named(self, error: NoSolutionFound) -> NoSolutionFound:
         """Return the error with the name of the hard constraints that cost most in the relaxed problem, if any do."""

@@ -83,6 +83,7 @@ class InverseKinematicsConfig:
         pelvis_weight: Against the posture's, [-].
         angular_momentum_weights: Of the centroidal angular momentum about x, y and z, [1/(kg·m²)²]; about z it swings
             the arms against the legs.
+        height_slack_weight: Of the CoM's height against the posture's while it yields, [-].
         posture_weights: By joint group, [-].
         position_margin: Kept from each joint limit, [rad].
         solver: ``daqp`` or ``osqp``.
@@ -98,6 +99,7 @@ class InverseKinematicsConfig:
     angular_momentum_weights: tuple[float, float, float]
     posture_weights: dict[str, float]
     position_margin: float = 1e-3
+    height_slack_weight: float = 1e4
     solver: SolverName = SolverName.DAQP
 
     def __post_init__(self) -> None:
@@ -107,6 +109,8 @@ class InverseKinematicsConfig:
         for name in ("torso_gain", "posture_gain", "torso_weight", "pelvis_weight", "position_margin"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
+        if self.height_slack_weight <= 0.0:
+            raise ConfigError(f"height_slack_weight={self.height_slack_weight}, must be positive")
         if min(self.angular_momentum_weights) < 0.0:
             raise ConfigError(f"angular_momentum_weights={self.angular_momentum_weights}, must not be negative")
         for group, weight in self.posture_weights.items():
@@ -140,6 +144,8 @@ class InverseKinematics:
         lower_limits: Joint positions, margin included, [rad], shape (n,).
         upper_limits: The same.
         actuated: Selection of the joints that commands are for.
+        height_yields: Whether the CoM's height is soft, feet and the CoM's place almost hard: while a push is caught,
+            when legs are stretched and knees as fast as they can.
     """
 
     def __init__(
@@ -167,6 +173,9 @@ class InverseKinematics:
         key = None if tasks else (InverseKinematics, model.fingerprint, repr(config), compiler)
         self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
         self._references = self.problem.reference
+        height = 2, config.height_slack_weight
+        self._yielding_weights = self.problem.relaxed_slack_weights(centre_of_mass=height)
+        self.height_yields = False
         self.actuated = model.description.selection
 
     def _composed(
@@ -218,7 +227,8 @@ class InverseKinematics:
         """
         values = self._values(state, reference)
         values["period"] = period
-        solution = self.problem.solve(values, relaxed)
+        yields = self.height_yields and not relaxed
+        solution = self.problem.solve(values, relaxed, self._yielding_weights if yields else None)
         return np.concatenate((solution[self._joints :], solution[: self._joints]))
 
     def task_error(self, state: RobotPosture, reference: WholeBodyReference) -> NDArray:

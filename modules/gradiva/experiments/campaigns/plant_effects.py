@@ -83,30 +83,30 @@ _QUICK_EFFECTS = (NONE, ALL)
 
 
 def gain_factor(step: float) -> float:
-    """Return the factor on stiffnesses of a step of the search for the largest gain: half octaves, 1 at step 5."""
+    """Return the factor on gains of a step of the search for the largest one: half octaves, 1 at step 5."""
     return 2.0 ** (0.5 * (step - 5.0))
 
 
 def scaled_gains(robot: str, control: ControlMode, factor: float, overrides: Mapping[str, Any]) -> dict[str, float]:
-    """Return the overrides that scale the gains of a control mode.
+    """Return the overrides that scale the feedback gains of a control mode.
 
-    Of position and velocity servos those of the boards, of torque control those of feet and CoM. Stiffness is
-    scaled by ``factor`` and damping by its root, which leaves damping ratios as they are.
+    Of position and velocity control both gains of the ZMP-CoM law, which closes the loop over sensors and servos;
+    the servos' gains are those of the robots' boards. Of torque control those of feet and CoM: stiffness by ``factor``
+    and damping by its root, which leaves damping ratios as they are.
     """
     tables = load_setup(robot, overrides).tables
     if control is ControlMode.TORQUE:
         tasks = tables["rigid_torque_control"]
         found = {f"rigid_torque_control.{task}": tasks[task] for task in ("stance_foot", "swing_foot", "com")}
         kinds = ("", "linear_", "angular_")
-        names = {f"{kind}{gain}": power for kind in kinds for gain, power in _POWERS.items()}
+        powers = {f"{kind}{gain}": power for kind in kinds for gain, power in _POWERS.items()}
     else:
-        found = {"simulation.servo": tables["simulation"]["servo"]}
-        kind = "velocity_" if control is ControlMode.VELOCITY else ""
-        names = {f"{kind}{gain}_scale": power for gain, power in _POWERS.items()}
+        found = {"zmp_com_controller.walking": tables["zmp_com_controller"]["walking"]}
+        powers = {"zmp": 1.0, "com": 1.0}
     return {
         f"{table}.{name}": values[name] * factor**power
         for table, values in found.items()
-        for name, power in names.items()
+        for name, power in powers.items()
         if name in values
     }
 

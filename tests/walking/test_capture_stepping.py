@@ -1,0 +1,97 @@
+"""Capture steps of a robot that stands and is pushed."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gradiva.common import RobotState, Side, so3
+from gradiva.planner import WalkingPlanner
+from gradiva.setup import load_setup
+from gradiva.simulation import Push
+from gradiva.walking import WalkingState
+from gradiva.walking.capture_stepping import CaptureStepping
+from tests.walking.walked import assert_stands_on_both_feet
+
+SETUP = load_setup("icub_v2_7")
+PLANNER = WalkingPlanner(SETUP.walking.planner)
+
+
+def standing(x=0.0, y=0.0, yaw=0.0):
+    """A plan that stands with the feet around a point."""
+    start = PLANNER.at_origin(0.0)
+    feet = {}
+    for side in Side:
+        foot = start.foot(side)
+        c, s = math.cos(yaw), math.sin(yaw)
+        feet[side] = replace(foot, x=x + c * foot.x - s * foot.y, y=y + s * foot.x + c * foot.y, yaw=yaw)
+    com = start.com_position.copy()
+    com[:2] = np.array([x, y]) + so3.rotation_z(yaw)[:2, :2] @ com[:2]
+    return PLANNER.standing(
+        replace(start, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT], dcm_position=com[:2], com_position=com)
+    )
+
+
+def step_of(offset, x=0.0, y=0.0, yaw=0.0):
+    """The capture step of a robot whose DCM is off by ``offset`` [m] in the frame of its feet; None: ankles hold it."""
+    stepping = CaptureStepping(SETUP.walking.step_adaptation, PLANNER, SETUP.robot.sole)
+    plan = standing(x, y, yaw)
+    reference = plan.at(5.0)
+    turn = so3.rotation_z(yaw)[:2, :2]
+    dcm = reference.dcm.position + turn @ np.asarray(offset)
+    zmp = reference.dcm.position + turn @ np.clip(offset, -0.05, 0.05)
+    state = object.__new__(RobotState)
+    for name, value in {"dcm_position": dcm, "zmp_position": zmp, "com_position": reference.com_position}.items():
+        object.__setattr__(state, name, value)
+    steps = [stepping.capture(state, reference, plan) for _ in range(3)]
+    assert steps[0] is None  # one tick may be an error of the estimate
+    return next((step for step in steps if step is not None), None)
+
+
+@pytest.mark.parametrize("direction", np.radians(np.arange(0, 360, 30)))
+def test_a_dcm_within_the_soles_is_left_to_the_ankles_and_one_that_is_lost_to_its_fate(direction):
+    along = np.array([math.cos(direction), math.sin(direction)])
+    assert step_of(0.02 * along) is None
+    assert step_of(1.5 * along) is None
+
+
+@pytest.mark.parametrize("offset", [(0.12, 0.0), (0.1, 0.05), (-0.12, 0.0), (-0.11, -0.04)])
+def test_it_steps_where_the_dcm_goes_within_the_limits_of_a_step(offset):
+    step = step_of(offset)
+    foot = standing().at(5.0).foot(step.side)
+    assert np.sign(step.pose.x - foot.position[0]) == np.sign(offset[0])
+    plan = PLANNER.capture_step(standing(), step, 5.0)  # refuses what no step can be
+    assert plan.steps[0].touch_down == step.touch_down
+    assert step.lift_off > 5.0
+    stance = plan.at(5.0).foot(step.side.other).position
+    assert math.hypot(step.pose.x - stance[0], step.pose.y - stance[1]) <= PLANNER.config.max_feet_distance + 1e-9
+    shift = SETUP.walking.step_adaptation.unloading
+    assert (step.lift_off - 5.0) / shift == pytest.approx(round((step.lift_off - 5.0) / shift), abs=1e-9)
+    assert np.sign(step.shift_zmp[1]) in (0.0, step.side.sign)  # towards the foot that steps
+
+
+def test_a_moved_and_turned_world_gets_the_same_step_and_a_mirrored_one_the_mirrored_step():
+    here, there = step_of((0.1, 0.05)), step_of((0.1, 0.05), 3.0, -2.0, 0.7)
+    assert (there.side, there.lift_off) == (here.side, pytest.approx(here.lift_off))
+    turned = np.array([3.0, -2.0]) + so3.rotation_z(0.7)[:2, :2] @ [here.pose.x, here.pose.y]
+    np.testing.assert_allclose((there.pose.x, there.pose.y), turned, atol=1e-9)
+    mirrored = step_of((0.1, -0.05))
+    assert mirrored.side is here.side.other
+    np.testing.assert_allclose((mirrored.pose.x, mirrored.pose.y), (here.pose.x, -here.pose.y), atol=1e-9)
+    assert mirrored.touch_down == pytest.approx(here.touch_down, abs=1e-9)
+
+
+@pytest.mark.walk
+def test_a_push_that_fells_a_robot_that_stands_makes_it_step_and_stand_again(ready):
+    impulse, angle = 10.7, math.radians(30.0)  # N·s
+    for mode in ("off", "place_and_time"):
+        walk = ready("icub_v2_7", f"step_adaptation.mode={mode}")
+        assert walk.run(1.0)
+        force = (impulse / 0.1 * math.cos(angle), impulse / 0.1 * math.sin(angle), 0.0)
+        walk.robot.push(Push(walk.setup.robot.torso_frame, force, walk.time, 0.1))
+        stands = walk.run(4.5)
+        assert stands == (mode != "off")
+    assert walk.controller.state is WalkingState.PAUSED
+    assert len(walk.controller.plan.steps) >= 3
+    assert_stands_on_both_feet(walk)
