@@ -82,9 +82,7 @@ def test_set_points_lead_a_velocity_loop_by_the_inverse_of_its_position_gain(icu
 
 
 def test_boards_that_lead_their_damping_are_left_alone(icub):
-    groups = {
-        name: replace(group, velocity_feedforward=1.0) for name, group in icub.description.joint_groups.items()
-    }
+    groups = {name: replace(group, velocity_feedforward=1.0) for name, group in icub.description.joint_groups.items()}
     assert not ServoLaw.of(replace(icub.description, joint_groups=groups)).lag.any()
     assert ServoLaw.of(icub.description).lag.all()
 

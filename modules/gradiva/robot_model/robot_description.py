@@ -344,8 +344,8 @@ class ServoLaw:
         That of a velocity loop is (1 - β) k_v / k_i, the inverse of its position gain; else (1 - β) k_d / k_p.
         """
         is_loop = self.velocity_stiffness > 0.0
-        per_position = np.where(is_loop, self.integral_gain, self.stiffness)
-        return (1.0 - self.velocity_feedforward) * np.where(is_loop, self.velocity_stiffness, self.damping) / per_position
+        per_velocity = np.where(is_loop, self.velocity_stiffness, self.damping)
+        return (1.0 - self.velocity_feedforward) * per_velocity / np.where(is_loop, self.integral_gain, self.stiffness)
 
     @classmethod
     def of(cls, description: RobotDescription) -> ServoLaw:
