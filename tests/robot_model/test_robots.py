@@ -126,7 +126,7 @@ def test_drives_are_given_for_a_group_or_for_each_joint():
         ({"full_torque_speed": 5.0, "no_load_speed": 4.0}, "full_torque_speed=5.0, must be below no_load_speed=4.0"),
         ({"velocity_feedforward": 1.1}, "velocity_feedforward=1.1, must not exceed 1"),
         ({"integral_gain": 10.0, "integral_limit": 0.0}, "integral_limit=0.0, must be positive where the servo has an"),
-        ({"velocity_stiffness": 9e3}, "velocity_stiffness=9000.0, must be below stiffness=5600.0"),
+        ({"velocity_stiffness": 9e3}, "velocity_stiffness=9000.0, must be below stiffness=5625.0"),
     ],
 )
 def test_drives_that_cannot_be_are_refused(numbers, message):

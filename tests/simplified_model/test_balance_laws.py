@@ -160,7 +160,7 @@ class WiderSteps(BalanceLayer):
     def update(self, state, plan, time, period):
         desired = self.shipped.update(state, plan, time, period)
         left = plan.reference.left_foot
-        if self.aimed is not None or left.in_contact or left.position[2] < 0.015:
+        if self.aimed is not None or left.in_contact or left.position[2] < 0.012:
             return desired
         landing = plan.preview(0.02, 100).left_foot_poses[0]
         self.aimed = PlanarPose(landing[0], landing[1] + 0.02, landing[2])

@@ -39,7 +39,7 @@ def test_every_robot_has_a_valid_configuration(robot):
 
 def test_talos_walks_with_its_own_gains_and_keeps_the_rest():
     config = from_table(ZmpComControllerConfig, tables("talos")["zmp_com_controller"], "talos")
-    assert (config.walking.zmp, config.walking.com) == (2.5, 3.0)
+    assert (config.walking.zmp, config.walking.com) == (2.0, 3.0)
     assert (config.standing.zmp, config.standing.com) == (0.9, 5.0)
 
 
