@@ -33,7 +33,8 @@ def trajectory_of(schedule, start, config):
 
 
 def test_the_steps_are_on_the_clock():
-    config = config_of(first_double_support=1.0, last_double_support=0.7, double_support_ratio=0.25)
+    durations = {"first_double_support": 1.0, "last_double_support": 0.7, "double_support_ratio": 0.25}
+    config = config_of(**durations, zmp_offset=[0.03, -0.005])
     schedule = schedule_gait(three_steps(config), start_of(config, time=5.0), 1.0, config)
     np.testing.assert_allclose(schedule.lift_offs, [6.0, 6.8, 7.6])
     np.testing.assert_allclose(schedule.touch_downs, [6.64, 7.44, 8.24])
@@ -64,13 +65,12 @@ def test_the_recursion_passes_the_boundaries_and_ends_with_its_share_of_the_last
 
 @pytest.mark.parametrize("amplitude", BOTH)
 def test_it_starts_at_the_given_state_and_ends_at_rest_between_the_feet(amplitude):
-    plan = plan_of(amplitude)
+    plan, config = plan_of(amplitude), config_of()
     first, last, later = plan.at(plan.start_time), plan.at(plan.end_time), plan.at(plan.end_time + 100.0)
-    np.testing.assert_allclose(first.dcm.position, [0.03, 0.0], atol=1e-12)
+    np.testing.assert_allclose(first.dcm.position, [config.zmp_offset[0], 0.0], atol=1e-12)
     np.testing.assert_allclose(first.dcm.velocity, 0.0, atol=1e-12)
-    np.testing.assert_allclose(first.com_position, [0.03, 0.0, 0.53], atol=1e-12)
+    np.testing.assert_allclose(first.com_position, [config.zmp_offset[0], 0.0, config.com_height], atol=1e-12)
     np.testing.assert_allclose(last.dcm.velocity, 0.0, atol=1e-9)
-    config = config_of()
     feet = {step.side: step.pose.zmp_point(step.side, config.zmp_offset) for step in plan.footsteps[-2:]}
     np.testing.assert_allclose(last.dcm.position, 0.5 * (feet[Side.LEFT] + feet[Side.RIGHT]), atol=1e-9)
     np.testing.assert_allclose(later.com_position[:2], last.dcm.position, atol=1e-7)

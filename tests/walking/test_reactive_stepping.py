@@ -1,14 +1,19 @@
 """Reactive stepping in closed loop: pushes that fell a robot whose footholds stay as planned."""
 
 import math
+from dataclasses import dataclass
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from gradiva.common import FootReference, Side, so3
 from gradiva.experiments.forked_walks import phase_times
 from gradiva.planner import VelocityCommand
+from gradiva.setup import load_setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
-from gradiva.walking import walking_signals
+from gradiva.walking import SoleLevelling, WalkingState, walking_signals
 
 
 def pushed(ready, robot, mode, force, phase="middle", *overrides):
@@ -53,3 +58,79 @@ def test_nothing_is_logged_where_it_is_configured_to_be_off(ready):
     walk.controller.step_adaptation = SteppingMode.PLACE
     assert walk.tick().stepping is None
     assert walk.controller.step_adaptation is SteppingMode.PLACE
+
+
+@pytest.mark.walk
+def test_an_undisturbed_walk_with_noise_keeps_its_footholds(ready):
+    walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time", plant="noisy")
+    walk.controller.walk(VelocityCommand(0.34, duration=5.0))
+    assert walk.run_until(lambda: walk.controller.state is not WalkingState.WALKING, 10.0)
+    assert walk.log.stepping.changes == 0
+
+
+@pytest.mark.walk
+def test_torque_control_catches_what_fells_it_otherwise(ready):
+    survived = {}
+    for mode in ("off", "place_and_time"):
+        walk, _ = pushed(ready, "icub_v2_7", mode, (0.0, -100.0), "middle", "walking.control=torque")
+        survived[mode] = not walk.is_down
+    assert survived == {"off": False, "place_and_time": True}
+
+
+# -- soles in the air --------------------------------------------------------------------------------------------------
+
+CONFIG = load_setup("icub_v2_7").walking.step_adaptation
+WEIGHT = 320.0
+
+
+def standing(side_heights, loads, tilt=0.0):
+    """References at height 0 and a state with the soles at their heights, tilted about x, under their loads."""
+    flat, rolled = np.eye(3), so3.exp(np.array([tilt, 0.0, 0.0]))
+    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), False) for y in (0.08, -0.08)]
+    body = Feet(*feet)
+    state = SimpleNamespace(
+        foot_position=lambda side: np.array([0.0, 0.0, side_heights[side]]),
+        foot_rotation=lambda side: rolled,
+        foot_wrench=lambda side: np.array([0.0, 0.0, loads[side] * WEIGHT, 0.0, 0.0, 0.0]),
+    )
+    return body, state
+
+
+@dataclass(frozen=True, slots=True)
+class Feet:
+    left_foot: FootReference
+    right_foot: FootReference
+
+
+def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
+    levelling = SoleLevelling(CONFIG, WEIGHT)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=0.02)
+    moved = levelling.levelled(body, state, True, 0.01)
+    lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+    assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
+    tilt = so3.log(moved.right_foot.rotation)
+    np.testing.assert_allclose(tilt, [-0.01 * CONFIG.sole_integral_gain * 0.02, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+
+
+def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
+    levelling = SoleLevelling(CONFIG, WEIGHT)
+    low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
+    body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    lifted = levelling.levelled(body, state, True, 0.01).right_foot.position[2]
+    body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
+    after = levelling.levelled(body, state, True, 0.01).right_foot.position[2]
+    assert after == pytest.approx(lifted * (1.0 - 0.01 / CONFIG.sole_leak_time), abs=1e-12)
+    for _ in range(1000):
+        levelling.levelled(body, state, False, 0.01)
+    assert not levelling.offsets
+
+
+def test_a_sole_is_moved_no_farther_than_its_limits():
+    levelling = SoleLevelling(CONFIG, WEIGHT)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
+    for _ in range(100):
+        moved = levelling.levelled(body, state, True, 0.01)
+    assert moved.right_foot.position[2] == pytest.approx(CONFIG.highest, abs=1e-12)
+    assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)

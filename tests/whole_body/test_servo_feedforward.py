@@ -69,11 +69,37 @@ def test_torques_against_the_damping_are_added_where_the_boards_do_not_lead_it()
     np.testing.assert_allclose(torques, feedforward.torques(state, rest, wrench, wrench) + damping, atol=1e-9)
 
 
-def test_boards_that_lead_their_damping_are_left_alone(icub):
+def test_set_points_lead_a_velocity_loop_by_the_inverse_of_its_position_gain(icub):
     feedforward = ServoFeedforward(icub, config(acceleration=0.0))
     state, rest, wrench = state_of(icub), np.zeros(29), np.zeros(6)
     torques = feedforward.servo_torques(state, np.ones(29), rest, wrench, wrench)
     np.testing.assert_allclose(torques, feedforward.torques(state, rest, wrench, wrench), atol=1e-9)
+    hips_and_arms, knees_and_ankles = [0.2] * 3, [0.1] * 3
+    leg = hips_and_arms + knees_and_ankles
+    np.testing.assert_allclose(feedforward.lead, [0.2] * 11 + leg + leg)
+    assert not ServoFeedforward(icub, config(velocity=0.0)).lead.any()
+    assert not ServoFeedforward(model_of("icub_v3"), config()).lead.any()
+
+
+def test_boards_that_lead_their_damping_are_left_alone(icub):
+    groups = {name: replace(group, velocity_feedforward=1.0) for name, group in icub.description.joint_groups.items()}
+    assert not ServoLaw.of(replace(icub.description, joint_groups=groups)).lag.any()
+    assert ServoLaw.of(icub.description).lag.all()
+
+
+def test_a_velocity_loop_whose_set_points_lead_exerts_its_torques_while_the_joints_move(icub):
+    """Joints turn at 1 rad/s, their set-points are held for a tick: the mean torque of a tick is the one asked for."""
+    law, period, speed = ServoLaw.of(icub.description), 0.01, 1.0
+    inverse, servo, start = ServoInverse(icub.description), PositionServo(law), icub.description.posture
+    wanted, torques = np.linspace(3.0, 6.0, 23), np.zeros(23)
+    servo.start(start, wanted)
+    for tick in range(100):
+        middle = start + speed * period * (tick + 0.5)
+        servo.command(middle + speed * law.lag + inverse.offset(wanted, period))
+        steps = start + speed * (period * tick + 0.001 * (np.arange(10) + 0.5)[:, None])
+        ends = steps + 0.0005 * speed
+        torques = law.stiffness * (np.array([servo.control(step, 0.001) for step in steps]) - ends)
+    np.testing.assert_allclose(torques.mean(axis=0) - speed * law.damping, wanted, atol=0.7)
 
 
 def test_without_an_integral_a_torque_is_a_deflection(icub):

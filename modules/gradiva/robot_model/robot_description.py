@@ -337,6 +337,16 @@ class ServoLaw:
     velocity_stiffness: NDArray
     integral_limit: NDArray
 
+    @property
+    def lag(self) -> NDArray:
+        """Lag of a joint behind a set-point that moves at constant speed, [s], shape (n,).
+
+        That of a velocity loop is (1 - β) k_v / k_i, the inverse of its position gain; else (1 - β) k_d / k_p.
+        """
+        is_loop = self.velocity_stiffness > 0.0
+        per_velocity = np.where(is_loop, self.velocity_stiffness, self.damping)
+        return (1.0 - self.velocity_feedforward) * per_velocity / np.where(is_loop, self.integral_gain, self.stiffness)
+
     @classmethod
     def of(cls, description: RobotDescription) -> ServoLaw:
         """Return that of the robot's boards."""

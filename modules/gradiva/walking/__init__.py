@@ -11,7 +11,7 @@ from gradiva.walking.planning_service import (
     answered,
     standing_at,
 )
-from gradiva.walking.reactive_stepping import ReactiveStepping, SteppingLog
+from gradiva.walking.reactive_stepping import ReactiveStepping, SoleLevelling, SteppingLog
 from gradiva.walking.walking_controller import WalkingController
 from gradiva.walking.walking_layers import (
     GroundModel,
@@ -34,6 +34,7 @@ __all__ = [
     "SafetyEvent",
     "SafetyKind",
     "Signals",
+    "SoleLevelling",
     "StepAdaptation",
     "SteppingLog",
     "SwingMomentum",

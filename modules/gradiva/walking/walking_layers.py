@@ -177,8 +177,7 @@ class WalkingLayers:
 
     def _joint_bounds(self, model: IdynTreeModel) -> JointBounds:
         law, speeds = ServoLaw.of(self.robot), model.velocity_limits()
-        lag = (1.0 - law.velocity_feedforward) * law.damping / law.stiffness
-        leads = speeds * (lag + self.config.walking.period)
+        leads = speeds * (law.lag + self.config.walking.period)
         torques = self.robot.per_joint("torque_limit")
         return JointBounds(*self.joint_limits, speeds, torques, law.stiffness, leads, law.integral_gain > 0.0)
 

@@ -311,7 +311,7 @@ class ServoInverse:
 
     While the joints follow their desired positions, a servo (`JointGroup`) with the offset :math:`\delta` exerts
 
-    .. math:: \tau = k_p \delta + k_d \beta \dot\delta + k_i \int \delta\, dt
+    .. math:: \tau = (k_p - (1 - \beta) k_v) \delta + k_d \beta \dot\delta + k_i \int \delta\, dt
 
     beside its damping. Each tick of duration T this is solved for :math:`\delta_k`; the integral, which the board keeps
     within its limit, is summed up here as well. An integral that has settled carries the load alone.
@@ -320,7 +320,8 @@ class ServoInverse:
     def __init__(self, description: RobotDescription) -> None:
         """Take the law of the actuated joints of a robot."""
         law, actuated = ServoLaw.of(description), description.selection
-        self._stiffness = law.stiffness[actuated]
+        proportional = law.stiffness - (1.0 - law.velocity_feedforward) * law.velocity_stiffness
+        self._stiffness = proportional[actuated]
         self._per_rate = (law.velocity_feedforward * law.damping)[actuated]
         self._integral_gain, self._limit = law.integral_gain[actuated], law.integral_limit[actuated]
         self._integrates = bool(np.any(self._integral_gain))
@@ -360,11 +361,14 @@ class ServoFeedforward:
     .. math:: \tau = M_s \dot\nu + h_s - \sum_k J_{k,s}^\top f_k,
 
     so the command is :math:`s_{cmd} = s + (\tau + \tau_f + (1 - \beta) k_d \dot s) / k_p`, with the friction of the
-    drives, :math:`\tau_f`, or what `ServoInverse` makes of these torques for a servo with an integral. The foot
+    drives, :math:`\tau_f`, or what `ServoInverse` makes of these torques for a servo with an integral. A velocity loop
+    below a position gain :math:`k_x` is led by the set-point instead, :math:`s_{cmd} = s + (1 - \beta) \dot s / k_x`
+    and the offset of the torques without damping, which leads its integral as well. The foot
     wrenches :math:`f_k` carry the linear inverted pendulum's force :math:`m (\ddot x + g)`, through the desired ZMP.
 
     Attributes:
         description: Of the robot.
+        lead: Time by which the set-points of velocity loops lead the joints, [s], shape (a,).
         acceleration_time_constant: Of the low pass that the desired accelerations want, [s].
         velocity_time_constant: Of that on the desired velocities, [s].
         hold: Periods by which set-points come later, [-].
@@ -382,7 +386,10 @@ class ServoFeedforward:
         self.description = description = model.description
         self._actuated = description.selection
         law = ServoLaw.of(description)
-        self._per_velocity = (config.velocity * (1.0 - law.velocity_feedforward) * law.damping)[self._actuated]
+        is_loop = law.velocity_stiffness > 0.0
+        damping = (1.0 - law.velocity_feedforward) * law.damping
+        self._per_velocity = (config.velocity * np.where(is_loop, 0.0, damping))[self._actuated]
+        self.lead = (config.velocity * np.where(is_loop, law.lag, 0.0))[self._actuated]
         key = (ServoFeedforward, model.fingerprint, compiler)
         self._function = built_once(key, lambda: _torque_function(SymbolicDynamics.of(model), compiler))
         self.acceleration_time_constant = config.acceleration_time_constant
@@ -397,7 +404,9 @@ class ServoFeedforward:
         left_foot_wrench: NDArray,
         right_foot_wrench: NDArray,
     ) -> NDArray:
-        """Return the torques of the actuated joints, with those against the servos' damping, [N·m], shape (a,).
+        """Return the torques of the actuated joints, [N·m], shape (a,).
+
+        With those against the servos' damping, but for velocity loops, whose set-points lead by `lead`.
 
         Args:
             state: Desired.
@@ -551,8 +560,9 @@ class PositionController:
             reference.right_foot_wrench,
         )
         offset = self._servos.offset(torques, period)
-        late = self._feedforward.hold * period * smooth[6:]
-        positions = (self.desired_posture.joint_positions - late)[self._inverse_kinematics.actuated] + offset
+        actuated = self._inverse_kinematics.actuated
+        ahead = (self._feedforward.lead - self._feedforward.hold * period) * smooth[6:][actuated]
+        positions = self.desired_posture.joint_positions[actuated] + ahead + offset
         return unchecked(JointCommand, mode=ControlMode.POSITION, values=positions)
 
 
