@@ -121,7 +121,7 @@ def test_the_record_keeps_what_a_trial_found(tmp_path):
     ("name", "options", "message"),
     [
         ("directions", {"seeds": 3}, "--seeds is no choice of the experiment directions"),
-        ("fall_causes", {"plants": (Plant.ROBOT,)}, "--plant is no choice of the experiment fall_causes"),
+        ("plant", {"plants": (Plant.ROBOT,)}, "--plant is no choice of the experiment plant"),
         ("directions", {"robots": ("icub_v3", "talos")}, "--robot is no choice of the experiment directions"),
     ],
 )

@@ -140,6 +140,7 @@ def test_each_cell_is_a_row_and_each_map_of_adapted_steps_is_summed_beside_that_
 
 
 def test_an_interrupted_map_goes_on_where_it_was(tmp_path, monkeypatch):
+    monkeypatch.setattr(push_recovery.PushedCase, "attainable", lambda case, search, phase: 1.0)
     monkeypatch.setattr(push_recovery, "search_walks", FakeWalks(interrupt_after=3))
     run = start(tmp_path, modes=ADAPTED, directions=2, phases=("late",))
     with pytest.raises(KeyboardInterrupt):

@@ -64,7 +64,7 @@ class FrictionConfig:
 
 @dataclass(frozen=True, slots=True)
 class MotorConfig:
-    """Limits of the motors and of torque control; 0 or false switches each off.
+    """Limits of the motors and of torque control; delays, time constants and fractions of 0 switch each off.
 
     Attributes:
         speed_limits: Whether torques fall with the speed: constant up to ``full_torque_speed`` of the description,

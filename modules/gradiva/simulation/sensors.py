@@ -13,29 +13,8 @@ from gradiva.simulation.transport import StreamConfig, effect_generator
 
 _LANDING_FORCE = 30.0  # [N] along the normal: a foot has touched down
 _STREAMS = ("joints", "wrenches", "imu")
-_ERRORS = (  # without any of them, a measurement is the truth
-    "encoder_noise",
-    "encoder_offset",
-    "encoder_resolution",
-    "velocity_noise",
-    "velocity_resolution",
-    "force_noise",
-    "torque_noise",
-    "force_bias",
-    "torque_bias",
-    "force_drift",
-    "torque_drift",
-    "wrench_gain_error",
-    "wrench_cross_talk",
-    "gyro_noise",
-    "gyro_noise_density",
-    "gyro_bias",
-    "gyro_drift",
-    "tilt_noise",
-    "tilt_bias",
-    "heading_drift",
-    "landing_gyro_noise",
-)
+_SCALES = ("wrench_cutoff", "wrench_drift_time", "wrench_range_ratio", "gyro_bandwidth", "gyro_drift_time")
+_NO_ERRORS = (*_SCALES, "tilt_correlation_time", "landing_duration")  # numbers that alone change no reading
 
 
 class VelocitySource(StrEnum):
@@ -133,7 +112,7 @@ class SensorConfig:
             value = getattr(self, field.name)
             if isinstance(value, float) and value < 0.0:
                 raise ConfigError(f"{field.name}={value}: must not be negative")
-        for name in ("wrench_cutoff", "wrench_drift_time", "wrench_range_ratio", "gyro_bandwidth", "gyro_drift_time"):
+        for name in _SCALES:
             if getattr(self, name) == 0.0:
                 raise ConfigError(f"{name}=0.0: must be positive")
 
@@ -141,6 +120,12 @@ class SensorConfig:
     def streams(self) -> dict[str, StreamConfig]:
         """The three streams by their names."""
         return {name: getattr(self, name) for name in _STREAMS}
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether a measurement is the truth: no error is switched on."""
+        numbers = (field.name for field in fields(self) if field.type == "float" and field.name not in _NO_ERRORS)
+        return self.velocity_source is VelocitySource.MEASURED and not any(getattr(self, name) for name in numbers)
 
     @property
     def wrench_time_constant(self) -> float:
@@ -199,8 +184,7 @@ class Sensors:
         self._wrenches = WrenchSensors(config, wrenches, seed)
         self._imu = InertialSensor(config, seed)
         self._last: Measurement | None = None
-        errors = (getattr(config, name) for name in _ERRORS)
-        self._is_exact = config.velocity_source is VelocitySource.MEASURED and not any(errors)
+        self._is_exact = config.is_exact
 
     def measure(self, truth: Measurement, joints: bool = True, wrenches: bool = True, imu: bool = True) -> Measurement:
         """Return the measurement with the errors of the sensors.

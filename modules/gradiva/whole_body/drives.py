@@ -43,7 +43,8 @@ class DrivesConfig:
         if self.rotor_inertia < 0.0:
             raise ConfigError(f"rotor_inertia={self.rotor_inertia}, must not be negative")
         if not 0.0 <= self.friction_compensation <= 1.0:
-            raise ConfigError(f"friction_compensation={self.friction_compensation}, must be in [0, 1]: more drives")
+            text = "must be in [0, 1]: more than there is would drive the joints"
+            raise ConfigError(f"friction_compensation={self.friction_compensation}, {text}")
         for name in ("friction_velocity", "velocity_time_constant", "largest_friction"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")

@@ -145,7 +145,7 @@ def rigid_problem(
 
 
 class TouchDown:
-    """Tells from when on a foot that lands carries load: no earlier than it touches, and until the plan lifts it.
+    """Detects from when on a landing foot carries load: no earlier than it touches, and until the plan lifts it.
 
     A foot that comes down late, or on lower ground, and is taken to carry load is pushed into the air, and the robot
     falls to its side.

@@ -61,7 +61,9 @@ def cases(options: ExperimentOptions) -> list[SeedCase]:
     pairs = ((robot, plant) for plant in options.plants for robot in robots)
     found = [case for robot, plant in pairs for case in _cases_of(robot, plant, options)]
     if not found:
-        raise ConfigError(f"--control {', '.join(options.controls)}: which --speed?")
+        raise ConfigError(
+            f"--control {', '.join(options.controls)}: which --speed? Only position and torque have usual ones"
+        )
     return found
 
 
