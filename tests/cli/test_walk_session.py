@@ -22,7 +22,7 @@ from gradiva.walking import SteppingLog
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "iCub v2.7 walks forward at 0.19 m/s: 13 steps"),
+        ({}, "iCub v2.7 walks forward at 0.19 m/s: 16 steps"),
         ({"speed": -0.1, "turn": -10.0}, "walks backward at 0.1 m/s and turning right at 10°/s:"),
         ({"lateral": 0.05}, "walks to the left at 0.05 m/s:"),
         ({"goal": "1,0.5,90"}, "walks to (1, 0.5) m, heading 90°:"),
