@@ -210,13 +210,12 @@ def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:
 
 
 def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], object]]:
-    """Yield changes of running steps from tick to tick of 10 ms, and the reference after each of them."""
+    """Yield changes of running steps from tick to tick of 10 ms, in which the reference is known already."""
     planner, present = WalkingPlanner(setup.walking.planner), plan
 
     def move(change: Retarget, now: float) -> None:
         nonlocal present
         present = planner.retarget(present, change, now)
-        present.at(now)
 
     for step in cycle(plan.steps[2:6]):
         present = plan

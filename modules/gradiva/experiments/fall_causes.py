@@ -245,7 +245,7 @@ def _turned_wrench(evidence: FallEvidence) -> Cause | None:
 
 
 def _slope(evidence: FallEvidence) -> Cause | None:
-    """Return a ground on which both soles stand aslant, while the force on them is vertical."""
+    """Return a ground on which both soles stand aslant; an IMU that is tilted was looked for before."""
     slope = _slope_of(evidence.standing)
     if _size(slope) < _FLAT:
         return None

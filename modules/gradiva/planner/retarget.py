@@ -226,12 +226,23 @@ class _Remainder:
         return self.plan.landings[self.first].lift_off + self.motion.delay
 
     def boundary(self, config: PlannerConfig) -> NDArray:
-        """Return the DCM in the middle of the double support before them, which the recursion needs."""
+        """Return the DCM in the middle of the double support before them, which the recursion needs.
+
+        That of the plan is remembered: a step is moved many times.
+        """
+        known = self.plan.boundaries.get(self.first)
+        if known is None:
+            known = self.plan.boundaries[self.first] = self._planned_boundary(config)
+        boundary: NDArray = known + np.array((self.motion.x, self.motion.y))
+        return boundary
+
+    def _planned_boundary(self, config: PlannerConfig) -> NDArray:
         before, last, following = self.plan.landings[self.first - 2 : self.first + 1]
         support = before.footstep.pose.zmp_point(before.footstep.side, config.zmp_offset)
         landing = self.plan.dcm_at(last.touch_down)[0].position
         growth = math.exp(0.5 * config.natural_frequency * (following.lift_off - last.touch_down))
-        return support + growth * (landing - support) + (self.motion.x, self.motion.y)
+        boundary: NDArray = support + growth * (landing - support)
+        return boundary
 
     def end(self, config: PlannerConfig) -> DcmEnd:
         """Return the DCM at which the steps before them have to end."""
@@ -281,7 +292,8 @@ def retargeted(
         rest = _planned_on(steps, start, feet, phase.stance_foot, remainder, config)
         return base.spliced(time - _HISTORY, time, rest)
     landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
-    swing = _rest_of_swing(phase, steps[0], landing, time, change, config)
+    foot = reference.foot(steps[0].footstep.side)
+    swing = _rest_of_swing(phase, foot, steps[0], landing, time, change, config)
     landed = feet | {steps[0].footstep.side: landing}
     swinging = swinging_phase(swing, steps[0].footstep.side, landed)
     piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), swinging, feet, remainder, config)
@@ -586,6 +598,7 @@ def _schedule(
 
 def _rest_of_swing(
     phase: ContactPhase,
+    now: FootReference,
     running: PlannedStep,
     after: StandingFoot,
     time: float,
@@ -597,7 +610,6 @@ def _rest_of_swing(
     old = phase.swing
     assert old is not None
     left = old.yaw_ahead(time) + after.pose.yaw - phase.foot(side).pose.yaw
-    now = old.at(time)
     ground = float(after.placement[0][2])
     top = max(ground, float(phase.foot(side.other).placement[0][2]))
     top += config.adapted_swing_height if change.following else config.swing_height

@@ -241,7 +241,8 @@ class RetargetedSwing:
     @property
     def lowest(self) -> float:
         """Least height of the sole until touch-down, [m]."""
-        return min(float((_SAMPLED_POWERS @ powers).min()) for *_, powers in self._heights)
+        _, _, powers = self._heights[0]  # the others begin and end at rest: there they have their least height
+        return min(float((_SAMPLED_POWERS @ powers).min()), float(self.end[0][2]))
 
     @property
     def pieces(self) -> NDArray:
@@ -584,6 +585,9 @@ class DcmTrajectory(Protocol):
         ...
 
 
+_NO_PHASES: tuple[int, npt.NDArray[np.bool_], NDArray] = 0, np.zeros((0, 2), bool), np.zeros((0, 2, 5))
+
+
 @dataclass(eq=False)
 class WalkingPlan:
     """References over time from ``start_time`` on; immutable: a replan or a retarget makes a new one.
@@ -606,11 +610,8 @@ class WalkingPlan:
 
     def _prepare(self) -> None:
         self._last: tuple[float, WalkingReference | None] = math.nan, None
-        self._preview_phases: tuple[int, npt.NDArray[np.bool_], NDArray] = (
-            0,
-            np.zeros((0, 2), bool),
-            np.zeros((0, 2, 5)),
-        )
+        self._preview_phases = _NO_PHASES
+        self.boundaries: dict[int, NDArray] = {}  # DCM before a step, where a retarget has needed it
 
     @cached_property
     def supports(self) -> Timeline[ContactPhase]:

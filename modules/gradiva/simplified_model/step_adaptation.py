@@ -40,7 +40,6 @@ class StepAdaptationConfig:
         longest_support: Longest single support, as a part of the planned one, [-].
         standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
         unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
-        capture_support: Shortest single support of a capture step, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
         swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
@@ -71,7 +70,6 @@ class StepAdaptationConfig:
     longest_support: float
     standing_margin: float
     unloading: float
-    capture_support: float
     sole_margin: float
     zmp_lag: float
     swing_acceleration: float

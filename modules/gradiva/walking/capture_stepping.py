@@ -52,7 +52,7 @@ class CaptureStepping:
         limits = planner.config
         width = max(limits.min_step_width, limits.min_feet_distance)
         self._adapter = StepAdapter(config, sole, limits.zmp_offset, limits.max_feet_distance, width, compiler)
-        self._shortest = config.capture_support
+        self._shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
         margin = config.standing_margin
         self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
         self._outside = 0
