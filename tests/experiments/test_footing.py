@@ -22,7 +22,7 @@ from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simulation import slope_components
 from gradiva.walking import WalkingLayers
 
-ROOM = (0.0765, 0.121, 0.0835, 0.121)
+ROOM = (0.0865, 0.121, 0.0735, 0.121)
 
 
 def on_slope(steepness, heading=0.0, robot="icub_v2_7", **overrides):

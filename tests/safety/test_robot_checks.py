@@ -118,9 +118,16 @@ def standing(left=100.0, right=0.0, moment=(0.0, 0.0)):
     )
 
 
-def foot_findings(state, untrusted=(), both=False, seconds=0.1, config=FOOT_CONFIG):
+def foot_findings(state, untrusted=(), both=False, seconds=0.1, config=FOOT_CONFIG, zmp=None):
     check = FootCheck(config, SOLE, 100.0)
-    reference = SimpleNamespace(stance_foot=Side.LEFT, is_double_support=both)
+    zmp = (0.0 if both else 0.08) if zmp is None else zmp
+    reference = SimpleNamespace(
+        stance_foot=Side.LEFT,
+        is_double_support=both,
+        left_foot=SimpleNamespace(position=np.array([0.0, 0.08, 0.0])),
+        right_foot=SimpleNamespace(position=np.array([0.0, -0.08, 0.0])),
+        dcm=SimpleNamespace(zmp_position=np.array([0.0, zmp])),
+    )
     assert check.findings(state, reference, untrusted, 0.0) == []
     return check.findings(state, reference, untrusted, seconds)
 
@@ -149,7 +156,7 @@ def test_a_centre_of_pressure_may_be_off_by_the_gains_of_the_sensor():
 def test_a_foot_that_stands_alone_has_to_carry():
     assert foot_findings(standing(left=20.0, right=80.0), seconds=0.2) == []
     finding, _ = foot_findings(standing(left=19.9))
-    assert finding.subject == "right"
+    assert finding.subject == "left"
     assert finding.text.startswith("both feet carry 20 N")
     assert foot_findings(standing(left=19.9), seconds=0.09) == []
 
@@ -164,6 +171,9 @@ def test_both_feet_together_have_to_carry():
     assert foot_findings(standing(left=49.0, right=2.0), both=True) == []
     (finding,) = foot_findings(standing(left=49.0, right=0.0), both=True)
     assert (finding.kind, finding.subject) == (SafetyKind.FOOT_FORCE, "right")
+    for zmp, subject in ((0.06, "left"), (-0.06, "right")):
+        (finding,) = foot_findings(standing(left=0.0, right=0.0), both=True, zmp=zmp)
+        assert finding.subject == subject
 
 
 def fall_findings(tilt=0.0, dcm_error=0.0, height=0.5, lean=0.0, feet=(0.0, 0.0)):

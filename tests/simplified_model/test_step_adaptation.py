@@ -194,15 +194,6 @@ def test_settings_without_sense_are_refused():
 
 # -- a pendulum that is pushed -----------------------------------------------------------------------------------------
 
-STEPS_OF_THE_TABLE = load_setup(
-    "icub_v2_7",
-    {
-        "planner.com_height": 0.53,
-        "planner.zmp_offset": [0.03, -0.005],
-        "planner.time_weight": 0.02,
-        "planner.double_support_ratio": 0.25,
-    },
-)
 ATTAINABLE = {  # N s, of a pendulum with the masses and soles of iCub v2.7: ankle, place, place and time
     ("forward", 0.4): (7.0, 11.0, 12.0),
     ("backward", 0.05): (9.0, 14.0, 20.0),
@@ -219,7 +210,7 @@ DIRECTIONS = {
 
 @pytest.mark.parametrize(("direction", "phase"), ATTAINABLE)
 def test_a_pushed_pendulum_survives_what_a_pendulum_can(direction, phase):
-    pendulum = AttainableImpulses(STEPS_OF_THE_TABLE, speed=0.15)
+    pendulum = AttainableImpulses(SETUP, speed=0.15)
     survived = [pendulum.impulse(mode, DIRECTIONS[direction], phase, 0.1) for mode in SteppingMode]
     np.testing.assert_allclose(survived, ATTAINABLE[direction, phase], atol=3.5)
     assert survived[0] < survived[1] <= survived[2]

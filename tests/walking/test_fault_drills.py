@@ -45,8 +45,14 @@ def assert_stopped_standing(walk, kind):
 @pytest.mark.parametrize("name_of_fault", FAULTS)
 def test_a_fault_ends_with_the_step_finished(ready, name_of_fault):
     fault, name, value, kind = FAULTS[name_of_fault]
-    at = 3.2 if list(FAULTS).index(name_of_fault) % 2 else 3.6  # in double or in single support
+    at = 3.2 if list(FAULTS).index(name_of_fault) % 2 else 4.0  # in double or in single support
     assert_stopped_standing(drill(ready, "icub_v2_7", fault, at, name=name, value=value), kind)
+
+
+def test_a_force_sensor_that_freezes_in_the_air_is_known_when_its_foot_should_carry(ready):
+    walk = drill(ready, "icub_v2_7", FaultKind.FROZEN_WRENCH, 3.6, name="l_foot_ft")
+    assert_stopped_standing(walk, SafetyKind.FOOT_FORCE)
+    assert walk.controller.safety_events[0].finding.subject == "left"
 
 
 @pytest.mark.parametrize(

@@ -235,8 +235,8 @@ class FootCheckConfig:
 class FootCheck:
     r"""Checks the load and the centre of pressure of the foot that stands alone, and the load of both feet together.
 
-    In double support one foot may carry nothing, but not both: the finding then names the foot that carries less, most
-    often because its sensor is dead. In the axes of the sole frame, with force :math:`f` and moment
+    In double support one foot may carry nothing, but not both: the finding then names the foot that lacks most of the
+    load that the planned ZMP gives it, most often because its sensor is dead. In the axes of the sole frame, with force :math:`f` and moment
     :math:`\mu` about its origin and the bottom of the sole at height :math:`h`, the centre of pressure is
 
     .. math:: c = \frac{1}{f_z} [h f_x - \mu_y, \; h f_y + \mu_x]
@@ -244,6 +244,7 @@ class FootCheck:
 
     def __init__(self, config: FootCheckConfig, sole: SoleRectangle, weight: float) -> None:
         """Take the tolerated limits, the left sole and the robot's weight [N]."""
+        self._weight = weight
         self._lowest = config.minimum_force * weight
         self._lightest = config.minimum_load * weight
         self._height = sole.z
@@ -270,17 +271,19 @@ class FootCheck:
             untrusted: Feet whose sensors are known to be wrong.
             time: [s].
         """
-        found = [] if untrusted else self._lacking_load(state, time)
+        found = [] if untrusted else self._lacking_load(state, reference, time)
         stance = reference.stance_foot
         if not reference.is_double_support and stance not in untrusted:
             found += self._standing_alone(state, stance, time)
         return found
 
-    def _lacking_load(self, state: RobotState, time: float) -> list[Finding]:
+    def _lacking_load(self, state: RobotState, reference: WalkingReference, time: float) -> list[Finding]:
         left, right = float(state.left_foot_wrench[2]), float(state.right_foot_wrench[2])
         if not self._load.update(left + right < self._lightest, time):
             return []
-        side = Side.LEFT if left < right else Side.RIGHT
+        planned_left = (1.0 - _share_of_right_foot(reference)) * self._weight
+        lacks_more = planned_left - left > self._weight - planned_left - right
+        side = Side.LEFT if lacks_more else Side.RIGHT
         text = (
             f"both feet carry {left + right:.0f} N, the limit is {self._lightest:.0f} N: the {side} foot has no ground,"
             " or its sensor is dead"
@@ -313,6 +316,14 @@ class FootCheck:
         x, y = (self._height * fx - my) / fz, (self._height * fy + mx) / fz
         (x1, y0), _, (x0, y1), _ = self._corners[side]
         return max(0.0, x0 - x, x - x1, y0 - y, y - y1)
+
+
+def _share_of_right_foot(reference: WalkingReference) -> float:
+    """Return the part of the weight that the planned ZMP gives the right foot, on the line between the soles, [-]."""
+    left = reference.left_foot.position[:2]
+    way = reference.right_foot.position[:2] - left
+    along = float((reference.dcm.zmp_position - left).dot(way)) / float(way.dot(way))
+    return min(1.0, max(0.0, along))
 
 
 @dataclass(frozen=True, slots=True)
