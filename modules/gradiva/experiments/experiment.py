@@ -260,8 +260,9 @@ class Experiment:
 
     def within(self, folder: RunFolder, options: ExperimentOptions, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment in a folder, which may be that of an interrupted one."""
-        titles = {"value_title": self.value_title, "paper_title": self.paper_title}
-        return ExperimentRun(self.name, self.source, options, folder, pool, report, **titles)
+        run = ExperimentRun(self.name, self.source, options, folder, pool, report)
+        run.value_title, run.paper_title = self.value_title, self.paper_title
+        return run
 
 
 IS_CAPPED = "is_capped"
