@@ -11,7 +11,15 @@ from gradiva.experiments.campaigns.pushed_pendulum import AttainableImpulses
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 from gradiva.simplified_model import RunningStep, StepAdapter, SteppingMode
 
-SETUP = load_setup("icub_v2_7")
+SETUP = load_setup(  # the gait of the table below
+    "icub_v2_7",
+    {
+        "planner.com_height": 0.53,
+        "planner.zmp_offset": [0.03, -0.005],
+        "planner.time_weight": 0.02,
+        "planner.double_support_ratio": 0.25,
+    },
+)
 CONFIG = SETUP.walking.step_adaptation
 PLANNER = SETUP.walking.planner
 ZETA = PLANNER.natural_frequency

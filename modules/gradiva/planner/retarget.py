@@ -111,14 +111,12 @@ class Retarget:
         following: Number of steps that follow the last of the footholds at least: where the plan has fewer, steps that
             bring the feet side by side are appended, so that a step that catches a push is not the last one. Where it
             is not 0 the swing is that of a catch: higher.
-        is_landed: Whether the swinging foot carries load already: it may rest as soon as the sole can stop.
     """
 
     footholds: tuple[Foothold, ...]
     dcm_position: NDArray | None = None
     com_position: NDArray | None = None
     following: int = 0
-    is_landed: bool = False
 
     def __post_init__(self) -> None:
         for vector in (self.dcm_position, self.com_position):
@@ -445,8 +443,6 @@ def _check(
     limits: FootstepPlanner,
 ) -> None:
     """Refuse footholds that no step may have, and times that no swing can keep."""
-    if change.is_landed:
-        return
     if steps[0].lift_off <= time and min(old[first].touch_down, steps[0].touch_down) < time + _FROZEN:
         raise PlanningError(f"retarget: less than {_FROZEN} s are left until touch-down")
     poses = {side: foot.pose for side, foot in feet.items()}

@@ -47,8 +47,6 @@ class StepAdaptationConfig:
         step_weight: On the square of the foothold's change, [-].
         offset_weight: On the square of the DCM's error at touch-down, [-].
         time_weight: On the square of the touch-down's change, [m²/s²].
-        early_load: Load of the swinging foot, as a part of the weight, with which it has landed, [-].
-        early_after: Time from lift-off in which a load is none of landing, [s].
         airborne_load: Load of a sole, as a part of the weight, up to which its height and tilt are fed back, [-].
         sole_height_gain: Proportional gain of that height, [-].
         sole_integral_gain: Integral gain of height and tilt, [1/s].
@@ -79,8 +77,6 @@ class StepAdaptationConfig:
     step_weight: float
     offset_weight: float
     time_weight: float
-    early_load: float
-    early_after: float
     airborne_load: float
     sole_height_gain: float
     sole_integral_gain: float
@@ -96,7 +92,6 @@ class StepAdaptationConfig:
             "minimum_delay",
             "sole_margin",
             "zmp_lag",
-            "early_after",
             "sole_height_gain",
             "sole_integral_gain",
             "prediction",

@@ -24,7 +24,6 @@ from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationCon
 from gradiva.whole_body import WholeBodyReference
 
 _SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
-_STOP = 0.03  # [s] until a sole that has landed early rests
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -91,7 +90,6 @@ class ReactiveStepping:
         config: StepAdaptationConfig,
         planner: PlannerConfig,
         sole: SoleRectangle,
-        weight: float,
         compiler: Compiler = interpreted,
     ) -> None:
         """Take the settings.
@@ -100,11 +98,9 @@ class ReactiveStepping:
             config: Its own.
             planner: Limits of steps.
             sole: Of the left foot.
-            weight: Of the robot, [N].
             compiler: How the equations become fast.
         """
         self._config, self._planner = config, planner
-        self._early_load = config.early_load * weight
         width = max(planner.min_step_width, planner.min_feet_distance)
         self._adapter = StepAdapter(config, sole, planner.zmp_offset, planner.max_feet_distance, width, compiler)
         self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
@@ -134,7 +130,7 @@ class ReactiveStepping:
         change = None
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
-            change = self._early_contact(state, reference, step) or self._change(state, reference, plan, step)
+            change = self._change(state, reference, plan, step)
         self._log(step if change is None else _changed(step, change))
         return change
 
@@ -152,18 +148,6 @@ class ReactiveStepping:
             return None
         self._changes += 1
         return Retarget((foothold,), state.dcm_position, state.com_position)
-
-    def _early_contact(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
-        """Return the landing of a sole that carries load already: a plan that moves it on drags the robot along."""
-        time, side = reference.time, step.footstep.side
-        is_late = step.touch_down - time <= _STOP
-        if is_late or time < step.lift_off + self._config.early_after or state.foot_wrench(side)[2] < self._early_load:
-            return None
-        swing, old = reference.foot(side), step.footstep.pose
-        x, y = (swing.position[:2] + _STOP / 3.0 * swing.twist[:2]).tolist()
-        self._changes += 1
-        foothold = Foothold(FootPose(x, y, old.yaw).on(old.plane), time + _STOP)
-        return Retarget((foothold,), is_landed=True)
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""

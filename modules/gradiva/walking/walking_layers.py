@@ -150,9 +150,7 @@ class WalkingLayers:
         )
         by_torque = config.walking.control is ControlMode.TORQUE
         self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
-        self.reactive_stepping = ReactiveStepping(
-            config.step_adaptation, config.planner, robot.sole, model.mass * GRAVITY, compiler
-        )
+        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, robot.sole, compiler)
         self.sole_levelling = None if by_torque else SoleLevelling(config.step_adaptation, model.mass * GRAVITY)
         self.joint_bounds = self._joint_bounds(model)
