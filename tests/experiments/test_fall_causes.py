@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from gradiva.common import GRAVITY, EstimationError, Side, so3
-from gradiva.experiments.fall_causes import CauseKind, FallEvidence, find_cause
+from gradiva.experiments import fall_diagnosis
+from gradiva.experiments.fall_causes import CauseKind, FallEvidence, cause_not_found, find_cause
 from gradiva.experiments.measured_walk import MeasuredWalk
-from gradiva.setup import load_robot
+from gradiva.robot_model import ServoLaw
+from gradiva.setup import load_robot, load_setup
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Finding, Response, SafetyEvent, SafetyKind
 
@@ -225,12 +227,44 @@ def test_a_force_is_no_push_where_a_leg_joint_gave_way_before():
     at_rest = {"walk": walk, "joint_speed": 0.0}
     assert cause_of(pushed, log_of(**at_rest, knee_error=0.9 * limit)).kind is CauseKind.PUSH
     assert cause_of(pushed, log_of(**at_rest, knee_error=1.1 * limit)) is None
-    lag = (ROBOT.per_joint("damping")[knee] / ROBOT.per_joint("stiffness")[knee] + 0.01) * 1.0  # at 1 rad/s
-    assert cause_of(pushed, log_of(walk, joint_speed=1.0, knee_error=limit + 0.9 * lag)).kind is CauseKind.PUSH
-    assert cause_of(pushed, log_of(walk, joint_speed=1.0, knee_error=limit + 1.1 * lag)) is None
+    servo_lag = ServoLaw.of(ROBOT).lag
+    assert servo_lag[knee] == pytest.approx(0.1)  # [s] its velocity loop's position gain is 10 1/s
+    for lag, behind in ((0.0, 0.01), (servo_lag, 0.11)):  # [s] at 1 rad/s, one tick of measurement included
+        late = [log_of(walk, joint_speed=1.0, knee_error=limit + part * behind) for part in (0.9, 1.1)]
+        causes = [cause_of(pushed, log, servo_lag=lag) for log in late]
+        assert [cause and cause.kind for cause in causes] == [CauseKind.PUSH, None]
 
 
-def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0):
+@pytest.mark.parametrize(("control", "lag"), [("position", 0.01), ("velocity", 0.1)])
+def test_position_control_leads_velocity_loops_and_holds_set_points_for_a_period(control, lag):
+    setup = load_setup("icub_v2_7", overrides={"walking.control": control})
+    assert fall_diagnosis.servo_lag(setup)[ROBOT.joints.index("l_knee")] == pytest.approx(lag)
+    half = load_setup("icub_v2_7", overrides={"servo_feedforward.velocity": 0.5})
+    assert fall_diagnosis.servo_lag(half)[ROBOT.joints.index("l_knee")] == pytest.approx(0.06)
+
+
+def test_a_push_is_named_by_its_own_force_not_by_that_of_a_foot_that_lands_after_it():
+    walk = healthy_walk()
+    speed = 100.0 / ROBOT.mass * np.clip(TIMES - 5.1, 0.0, 0.1)
+    landing = 200.0 / ROBOT.mass * np.clip(TIMES - 5.27, 0.0, 0.06)
+    change = np.outer(speed, [0.0, -1.0, 0.0]) + np.outer(landing, [1.0, 0.0, 0.0])
+    cause = cause_of(dataclasses.replace(walk, com_velocity=walk.com_velocity + change))
+    assert re.fullmatch(r"a push of about 100 N to the right at 5\.\d\d s", cause.text)
+
+
+def test_a_fall_without_a_cause_names_where_one_was_looked_for_and_what_to_try():
+    walk = healthy_walk()
+    evidence = FallEvidence(
+        walk, log_of(walk, knee_error=0.3), ONSET, np.full(len(ROBOT.joints), 5.0), 0.55, servo_lag=0.01
+    )
+    cause = cause_not_found(evidence)
+    assert cause.text == (
+        "not found among push, slope, speed, friction, mass, sensor, soft ground; l_knee gave way before the first sign"
+    )
+    assert (cause.kind, cause.advice.startswith("a lower --speed")) == (None, True)
+
+
+def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0, joint="l_knee"):
     """Return the log of a walk whose plan sways and goes as said."""
     planned = walk.com_velocity * [1.0, sway / SWAY, 0.0]
     feet = {
@@ -253,7 +287,7 @@ def log_of(walk, sway=SWAY, speed=SPEED, joint_speed=1.0, knee_error=0.0):
             "zmp::measured": walk.zmp_position,
             "joints_state::positions::desired": np.zeros((len(TIMES), len(ROBOT.joints))),
             "joints_state::positions::measured": knee_error
-            * ((TIMES > 5.1)[:, None] & (np.array(ROBOT.joints) == "l_knee")),
+            * ((TIMES > 5.1)[:, None] & (np.array(ROBOT.joints) == joint)),
             "joints_state::velocities::desired": np.full((len(TIMES), len(ROBOT.joints)), joint_speed),
             "stance_foot::is_left": walk.carries[Side.LEFT].astype(float),
             "walking::is_double_support": 1.0 * ~WALKING,
@@ -274,6 +308,10 @@ def test_a_plan_above_the_known_speed_or_joints_at_their_limits_near_it_are_too_
     assert cause_of(walk, log_of(walk, speed=0.5)) is None
     assert cause_of(walk, log_of(walk, speed=0.3, joint_speed=5.0)) is None
     assert cause_of(walk, log_of(walk, speed=0.5, joint_speed=5.0)).kind is CauseKind.SPEED
+    late = {"joint_speed": 5.0, "joint": "l_hip_pitch", "knee_error": 0.15}
+    assert cause_of(walk, log_of(walk, speed=0.3, **late)) is None
+    text = cause_of(walk, log_of(walk, speed=0.43, **late)).text
+    assert text.endswith("l_hip_pitch was commanded 100 % of its velocity limit and gave way")
     text = cause_of(walk, log_of(walk, speed=0.6, joint_speed=4.0)).text
     assert text.startswith("too fast: 0.60 m/s were planned, 0.55 m/s are known to be walked, and")
     assert text.endswith("l_hip_pitch was commanded 80 % of its velocity limit")

@@ -139,3 +139,10 @@ def test_a_diagnosis_says_cause_and_first_sign_and_gives_both_with_the_advice_to
         "advice": "walk where it is flatter",
         "first_sign": "DCM error 7 cm at 5.36 s, while the right foot carried the robot",
     }
+
+
+def test_a_cause_that_was_not_found_is_said_in_the_line_and_leaves_the_kind_empty():
+    cause = Cause(None, "not found among push, slope", "a lower --speed")
+    diagnosis = diagnose(SignalLog(), causes=lambda onset: cause)
+    assert str(diagnosis) == "; cause: not found among push, slope"
+    assert (diagnosis.as_table()["cause"], diagnosis.as_table()["advice"]) == (None, "a lower --speed")

@@ -39,12 +39,14 @@ _GRIP = 0.75  # [-] of the horizontal force that the plan needs; 0.2 to 0.5 wher
 _LEAST_GRIP = 0.05  # [-] of the weight: plans that need less tell nothing of the floor
 _AT_LIMIT = 0.97  # [-] of a joint's velocity limit
 _FAST = 0.8  # [-] of the speed that is known to be walked: joints at their limits are too slow for it
+_FAST_FOR_LATE_JOINTS = 0.6  # [-] the same where such joints gave way as well; pushed walks of 0.1 to 0.3 m/s: below
 _SPEED_WINDOW = 1.2  # [s] two steps
 _GAVE_WAY = 0.05  # [s] beyond what its servo yields: a joint that gave way; at touch-downs 0.03
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
 _LOUDER = 1.3  # [-] than the largest unexplained force before
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
 _LONGEST_PUSH = 0.4  # [s]
+_FADED = 0.5  # [-] of its largest force, below which a push is over: a foot that lands or tips after it adds its own
 _AFTER = 0.1  # [s] after the first sign that still belongs to its cause
 
 _SENSOR_KINDS = (
@@ -82,12 +84,12 @@ class Cause:
     """Why a robot fell, as far as its measurements say.
 
     Attributes:
-        kind: Of the cause.
+        kind: Of the cause; None: none was found.
         text: With the figures that it was inferred from.
         advice: What to do next, with the key of the configuration.
     """
 
-    kind: CauseKind
+    kind: CauseKind | None
     text: str
     advice: str
 
@@ -104,6 +106,8 @@ class FallEvidence:
         max_speed: That the robot is known to walk, [m/s].
         events: Of the safety supervisor.
         speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
+        servo_lag: Of joints behind references of constant speed, one tick for the measurement left out, as far as no
+            feed-forward undoes it, [s], shape (n,).
     """
 
     walk: MeasuredWalk
@@ -113,6 +117,7 @@ class FallEvidence:
     max_speed: float
     events: Sequence[SafetyEvent] = ()
     speed_ahead: float = 0.0
+    servo_lag: NDArray | float = 0.0
 
     @property
     def standing(self) -> MeasuredWalk:
@@ -139,6 +144,14 @@ def find_cause(evidence: FallEvidence) -> Cause | None:
     that slides or sinks looks like one.
     """
     return next((cause for infer in _INFERENCES if (cause := infer(evidence)) is not None), None)
+
+
+def cause_not_found(evidence: FallEvidence) -> Cause:
+    """Return what to try next where `find_cause` names none; joints that gave way are named as a hint."""
+    joints = ", ".join(_overloaded_joints(evidence))
+    hint = f"; {joints} gave way before the first sign" if joints else ""
+    advice = "a lower --speed; --plant ideal tells whether the plant matters; gradiva view RUN shows the fall slowly"
+    return Cause(None, f"not found among {', '.join(CauseKind)}{hint}", advice)
 
 
 # -- sensors ---------------------------------------------------------------------------------------------------
@@ -328,7 +341,10 @@ def _slip(evidence: FallEvidence) -> Cause | None:
 
 
 def _speed(evidence: FallEvidence) -> Cause | None:
-    """Return a walk that is planned faster than the robot is known to walk, or as fast as its joints turn."""
+    """Return a walk that is planned faster than the robot is known to walk, or as fast as its joints turn.
+
+    A plant with weaker motors is slower: joints that are commanded their velocity limit and give way show it.
+    """
     log = evidence.log
     if not len(log):
         return None
@@ -339,15 +355,19 @@ def _speed(evidence: FallEvidence) -> Cause | None:
     legs = _legs(robot)
     joints = np.abs(log["joints_state::velocities::desired"][rows][:, legs]) / evidence.velocity_limits[legs]
     fastest, joint = float(joints.max(initial=0.0)), int(joints.max(axis=0, initial=0.0).argmax())
-    if speed < (_FAST if fastest > _AT_LIMIT else 1.0) * evidence.max_speed:
-        return None
     name = robot.joints[legs[joint]]
+    late = fastest > _AT_LIMIT and name in _overloaded_joints(evidence)
+    bound = _FAST_FOR_LATE_JOINTS if late else _FAST if fastest > _AT_LIMIT else 1.0
+    if speed < bound * evidence.max_speed:
+        return None
     text = (
         f"too fast: {speed:.2f} m/s were planned, {evidence.max_speed:.2f} m/s are known to be walked, and {name} was"
-        f" commanded {100 * fastest:.0f} % of its velocity limit"
+        f" commanded {100 * fastest:.0f} % of its velocity limit{' and gave way' if late else ''}"
     )
     return Cause(
-        CauseKind.SPEED, text, "keep planner.max_speed of robots/<name>/robot.toml; [planner] min_step_duration"
+        CauseKind.SPEED,
+        text,
+        "a lower --speed, at most planner.max_speed of robots/<name>/robot.toml; [planner] min_step_duration",
     )
 
 
@@ -377,7 +397,7 @@ def _push(evidence: FallEvidence) -> Cause | None:
 
     Where a leg gave way before, the foot below it tips, which looks the same: then nothing is said.
     """
-    if _is_overloaded(evidence):
+    if _overloaded_joints(evidence):
         return None
     walk = evidence.walk.until(evidence.onset + _AFTER)
     force, start = walk.unexplained_force, evidence.onset - _RECENT
@@ -388,8 +408,9 @@ def _push(evidence: FallEvidence) -> Cause | None:
         return None
     begin = float(walk.times[pushed[0]])
     end = min(begin + _LONGEST_PUSH, max(begin, evidence.onset))  # later the foot tips, which looks like more
-    during = (walk.times >= begin) & (walk.times <= end)
-    row = int(np.flatnonzero(during)[size[during].argmax()])
+    during = size[pushed[0] : int(np.searchsorted(walk.times, end, side="right"))]
+    faded = np.flatnonzero(during < _FADED * np.maximum.accumulate(during))
+    row = int(pushed[0]) + int(during[: faded[0] if len(faded) else None].argmax())
     text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {begin:.2f} s"
     return Cause(
         CauseKind.PUSH,
@@ -399,21 +420,23 @@ def _push(evidence: FallEvidence) -> Cause | None:
     )
 
 
-def _is_overloaded(evidence: FallEvidence) -> bool:
-    r"""Tell whether a leg joint was, before the first sign, farther off than its servo yields at its torque limit.
+def _overloaded_joints(evidence: FallEvidence) -> list[str]:
+    r"""Return the leg joints that were, before the first sign, farther off than their servos yield at full torque.
 
-    A servo whose damping :math:`k_d` does not know the reference's velocity is behind by :math:`\dot s^* k_d / k_p`.
+    A servo that lags by :math:`t` is behind a reference of the speed :math:`\dot s^*` by :math:`t |\dot s^*|` beside
+    its torque's :math:`\tau / k_p`.
     """
     log, robot = evidence.log, evidence.walk.robot
     rows = (log.times > evidence.onset - _RECENT) & (log.times < evidence.onset)
     if np.count_nonzero(rows) < 2:
-        return False
+        return []
     error = log["joints_state::positions::measured"][rows] - log["joints_state::positions::desired"][rows]
-    law, speeds = ServoLaw.of(robot), np.abs(log["joints_state::velocities::desired"][rows])
+    speeds = np.abs(log["joints_state::velocities::desired"][rows])
     tick = float(np.median(np.diff(log.times[rows])))  # [s] desired is the end of a tick, measured its beginning
-    torques = robot.per_joint("torque_limit") + speeds * (law.damping + tick * law.stiffness)
-    gave_way = (np.abs(error) > torques / law.stiffness)[:, _legs(robot)]
-    return bool((np.count_nonzero(gave_way, axis=0) * tick > _GAVE_WAY).any())
+    yielding = np.array(robot.per_joint("torque_limit")) / ServoLaw.of(robot).stiffness
+    gave_way = np.abs(error) > yielding + speeds * (tick + evidence.servo_lag)
+    seconds = tick * np.count_nonzero(gave_way, axis=0)
+    return [robot.joints[joint] for joint in _legs(robot) if seconds[joint] > _GAVE_WAY]
 
 
 _ZERO_SENSORS = "zero the force-torque sensors with the feet in the air; [[force_torque_sensors]] in robot.toml"

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gradiva.common import NDArray, Side
-from gradiva.experiments.fall_causes import Cause, FallEvidence, find_cause, greatest_speed
+from gradiva.common import ControlMode, NDArray, Side
+from gradiva.experiments.fall_causes import Cause, FallEvidence, cause_not_found, find_cause, greatest_speed
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
-from gradiva.setup import load_robot
+from gradiva.robot_model import ServoLaw
+from gradiva.setup import Setup, load_robot
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 
@@ -86,7 +87,7 @@ class Diagnosis:
         """Return the diagnosis as it stands in ``result.json``."""
         cause = self.cause
         return {
-            "cause": str(cause.kind) if cause else None,
+            "cause": str(cause.kind) if cause and cause.kind else None,
             "text": cause.text if cause else None,
             "advice": cause.advice if cause else None,
             "first_sign": self.first_sign or None,
@@ -127,9 +128,22 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             return None
         known_speed = load_robot(walk.setup.robot_argument).max_speed
         limits, ahead = layers.joint_bounds.velocities, _speed_ahead(walk)
-        return find_cause(FallEvidence(measured, log, onset, limits, known_speed, events, ahead))
+        evidence = FallEvidence(measured, log, onset, limits, known_speed, events, ahead, servo_lag(walk.setup))
+        went_wrong = walk.robot.fall is not None or onset < walk.time
+        return find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
+
+
+def servo_lag(setup: Setup) -> NDArray:
+    """Return the lag of the joints behind their references of constant speed, [s], shape (n,).
+
+    It is that of the servos; position control leads them (`ServoFeedforward`) and holds set-points for some periods.
+    """
+    config, law = setup.walking.servo_feedforward, ServoLaw.of(setup.robot)
+    if setup.walking.walking.control is not ControlMode.POSITION:
+        return law.lag
+    return (1.0 - config.velocity) * law.lag + config.hold * setup.walking.walking.period
 
 
 def _speed_ahead(walk: SimulatedWalk) -> float:
