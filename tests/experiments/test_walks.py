@@ -120,6 +120,7 @@ def test_the_benchmark_times_every_layer_on_recorded_ticks():
         "simulation.step_10ms.robot_plant/icub_v2_7",
         "planner.at",
         "planner.plan_20s",
+        "planner.retarget_60s",
         *("contacts.rate", "contacts.viscoelastic_wrench"),
         *("yarp.state/written", "yarp.state/read", "yarp.set_points/written"),
         *("yarp.sensors/written", "yarp.sensors/read", "yarp.signals/written"),
