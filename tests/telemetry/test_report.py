@@ -147,7 +147,11 @@ def test_a_base_that_looks_backward_is_shown_in_the_direction_of_walking(log):
 
 
 def test_red_bars_are_explained_where_they_are_drawn(log):
-    for margin, note in ((0.1, ""), (np.radians(1.0), "red: less than 3°")):
+    for margin, note in (
+        (0.1, ""),
+        (np.radians(1.0), "red: less than 3°"),
+        (np.radians(-1.0), f"red: less than 3°, {len(JOINTS)} beyond the limit"),
+    ):
         positions = log["joints_state::positions::measured"]
         limits = positions.min(axis=0) - margin, positions.max(axis=0) + margin
         figure = plot_joints(WalkRecord(log, JOINTS, joint_limits=limits))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -237,20 +237,21 @@ def _carry_out(console: Console, chosen: Experiment, start: Starter) -> tuple[Ex
 
 
 def _print(console: Console, run: ExperimentRun, is_complete: bool) -> None:
-    print_rows(console, run.rows, run.value_title)
+    print_rows(console, run.rows, run.value_title, run.paper_title)
     for path in (run.folder.result_path, run.table_path, *run.figures):
         console.print(str(path), markup=False, soft_wrap=True)
     if not is_complete:
         console.print("these are the rows so far", style="yellow")
 
 
-def print_rows(console: Console, rows: Sequence[Row], value_title: str) -> None:
+def print_rows(console: Console, rows: Sequence[Row], value_title: str, paper_title: str = "paper") -> None:
     """Print what all rows have in common, the rest as a table, and below it the reasons that say something.
 
     Args:
         console: Where to.
         rows: Of an experiment.
         value_title: Heading of the column ``value``.
+        paper_title: Heading of the column ``paper``.
     """
     from gradiva.experiments import as_text
 
@@ -260,7 +261,8 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str) -> None:
     common = [name for name in inputs if len(rows) > 1 and all(row.get(name) == rows[0].get(name) for row in rows)]
     if common:
         console.print(", ".join(f"{name} {as_text(rows[0][name])}" for name in common), markup=False, soft_wrap=True)
-    console.print(_row_table(rows, [*(name for name in inputs if name not in common), *_RESULTS], value_title))
+    titles = {"value": value_title, "paper": paper_title}
+    console.print(_row_table(rows, [*(name for name in inputs if name not in common), *_RESULTS], titles))
     reasons = [(number, row["reason"]) for number, row in enumerate(rows, 1)]
     usual = {row["reason"] for row in rows if row["outcome"] == "walked" and not row["reason"].startswith("at ")}
     for number, reason in reasons:
@@ -270,22 +272,24 @@ def print_rows(console: Console, rows: Sequence[Row], value_title: str) -> None:
 
 def _inputs(rows: Sequence[Row]) -> list[str]:
     """Return the columns before the results that hold plain values."""
-    names = dict.fromkeys(name for row in rows for name in row if name not in (*_RESULTS, "reason"))
+    from gradiva.experiments import IS_CAPPED
+
+    names = dict.fromkeys(name for row in rows for name in row if name not in (*_RESULTS, "reason", IS_CAPPED))
     return [name for name in names if not any(isinstance(row.get(name), (list, tuple)) for row in rows)]
 
 
-def _row_table(rows: Sequence[Row], names: Sequence[str], value_title: str) -> Table:
+def _row_table(rows: Sequence[Row], names: Sequence[str], titles: Mapping[str, str]) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    from gradiva.experiments import as_text
+    from gradiva.experiments import cell
 
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("", justify="right", style="dim")
     for name in names:
-        table.add_column(escape(value_title if name == "value" else name), overflow="fold")
+        table.add_column(escape(titles.get(name, name)), overflow="fold")
     for number, row in enumerate(rows, 1):
-        table.add_row(str(number), *(escape(as_text(row.get(name))) for name in names))
+        table.add_row(str(number), *(escape(cell(row, name)) for name in names))
     return table
 
 

@@ -58,6 +58,7 @@ from gradiva.telemetry import (
 _SETTLING = 3.0  # [s] of standing before and after the walk
 _BAR_PERIOD = 0.1  # [s] between updates of the progress bar
 _FRAME = 1.0 / 30.0  # [s]
+_FILM_LINES = 10  # that say how far a film is, where there is no terminal for a bar
 _OPENING = 20.0  # [s] that the walk waits for the page to be opened
 _RELOADING = 5.0  # [s] without a page until the replay ends: a page that is loaded again is back before
 _PALE = 0.3  # [-] opacity of a planned foothold that was moved
@@ -212,7 +213,10 @@ def _film(console: Console, outcome: WalkOutcome, path: Path, form: FilmFormat) 
     with progress_bar(console, f"filming {path}", None) as update:
 
         def observe(done: int, total: int) -> None:
-            update(done, f"filming {path}, frame {done} of {total}", total)
+            text = f"filming {path}, frame {done} of {total}"
+            update(done, text, total)
+            if not console.is_terminal and done * _FILM_LINES // total > (done - 1) * _FILM_LINES // total:
+                console.print(text, markup=False, soft_wrap=True)
 
         film(robot, motion.times, *pose, path, form, observe, soles)
     console.print(f"film    {path}", markup=False, soft_wrap=True)

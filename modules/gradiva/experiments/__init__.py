@@ -2,6 +2,7 @@
 
 from gradiva.experiments.benchmark import run_benchmark
 from gradiva.experiments.experiment import (
+    IS_CAPPED,
     Experiment,
     ExperimentOptions,
     ExperimentRun,
@@ -9,6 +10,7 @@ from gradiva.experiments.experiment import (
     Row,
     all_experiments,
     as_text,
+    cell,
     find_experiment,
     interrupted_experiment,
 )
@@ -37,6 +39,7 @@ from gradiva.experiments.walk_result import (
 from gradiva.experiments.walk_score import score
 
 __all__ = [
+    "IS_CAPPED",
     "Experiment",
     "ExperimentOptions",
     "ExperimentRun",
@@ -55,6 +58,7 @@ __all__ = [
     "WalkRequest",
     "all_experiments",
     "as_text",
+    "cell",
     "check_footing",
     "check_slope",
     "create_run",

@@ -146,6 +146,7 @@ class ExperimentRun:
         report: Progress.
         figures: So far, paths.
         value_title: What ``value`` is, with its unit, for the tables.
+        paper_title: What ``paper`` is, likewise.
     """
 
     name: str
@@ -156,6 +157,7 @@ class ExperimentRun:
     report: Report = lambda done, total, text: None
     figures: list[str] = field(default_factory=list)
     value_title: str = "value"
+    paper_title: str = "paper"
     _rows: dict[int, Row] = field(default_factory=dict)
     _started: float = field(default_factory=time.perf_counter)
 
@@ -211,7 +213,7 @@ class ExperimentRun:
         unfinished = self.folder.result_path.with_suffix(".part")
         unfinished.write_text(json.dumps(plain(self.result()), indent=2) + "\n", encoding="utf-8")
         os.replace(unfinished, self.folder.result_path)
-        self.table_path.write_text(markdown_table(self.rows, self.value_title), encoding="utf-8")
+        self.table_path.write_text(markdown_table(self.rows, self.value_title, self.paper_title), encoding="utf-8")
 
     @property
     def table_path(self) -> Path:
@@ -231,6 +233,7 @@ class Experiment:
         value_title: What ``value`` is in its rows, with its unit.
         plants: On which it walks by default; empty where its plant is part of it and cannot be chosen.
         takes: Attributes of `ExperimentOptions` that it reads beside robot, quick and plants.
+        paper_title: What ``paper`` is in its rows.
     """
 
     name: str
@@ -240,6 +243,7 @@ class Experiment:
     value_title: str = "value"
     plants: tuple[Plant, ...] = ()
     takes: tuple[str, ...] = ()
+    paper_title: str = "paper"
 
     def start(self, options: ExperimentOptions, parent: Path, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment, its folder made and still empty.
@@ -256,17 +260,29 @@ class Experiment:
 
     def within(self, folder: RunFolder, options: ExperimentOptions, pool: Pool, report: Report) -> ExperimentRun:
         """Return a run of this experiment in a folder, which may be that of an interrupted one."""
-        return ExperimentRun(self.name, self.source, options, folder, pool, report, value_title=self.value_title)
+        run = ExperimentRun(self.name, self.source, options, folder, pool, report)
+        run.value_title, run.paper_title = self.value_title, self.paper_title
+        return run
 
 
-def markdown_table(rows: list[Row], value_title: str = "value") -> str:
-    """Return rows as a Markdown table; numbers with four digits; ``value`` under its title."""
+IS_CAPPED = "is_capped"
+"""Key of rows whose ``value`` is the end of what was searched: tables show it as "≥ value"."""
+
+
+def cell(row: Mapping[str, Any], name: str) -> str:
+    """Return a cell of a table."""
+    return f"{'≥ ' * bool(name == 'value' and row.get(IS_CAPPED))}{as_text(row.get(name))}"
+
+
+def markdown_table(rows: list[Row], value_title: str = "value", paper_title: str = "paper") -> str:
+    """Return rows as a Markdown table; numbers with four digits; ``value`` and ``paper`` under their titles."""
     if not rows:
         return ""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    headings = [value_title if name == "value" else name for name in names]
-    lines = [headings, ["---"] * len(names), *([as_text(row.get(name)) for name in names] for row in rows)]
-    return "".join("| " + " | ".join(cell.replace("|", "/") for cell in line) + " |\n" for line in lines)
+    names = list(dict.fromkeys(name for row in rows for name in row if name != IS_CAPPED))
+    titles = {"value": value_title, "paper": paper_title}
+    headings = [titles.get(name, name) for name in names]
+    lines = [headings, ["---"] * len(names), *([cell(row, name) for name in names] for row in rows)]
+    return "".join("| " + " | ".join(text.replace("|", "/") for text in line) + " |\n" for line in lines)
 
 
 def as_text(value: Any) -> str:

@@ -129,10 +129,12 @@ class _Column:
         for row, (length, value) in enumerate(zip(lengths, self.values, strict=True)):
             text = f"{value:.2f}" if abs(value) < 10.0 else f"{value:.0f}"
             end = (float(length), row)
-            axis.annotate(text, end, (4, 0), textcoords="offset points", color=MUTED, va="center_baseline")
+            colour = WARNING if value < self.warning else MUTED  # a bar of a negative value has no length to be red
+            axis.annotate(text, end, (4, 0), textcoords="offset points", color=colour, va="center_baseline")
         axis.set_title(self.title, pad=6.0)
         if any(value < self.warning for value in self.values):
-            note = f"red: less than {self.warning:g}°"
+            beyond = int(np.sum(self.values < 0.0))
+            note = f"red: less than {self.warning:g}°" + f", {beyond} beyond the limit" * bool(beyond)
             axis.set_title(note, loc="right", color=WARNING, pad=6.0)
         axis.set_yticks(rows, names)
         axis.set_ylim(len(rows) - 0.4, -0.6)

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from gradiva.common import ControlMode
-from gradiva.experiments.experiment import Asked, Experiment, ExperimentOptions, ExperimentRun, Row
+from gradiva.experiments.experiment import IS_CAPPED, Asked, Experiment, ExperimentOptions, ExperimentRun, Row
 from gradiva.experiments.speed_search import SpeedLimit, SpeedSearch, WalkedSpeeds, add_rows_of, highest_speed
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
@@ -79,7 +79,7 @@ _QUICK_GAINS = SpeedSearch(slowest=5.0, fastest=5.0, resolution=1.0, stride=1)
 _GAIN_DURATION = 3.0  # [s]
 _POWERS = {"stiffness": 1.0, "damping": 0.5}  # of a factor on gains
 _ERRORS = ("com", "dcm", "zmp", "foot")
-_QUICK_EFFECTS = (NONE, ALL)
+_QUICK_EFFECTS = (NONE, "friction", "soles", "IMU", ALL)
 
 
 def gain_factor(step: float) -> float:
@@ -176,6 +176,7 @@ class EffectWalks:
             "asked": str(Asked.AS_FOUND),
             "paper": None,
             "value": limit.speed,
+            IS_CAPPED: limit.speed is not None and limit.next_speed is None,
             "outcome": "walked" if walked == self._seeds else "fell",
             "reason": limit.reason,
         }

@@ -105,8 +105,8 @@ OFF = SteppingMode.OFF
 SPEEDS = (0.0, 0.1, 0.3)  # [m/s]
 DURATIONS = (0.1, 0.5)  # [s] of the push
 DIRECTIONS = 12
-_QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS = (OFF, SteppingMode.PLACE_AND_TIME), (0.1,), (0.1,)
-_QUICK_DIRECTIONS, _QUICK_PHASES = 2, ("late",)
+_QUICK_MODES, _QUICK_SPEEDS, _QUICK_DURATIONS = (OFF, SteppingMode.PLACE_AND_TIME), (0.3,), (0.1,)
+_QUICK_ANGLES, _QUICK_PHASES = (1.5 * math.pi,), ("early", "middle")  # to the swinging foot, where ankles do least
 _ASKED, _ASKED_BACKWARD = 0.8, 0.5  # [-] of the pendulum's, with place and time; knees and heels are not in it
 _BACKWARD = math.radians(135.0)  # from straight ahead, and more
 _COMMAND_DURATION = 10.0  # [s] as ``gradiva walk``: a push can be repeated there
@@ -196,10 +196,12 @@ def searches_of(case: PushedCase, options: ExperimentOptions) -> dict[str, list[
     for phase in phases:
         if phase not in PHASES:
             raise ConfigError(f"unknown --phase '{phase}'{nearest_name(phase, PHASES)}")
-    count = options.directions or (_QUICK_DIRECTIONS if quick else DIRECTIONS)
+    count = options.directions or DIRECTIONS
     durations = options.durations or (_QUICK_DURATIONS if quick else DURATIONS)
     unit = level_impulse(case.robot)
-    angles = [2.0 * math.pi * index / count for index in range(count)]
+    angles: Sequence[float] = [2.0 * math.pi * index / count for index in range(count)]
+    if quick and not options.directions:
+        angles = _QUICK_ANGLES
     return {
         phase: [ImpulseSearch(angle, duration, unit) for duration in durations for angle in angles]
         for phase in case.phases(phases)
@@ -425,7 +427,7 @@ def run_push_recovery(run: ExperimentRun) -> None:
 
 
 def sums(rows: Sequence[Row]) -> list[Row]:
-    """Return a row for each map of adapted steps: the sum over its cells beside that without (``paper``)."""
+    """Return a row for each map of adapted steps: the sums over its cells, and of what the pendulum survives there."""
     found = []
     for name, cells in _groups(rows, ("robot", "plant", "control", "speed_mps", "push_s")).items():
         by_mode = _groups(cells, ("mode",))
@@ -435,9 +437,11 @@ def sums(rows: Sequence[Row]) -> list[Row]:
             value, floor = sum(row["value"] for row in adapted), sum(row["value"] for row in off) or None
             worse = sum(after["value"] < before["value"] - 1e-9 for before, after in pairs)
             robot, plant, control, speed, duration = name
-            gain = (
-                "" if floor is None else f"{value / floor - 1.0:+.0%} over off, worse in {worse} of {len(pairs)} cells"
-            )
+            pendulum = [row["paper"] for row in adapted]
+            gain = ""
+            if floor is not None:
+                share = f"{value / floor - 1.0:+.0%} over off ({floor:.1f} N·s)"
+                gain = f"{share}, worse in {worse} of {len(pairs)} cells"
             found.append(
                 {
                     "robot": robot,
@@ -447,7 +451,7 @@ def sums(rows: Sequence[Row]) -> list[Row]:
                     "mode": mode,
                     "phase": "sum",
                     "push_s": duration,
-                    "paper": floor,
+                    "paper": None if None in pendulum else sum(pendulum),
                     "value": value,
                     "asked": Asked.AS_FOUND,
                     "outcome": "found",
@@ -474,8 +478,8 @@ def polar_figure(rows: Sequence[Row], title: str) -> Figure:
     """Return a polar plot a phase, a line a mode: the largest impulse survived in each direction, ahead is up."""
     with matplotlib.rc_context(STYLE):
         phases = _groups(rows, ("phase",))
-        figure = Figure(figsize=(_PANEL * max(2, len(phases)), _PANEL + 0.9), layout="constrained")
-        figure.suptitle(f"{title}: largest impulse survived [N·s]", x=0.01, ha="left")
+        figure = Figure(figsize=(_PANEL * max(2, len(phases)), _PANEL + 1.2), layout="constrained")
+        figure.suptitle(f"{title}:\nlargest impulse survived [N·s]", x=0.01, ha="left")
         largest = max(max(row["value"], row["paper"] or 0.0) for row in rows)
         axes = np.atleast_1d(figure.subplots(1, len(phases), subplot_kw={"projection": "polar"}))
         for axis, ((phase,), found) in zip(axes, phases.items(), strict=True):
@@ -483,7 +487,7 @@ def polar_figure(rows: Sequence[Row], title: str) -> Figure:
             axis.set_title(str(phase).replace("_", "-"))
             axis.set_ylim(0.0, 1.05 * largest or 1.0)
         handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower left", ncols=len(labels))
+        figure.legend(handles, labels, loc="outside lower left", ncols=2)
         return figure
 
 
@@ -501,7 +505,7 @@ def _draw_phase(axis: Any, rows: Sequence[Row]) -> None:
 
 
 def _draw_closed(axis: Any, angles: Any, values: Sequence[float], **style: Any) -> None:
-    axis.plot(np.append(angles, angles[0]), [*values, values[0]], **style)
+    axis.plot(np.append(angles, angles[0]), [*values, values[0]], marker="o", ms=3.0, **style)
 
 
 EXPERIMENTS = (
@@ -513,5 +517,6 @@ EXPERIMENTS = (
         "impulse [N·s]",
         plants=(Plant.IDEAL,),
         takes=("robots", "controls", "speeds", "seeds", "settings", "modes", "directions", "phases", "durations"),
+        paper_title="pendulum",
     ),
 )
