@@ -252,6 +252,16 @@ def test_a_push_is_named_by_its_own_force_not_by_that_of_a_foot_that_lands_after
     assert re.fullmatch(r"a push of about 100 N to the right at 5\.\d\d s", cause.text)
 
 
+def test_a_step_that_lands_hard_long_before_the_push_is_not_named():
+    walk = healthy_walk()
+    landing, push = (
+        size / ROBOT.mass * np.clip(TIMES - start, 0.0, 0.1) for size, start in ((50.0, 3.5), (100.0, 5.1))
+    )
+    change = np.outer(landing, [1.0, 0.0, 0.0]) + np.outer(push, [0.0, -1.0, 0.0])
+    cause = cause_of(dataclasses.replace(walk, com_velocity=walk.com_velocity + change))
+    assert re.fullmatch(r"a push of about 100 N to the right at 5\.1\d s", cause.text)
+
+
 def test_a_fall_without_a_cause_names_where_one_was_looked_for_and_what_to_try():
     walk = healthy_walk()
     evidence = FallEvidence(

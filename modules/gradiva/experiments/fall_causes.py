@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.experiments.measured_walk import MeasuredWalk
@@ -45,6 +46,7 @@ _GAVE_WAY = 0.05  # [s] beyond what its servo yields: a joint that gave way; at 
 _PUSHED = 0.12  # [-] of the weight: unexplained force of a push; noisy sensors make 0.1
 _LOUDER = 1.3  # [-] than the largest unexplained force before
 _RECENT = 2.5  # [s] before the first sign, in which its cause is looked for
+_JUST_BEFORE = 1.2  # [s] before the first sign, where a push is looked for first: an early step that lands hard is none
 _LONGEST_PUSH = 0.4  # [s]
 _FADED = 0.5  # [-] of its largest force, below which a push is over: a foot that lands or tips after it adds its own
 _AFTER = 0.1  # [s] after the first sign that still belongs to its cause
@@ -400,10 +402,10 @@ def _push(evidence: FallEvidence) -> Cause | None:
     if _overloaded_joints(evidence):
         return None
     walk = evidence.walk.until(evidence.onset + _AFTER)
-    force, start = walk.unexplained_force, evidence.onset - _RECENT
+    force = walk.unexplained_force
     size = np.linalg.norm(force, axis=1)
-    quiet = float(size[walk.times <= start].max(initial=0.0))
-    pushed = np.flatnonzero((walk.times > start) & (size > max(_PUSHED * walk.weight, _LOUDER * quiet)))
+    pushed = _unusual(evidence, walk, size, _JUST_BEFORE)
+    pushed = pushed if len(pushed) else _unusual(evidence, walk, size, _RECENT)
     if not len(pushed):
         return None
     begin = float(walk.times[pushed[0]])
@@ -418,6 +420,12 @@ def _push(evidence: FallEvidence) -> Cause | None:
         "step_adaptation.mode=place_and_time steps aside; dcm_controller.proportional_gain up to 2 withstands more"
         " with a good IMU",
     )
+
+
+def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:
+    """Return the rows, at most ``window`` [s] before the first sign, whose force is larger than any before them."""
+    recent = walk.times > evidence.onset - window
+    return np.flatnonzero(recent & (size > max(_PUSHED * walk.weight, _LOUDER * size[~recent].max(initial=0.0))))
 
 
 def _overloaded_joints(evidence: FallEvidence) -> list[str]:
