@@ -236,8 +236,9 @@ class FootCheck:
     r"""Checks the load and the centre of pressure of the foot that stands alone, and the load of both feet together.
 
     In double support one foot may carry nothing, but not both: the finding then names the foot that lacks most of the
-    load that the planned ZMP gives it, most often because its sensor is dead. In the axes of the sole frame, with force :math:`f` and moment
-    :math:`\mu` about its origin and the bottom of the sole at height :math:`h`, the centre of pressure is
+    load that the planned ZMP gives it, most often because its sensor is dead. In the axes of the sole frame, with
+    force :math:`f` and moment :math:`\mu` about its origin and the bottom of the sole at height :math:`h`, the centre
+    of pressure is
 
     .. math:: c = \frac{1}{f_z} [h f_x - \mu_y, \; h f_y + \mu_x]
     """
