@@ -95,7 +95,7 @@ def test_every_fault_is_reported_with_its_remedy(fake, findings):
         "kp is 0",
         "together 186 N of the weight of 324 N → zero the force-torque sensors",
         "gyroscope measures 0.52 rad/s",
-        "torso_pitch is 60.0° away",
+        "torso_pitch is 59.8° away",
         "look whether the way is free",
     ):
         assert line in warned, f"{line}\n{warned}"
