@@ -50,7 +50,7 @@ def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one():
     assert len(five.log) == len(one), "one tick a sample"
     steps = [[(each.side, *each.position[:2]) for each in footprints(log)] for log in (one, five.log)]
     assert [side for side, *_ in steps[0]] == [side for side, *_ in steps[1]]
-    dead_band = load_setup("icub_v2_7").walking.step_adaptation.minimum_move  # of two decisions in successive ticks
+    dead_band = load_setup("icub_v2_7").walking.step_adaptation.minimum_move
     np.testing.assert_allclose([place for _, *place in steps[1]], [place for _, *place in steps[0]], atol=dead_band)
     assert five.status["adaptations"] > 0
     assert (five.status["state"], five.status["safety_events"]) == ("stopped", 0)
