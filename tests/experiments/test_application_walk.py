@@ -12,7 +12,6 @@ from gradiva.experiments.campaigns.application_walk import (
 )
 from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.telemetry import footprints
 
