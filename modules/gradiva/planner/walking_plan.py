@@ -610,7 +610,7 @@ class WalkingPlan:
 
     def _prepare(self) -> None:
         self._last: tuple[float, WalkingReference | None] = math.nan, None
-        self._last_phase = math.inf, -math.inf, self.phases[0]  # from, until, what
+        self._last_phase: tuple[float, float, ContactPhase | None] = 0.0, 0.0, None  # from, until, what
         self._preview_phases = _NO_PHASES
         self.boundaries: dict[int, NDArray] = {}  # DCM before a step, where a retarget has needed it
 
@@ -636,7 +636,7 @@ class WalkingPlan:
     def phase_at(self, time: float) -> ContactPhase:
         """Return the contact phase at ``time`` [s]; the first one before the start."""
         begin, end, phase = self._last_phase
-        if not begin <= time < end:  # as nearly always it is the one that was asked for last
+        if phase is None or not begin <= time < end:  # as nearly always it is the one that was asked for last
             supports = self.supports
             index = supports.after(time)
             begin = supports.times[index - 1] if index > 1 else -math.inf

@@ -303,7 +303,7 @@ _VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 def tick_values(references: ReferenceSymbols, state: RobotState, reference: WholeBodyReference) -> Values:
-    """Return the values of the robot's state and of the references of torque control but the feet's; see `foot_values`."""
+    """Return the values of the robot's state and of the references but the feet's; see `foot_values`."""
     values = references.values(reference)
     values.update(zip(_STATE, _of_state(state), strict=True))
     return values
