@@ -1,4 +1,4 @@
-"""Checks boards (axes, modes, limits, gains, the way to the start posture), and sensors of a robot that stands still."""
+"""Checks boards (axes, modes, limits, gains, way to the start posture), and sensors of a robot that stands still."""
 
 from __future__ import annotations
 
