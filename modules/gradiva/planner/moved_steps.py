@@ -1,4 +1,4 @@
-"""Steps that are planned anew while the robot walks, and those after them, which are only translated and delayed."""
+"""Steps that are planned anew while the robot walks: their swing, and the steps that are translated and delayed."""
 
 from __future__ import annotations
 
@@ -7,15 +7,197 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
-from gradiva.common import NDArray, Side
+from gradiva.common import FootReference, NDArray, Side, so3, unchecked
 from gradiva.planner.dcm_trajectory import DcmEnd, PendulumState, PendulumTrajectory, SwingResponse
 from gradiva.planner.footsteps import FootPose, GaitSchedule, Motion, PlannedStep, PlanningState, Point, zmp_points
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.swing_foot import StandingFoot
+from gradiva.planner.swing_foot import StandingFoot, second_derivative
 from gradiva.planner.walking_plan import ContactPhase, WalkingPlan, contact_phases
+
+_SAMPLED_POWERS = np.power.outer(np.linspace(0.0, 1.0, 41), range(6))
+
+_DESCENT = 0.18  # [s] before touch-down, in which the sole of a moved step comes down
+_RISE = 0.3  # [s] in which it goes up at most
+_SHORTEST_RISE = 0.06  # [s] for less it only comes down
+_LIFT_SPEED = 0.2  # [m/s] with which it goes up at most: a knee that is nearly straight follows no faster
+_QUINTIC_PEAK = 1.875  # [-] of the speed of a quintic from rest to rest, over way / duration
+
+
+@dataclass(eq=False)
+class RetargetedSwing:
+    r"""Rest of a swing whose landing was moved in place or time.
+
+    Position and rotation vector :math:`b`, with :math:`R = \mathrm{Exp}(b) R_0`, are quintics from position, velocity
+    and acceleration at the retarget to rest at the new landing; the height has several, with rest between them: a foot
+    that moves far, on a robot that tilts, goes up, stays up, and comes down last. At :math:`b = 0` rate and
+    acceleration of :math:`b` are those of the rotation, so the swing continues in all derivatives; then
+
+    .. math:: \omega = J \dot b, \quad \dot\omega = J \ddot b + \dot J \dot b, \qquad
+              J = I + \frac{1 - \cos\theta}{\theta^2} S(b) + \frac{\theta - \sin\theta}{\theta^3} S(b)^2, \quad
+              \theta = |b|
+
+    Attributes:
+        start_time: Of the retarget, [s].
+        end_time: Touch-down, [s].
+        start: Reference of the sole at the retarget.
+        end: Position ([m], shape (3,)) and rotation (shape (3, 3)) at touch-down.
+        levels: Times ([s]) and heights (world, [m]) on the way at which the height rests.
+        turn: Change of heading until touch-down, not wrapped, [rad].
+    """
+
+    start_time: float
+    end_time: float
+    start: FootReference
+    end: tuple[NDArray, NDArray]
+    levels: tuple[tuple[float, float], ...]
+    turn: float
+
+    def __post_init__(self) -> None:
+        start, (position, rotation) = self.start, self.end
+        self._duration = duration = self.end_time - self.start_time
+        vector = so3.log(rotation @ start.rotation.T).tolist()
+        begin, end = [*start.position.tolist(), 0.0, 0.0, 0.0], [*position.tolist(), *vector]
+        velocity, acceleration = start.twist.tolist(), start.acceleration.tolist()
+        self._powers = [quintic(*state, duration) for state in zip(begin, velocity, acceleration, end, strict=True)]
+        self._turns = any(vector) or any(velocity[3:]) or any(acceleration[3:])
+        state, now = (begin[2], velocity[2], acceleration[2]), self.start_time
+        self._heights: list[tuple[float, float, Quintic]] = []  # begin, duration and powers of the pieces
+        for time, height in (*self.levels, (self.end_time, end[2])):
+            self._heights.append((now, time - now, quintic(*state, height, time - now)))
+            state, now = (height, 0.0, 0.0), time
+
+    @classmethod
+    def over(
+        cls,
+        top: float,
+        start_time: float,
+        end_time: float,
+        start: FootReference,
+        end: tuple[NDArray, NDArray],
+        turn: float,
+    ) -> Self:
+        """Return the swing that rests at ``top`` (world, [m]), or as high as the time that is left allows."""
+        return cls(start_time, end_time, start, end, _levels(start, top, start_time, end_time), turn)
+
+    def yaw_ahead(self, time: float) -> float:
+        """Return the change of heading from ``time`` [s] to touch-down, [rad]."""
+        return self.turn - _evaluated(self._powers[5], time - self.start_time, self._duration)[0]
+
+    def at(self, time: float) -> FootReference:
+        """Return the sole's reference at ``time`` [s]; it rests after the swing."""
+        elapsed, duration = time - self.start_time, self._duration
+        x, vx, ax = _evaluated(self._powers[0], elapsed, duration)
+        y, vy, ay = _evaluated(self._powers[1], elapsed, duration)
+        z, vz, az = self._height(time)
+        rotation, spin, push = self.start.rotation, np.zeros(3), np.zeros(3)
+        if self._turns:
+            vector, rate, change = np.array([_evaluated(powers, elapsed, duration) for powers in self._powers[3:]]).T
+            rotation = so3.exp(vector).dot(rotation)
+            spin, push = _rates_of_rotation(vector, rate, change)
+        return unchecked(
+            FootReference,
+            position=np.array((x, y, z)),
+            rotation=rotation,
+            twist=np.array((vx, vy, vz, *spin)),
+            acceleration=np.array((ax, ay, az, *push)),
+            in_contact=False,
+        )
+
+    def _height(self, time: float) -> tuple[float, float, float]:
+        """Return the height of the sole and its first two derivatives."""
+        begin, duration, powers = self._piece(time)
+        return _evaluated(powers, time - begin, duration)
+
+    def _piece(self, time: float) -> tuple[float, float, Quintic]:
+        """Return begin, duration and powers of the height's quintic at ``time`` [s]."""
+        return next((piece for piece in self._heights if time < piece[0] + piece[1]), self._heights[-1])
+
+    @property
+    def lowest(self) -> float:
+        """Least height of the sole until touch-down, [m]."""
+        _, _, powers = self._heights[0]  # the others begin and end at rest: there they have their least height
+        return min(float((_SAMPLED_POWERS @ powers).min()), float(self.end[0][2]))
+
+    @property
+    def pieces(self) -> NDArray:
+        """Durations of the k pieces of the height, [s], shape (k,)."""
+        return np.array([duration for _, duration, _ in self._heights])
+
+    def accelerations(self) -> NDArray:
+        """Return the linear acceleration in the k pieces, as ``Swing``, shape (k, 4, 3)."""
+        rate = 1.0 / self._duration
+        cubics = np.zeros((len(self._heights), 4, 3))
+        for cubic, (begin, duration, powers) in zip(cubics, self._heights, strict=True):
+            for axis in range(2):
+                along = second_derivative(self._powers[axis], (begin - self.start_time) * rate, rate)
+                cubic[: len(along), axis] = along
+            up = second_derivative(powers, 0.0, 1.0 / duration)
+            cubic[: len(up), 2] = up
+        return cubics
+
+
+def _levels(foot: FootReference, top: float, time: float, touch_down: float) -> tuple[tuple[float, float], ...]:
+    """Return times and heights at which the height rests: as high as the time that is left allows."""
+    up = touch_down - _DESCENT - time
+    if up < _SHORTEST_RISE:
+        return ()
+    rise = min(up, _RISE)
+    height, velocity = float(foot.position[2]), float(foot.twist[2])
+    level = min(top, height + rise * max(_LIFT_SPEED / _QUINTIC_PEAK, 0.5 * velocity))
+    if up - rise < 1e-3:
+        return ((time + up, level),)
+    return (time + rise, level), (time + up, level)
+
+
+Quintic = tuple[float, float, float, float, float, float]
+
+
+def quintic(position: float, velocity: float, acceleration: float, end: float, duration: float) -> Quintic:
+    """Return the quintic from a state to rest at ``end``, in t / duration, lowest power first."""
+    way, v, a = end - position, velocity * duration, acceleration * duration * duration
+    return (
+        position,
+        v,
+        0.5 * a,
+        10.0 * way - 6.0 * v - 1.5 * a,
+        -15.0 * way + 8.0 * v + 1.5 * a,
+        6.0 * way - 3.0 * v - 0.5 * a,
+    )
+
+
+def _evaluated(powers: Quintic, elapsed: float, duration: float) -> tuple[float, float, float]:
+    """Return a quintic in t / duration and its first two derivatives in t."""
+    r = min(1.0, max(0.0, elapsed / duration))
+    c0, c1, c2, c3, c4, c5 = powers
+    value = c0 + r * (c1 + r * (c2 + r * (c3 + r * (c4 + r * c5))))
+    rate = c1 + r * (2.0 * c2 + r * (3.0 * c3 + r * (4.0 * c4 + r * 5.0 * c5)))
+    bend = 2.0 * c2 + r * (6.0 * c3 + r * (12.0 * c4 + r * 20.0 * c5))
+    return value, rate / duration, bend / (duration * duration)
+
+
+def _rates_of_rotation(vector: NDArray, rate: NDArray, acceleration: NDArray) -> tuple[NDArray, NDArray]:
+    """Return angular velocity and acceleration of Exp(b) from b and its derivatives, world axes."""
+    square = float(vector.dot(vector))
+    if square > 1e-4:
+        angle = math.sqrt(square)
+        sine, cosine = math.sin(angle), math.cos(angle)
+        a, b = (1.0 - cosine) / square, (angle - sine) / (square * angle)
+        da = (angle * sine - 2.0 * (1.0 - cosine)) / square**2  # of a, over the angle
+        db = (3.0 * sine - angle * cosine - 2.0 * angle) / (square**2 * angle)
+    else:
+        a, b = 0.5 - square / 24.0 + square**2 / 720.0, 1.0 / 6.0 - square / 120.0 + square**2 / 5040.0
+        da, db = -1.0 / 12.0 + square / 180.0, -1.0 / 60.0 + square / 1260.0
+    along = float(vector.dot(rate))
+    turned, twice = so3.cross(vector, rate), so3.cross(vector, so3.cross(vector, rate))
+    speed = rate + a * turned + b * twice
+    bent = so3.cross(vector, acceleration)
+    change = acceleration + da * along * turned + a * bent + db * along * twice
+    change += b * (so3.cross(rate, turned) + so3.cross(vector, bent))
+    return speed, change
 
 
 @dataclass(frozen=True, slots=True, eq=False)

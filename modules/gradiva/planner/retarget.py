@@ -14,9 +14,9 @@ from gradiva.contacts import ContactPlane
 from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, Motion, PlannedStep, PlanningState
-from gradiva.planner.moved_steps import MovedSteps, Remainder
+from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedSwing
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.swing_foot import RetargetedSwing, StandingFoot
+from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan, standing_phase, swinging_phase
 

@@ -24,7 +24,7 @@ from gradiva.common import (
 from gradiva.contacts import ContactPlane
 from gradiva.planner.footsteps import Footstep, GaitSchedule, Motion, PlannedStep
 from gradiva.planner.planner_config import PlannerConfig
-from gradiva.planner.swing_foot import RetargetedSwing, StandingFoot, SwingFoot
+from gradiva.planner.swing_foot import StandingFoot, Swing, SwingFoot
 
 HISTORY = 30.0  # [s] of the past that a plan keeps
 
@@ -44,7 +44,7 @@ class ContactPhase:
     """
 
     start_time: float
-    swing: SwingFoot | RetargetedSwing | None
+    swing: Swing | None
     swing_side: Side | None
     left: StandingFoot
     right: StandingFoot
@@ -75,10 +75,11 @@ class ContactPhase:
 
     def moved(self, motion: Motion) -> ContactPhase:
         """Return the phase elsewhere, later; its swing is one that was planned from lift-off on."""
-        assert not isinstance(self.swing, RetargetedSwing), "a running swing is planned, not moved with the rest"
+        swing = self.swing
+        assert swing is None or isinstance(swing, SwingFoot), "a running swing is planned, not moved with the rest"
         return ContactPhase(
             self.start_time + motion.delay,
-            None if self.swing is None else self.swing.moved(motion),
+            None if swing is None else swing.moved(motion),
             self.swing_side,
             self.left.moved(motion),
             self.right.moved(motion),
@@ -92,7 +93,7 @@ def standing_phase(time: float, feet: dict[Side, StandingFoot], stance_foot: Sid
     return ContactPhase(time, None, None, feet[Side.LEFT], feet[Side.RIGHT], stance_foot, is_walking)
 
 
-def swinging_phase(swing: SwingFoot | RetargetedSwing, side: Side, landed: dict[Side, StandingFoot]) -> ContactPhase:
+def swinging_phase(swing: Swing, side: Side, landed: dict[Side, StandingFoot]) -> ContactPhase:
     """Return the single support in which the foot of ``side`` swings; ``landed``: both feet after it."""
     left, right = landed[Side.LEFT], landed[Side.RIGHT]
     return ContactPhase(swing.start_time, swing, side, left, right, side.other, is_walking=True)
