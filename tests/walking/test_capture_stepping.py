@@ -102,7 +102,7 @@ def test_a_moved_and_turned_world_gets_the_same_step_and_a_mirrored_one_the_mirr
 
 @pytest.mark.walk
 def test_a_push_that_fells_a_robot_that_stands_makes_it_step_and_stand_again(ready):
-    impulse, angle = 10.7, math.radians(30.0)  # N·s
+    impulse, angle = 12.5, math.radians(30.0)  # N·s
     for mode in ("off", "place_and_time"):
         walk = ready("icub_v2_7", f"step_adaptation.mode={mode}")
         assert walk.run(1.0)

@@ -236,8 +236,8 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
-    on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated as
-    well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
+    on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
+    as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
     Torque control, which feeds the poses of the feet back itself, needs none of this.
 
     Attributes:
