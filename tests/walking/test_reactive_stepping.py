@@ -63,7 +63,7 @@ def test_nothing_is_logged_where_it_is_configured_to_be_off(ready):
 @pytest.mark.walk
 def test_an_undisturbed_walk_with_noise_keeps_its_footholds(ready):
     walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time", plant="noisy")
-    walk.controller.walk(VelocityCommand(0.34, duration=5.0))
+    walk.controller.walk(VelocityCommand(0.3, duration=5.0))
     assert walk.run_until(lambda: walk.controller.state is not WalkingState.WALKING, 10.0)
     assert walk.log.stepping.changes == 0
 
@@ -83,10 +83,10 @@ CONFIG = load_setup("icub_v2_7").walking.step_adaptation
 WEIGHT = 320.0
 
 
-def standing(side_heights, loads, tilt=0.0):
+def standing(side_heights, loads, tilt=0.0, in_contact=False):
     """References at height 0 and a state with the soles at their heights, tilted about x, under their loads."""
     flat, rolled = np.eye(3), so3.exp(np.array([tilt, 0.0, 0.0]))
-    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), False) for y in (0.08, -0.08)]
+    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), in_contact) for y in (0.08, -0.08)]
     body = Feet(*feet)
     state = SimpleNamespace(
         foot_position=lambda side: np.array([0.0, 0.0, side_heights[side]]),
@@ -105,7 +105,7 @@ class Feet:
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
     levelling = SoleLevelling(CONFIG, WEIGHT)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=0.02)
-    moved = levelling.levelled(body, state, True, 0.01)
+    moved = levelling.levelled(body, state, True, False, 0.01)
     lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
     assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
@@ -118,19 +118,33 @@ def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plan
     levelling = SoleLevelling(CONFIG, WEIGHT)
     low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
     body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
-    lifted = levelling.levelled(body, state, True, 0.01).right_foot.position[2]
+    lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
     body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
-    after = levelling.levelled(body, state, True, 0.01).right_foot.position[2]
+    after = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
     assert after == pytest.approx(lifted * (1.0 - 0.01 / CONFIG.sole_leak_time), abs=1e-12)
     for _ in range(1000):
-        levelling.levelled(body, state, False, 0.01)
+        levelling.levelled(body, state, False, False, 0.01)
     assert not levelling.offsets
+
+
+def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
+    levelling, period = SoleLevelling(CONFIG, WEIGHT), 0.01
+    loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+    body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
+    _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
+    moved = levelling.levelled(body, tipped, True, True, period)
+    turn = period * CONFIG.stance_tilt_gain * 0.05
+    np.testing.assert_allclose(so3.log(moved.left_foot.rotation), [-turn, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+    after = levelling.levelled(body, flat, True, True, period)
+    kept = turn * (1.0 - period / CONFIG.sole_leak_time)
+    np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():
     levelling = SoleLevelling(CONFIG, WEIGHT)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
-        moved = levelling.levelled(body, state, True, 0.01)
+        moved = levelling.levelled(body, state, True, False, 0.01)
     assert moved.right_foot.position[2] == pytest.approx(CONFIG.highest, abs=1e-12)
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)
