@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import casadi as cs
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sparse
 
 from gradiva.common import GRAVITY, ConfigError, NDArray
@@ -203,7 +204,7 @@ class CentroidalProblem:
         return float(max((values["lower"] - rows).max(), (rows - values["upper"]).max(), 0.0))
 
     @property
-    def location_rows(self) -> NDArray:
+    def location_rows(self) -> npt.NDArray[np.intp]:
         """Places of the rows of the location boxes among all rows."""
         states, limits = 3 * (3 + self._contacts), 5 * self._corners + 6 * self._contacts
         begins = states * (self.samples + 1) + limits * np.arange(self.samples) + 5 * self._corners
