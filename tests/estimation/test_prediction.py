@@ -9,7 +9,7 @@ import pytest
 
 from gradiva.common import ImuMeasurement, LowPass, Measurement, so3
 from gradiva.estimation import StateEstimator
-from gradiva.estimation.prediction import SamplePredictor
+from gradiva.estimation.state_estimator import SamplePredictor
 from gradiva.setup import GccCompiler, cache_folder, load_setup
 
 from .test_state_estimator import Scene

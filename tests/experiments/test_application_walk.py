@@ -12,7 +12,6 @@ from gradiva.experiments.campaigns.application_walk import (
 )
 from gradiva.experiments.walk_score import com_error, rms_and_max
 from gradiva.planner import VelocityCommand
-from gradiva.setup import load_setup
 from gradiva.simulation import Push
 from gradiva.telemetry import footprints
 
@@ -41,17 +40,30 @@ def test_a_timetable_walks_is_pushed_walks_otherwise_pauses_and_stops():
     assert times[1][0] - times[0][0] == TABLE.duration
 
 
+@pytest.fixture(scope="module")
+def one():
+    return walk_in_process("icub_v2_7", TABLE)
+
+
 @pytest.mark.walk
-def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one():
-    one, five = walk_in_process("icub_v2_7", TABLE), walk_as_application("icub_v2_7", "lockstep", TABLE)
+@pytest.mark.parametrize(
+    ("wrenches", "tolerance"),
+    [("sensors", 1e-3), ("estimated", 1e-9)],
+    ids=["sensors of the feet", "ground's wrenches"],
+)
+def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one(one, wrenches, tolerance):
+    # The robot's own sensors weigh what moves below them, so the controller's wrenches differ by some newtons.
+    source = f"gradiva-whole-body=--set robot_io.wrenches={wrenches}"
+    five = walk_as_application("icub_v2_7", "lockstep", TABLE, source)
+    assert len(five.log) == len(one), "one tick a sample"
+    for name in ("com::position::measured", "left_foot::position::measured", "right_foot::position::measured"):
+        np.testing.assert_allclose(five.log[name], one[name], atol=tolerance)
+    steps = [[(each.side, *each.position[:2]) for each in footprints(log)] for log in (one, five.log)]
+    assert [side for side, *_ in steps[0]] == [side for side, *_ in steps[1]]
+    np.testing.assert_allclose([place for _, *place in steps[1]], [place for _, *place in steps[0]], atol=tolerance)
     errors = [rms_and_max(com_error(log)[1]) for log in (one, five.log)]
     assert errors[1]["rms"] < LIMIT * errors[0]["rms"]
     assert errors[1]["max"] < LIMIT * errors[0]["max"]
-    assert len(five.log) == len(one), "one tick a sample"
-    steps = [[(each.side, *each.position[:2]) for each in footprints(log)] for log in (one, five.log)]
-    assert [side for side, *_ in steps[0]] == [side for side, *_ in steps[1]]
-    dead_band = load_setup("icub_v2_7").walking.step_adaptation.minimum_move
-    np.testing.assert_allclose([place for _, *place in steps[1]], [place for _, *place in steps[0]], atol=dead_band)
     assert five.status["adaptations"] > 0
     assert (five.status["state"], five.status["safety_events"]) == ("stopped", 0)
     assert [module["exit_status"] for module in five.result["modules"]] == [0] * 5

@@ -5,9 +5,10 @@ from gradiva.common import GRAVITY, Side
 from gradiva.planner import FootPose, VelocityCommand, WalkingPlanner
 from gradiva.planner.dcm_trajectory import PendulumTrajectory, SwingResponse
 from gradiva.planner.footsteps import Footstep, schedule_gait
+from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
-from gradiva.planner.walking_plan import StandingFoot, contact_phases
+from gradiva.planner.walking_plan import contact_phases
 
 from .planning import config_of, start_of, times_of
 

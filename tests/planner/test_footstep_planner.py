@@ -30,12 +30,12 @@ def in_stance(step, stance):
 
 @pytest.mark.parametrize(("speed", "duration"), [(0.05, 0.9), (0.19, 0.66), (0.34, 0.50), (0.55, 0.50)])
 def test_the_step_duration_balances_time_and_length(speed, duration):
-    steps = steps_of(config_of(), forward=speed)
+    steps = steps_of(config_of(max_speed=0.55), forward=speed)
     assert steps[len(steps) // 2].duration == pytest.approx(duration, abs=0.011)
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
-@pytest.mark.parametrize("speed", [-0.3, 0.1, 0.19, 0.34, "top"])
+@pytest.mark.parametrize("speed", [-0.3, 0.1, 0.19, 0.28, "top"])
 def test_the_steady_mean_speed_is_the_commanded_one(robot, speed):
     config = config_of(robot)
     speed = config.max_speed if speed == "top" else speed
@@ -114,7 +114,7 @@ def test_zero_velocity_steps_in_place():
 @pytest.mark.parametrize(
     ("change", "velocity", "message"),
     [
-        ({"max_feet_distance": 0.2}, (0.5, 0.0, 0.0), r"step \d+ .*max_feet_distance=0.200 m .*gives 0\.\d+ m"),
+        ({"max_feet_distance": 0.2}, (0.3, 0.0, 0.0), r"step \d+ .*max_feet_distance=0.200 m .*gives 0\.\d+ m"),
         ({"max_step_turn": 0.05}, (0.0, 0.0, 0.5), r"step \d+ .*max_step_turn=0.050 rad .*gives 0\.\d+ rad"),
     ],
 )

@@ -13,7 +13,7 @@ WALK = VelocityCommand(0.2, duration=6.0)
 
 @pytest.fixture
 def config():
-    return config_of()
+    return config_of(max_speed=0.55)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def random_command(rng):
 @pytest.mark.parametrize("seed", range(6))
 def test_random_replans_change_nothing_before_the_merge_and_are_continuous_there(seed, amplitude):
     rng = np.random.default_rng(seed)
-    config = config_of(com_height_amplitude=amplitude)
+    config = config_of(com_height_amplitude=amplitude, max_speed=0.55)
     planner = WalkingPlanner(config)
     plan, time = planner.walk(WALK, start_of(config, yaw=rng.uniform(-3.0, 3.0))), 0.0
     refused = 0

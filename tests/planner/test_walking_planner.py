@@ -29,7 +29,7 @@ from .planning import (
 )
 
 WALKS = [
-    VelocityCommand(0.34, duration=5.0),
+    VelocityCommand(0.3, duration=5.0),
     VelocityCommand(-0.25, 0.0, 0.3, duration=5.0),
     VelocityCommand(0.0, 0.1, duration=5.0),
     VelocityCommand(0.0, -0.1, 0.5, duration=5.0),

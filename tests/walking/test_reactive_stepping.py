@@ -63,7 +63,7 @@ def test_nothing_is_logged_where_it_is_configured_to_be_off(ready):
 @pytest.mark.walk
 def test_an_undisturbed_walk_with_noise_keeps_its_footholds(ready):
     walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time", plant="noisy")
-    walk.controller.walk(VelocityCommand(0.34, duration=5.0))
+    walk.controller.walk(VelocityCommand(0.3, duration=5.0))
     assert walk.run_until(lambda: walk.controller.state is not WalkingState.WALKING, 10.0)
     assert walk.log.stepping.changes == 0
 

@@ -7,14 +7,11 @@ from gradiva.common import PlanarPose
 from gradiva.experiments import plan_from_start
 from gradiva.middleware import MalformedMessage, decode_list, encode_list
 from gradiva.planner import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand, WalkingPlan
-from gradiva.planner.dcm_trajectory import PendulumTrajectory
-from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
-from gradiva.planner.walking_plan import DcmTrajectory
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalanceReference
-from gradiva.yarp_modules import MessageCodec
+from gradiva.yarp_modules.remote_planner import plan_codec
 
-CODEC = MessageCodec({DcmTrajectory: (PendulumTrajectory, VaryingHeightTrajectory)})
+CODEC = plan_codec()
 
 
 def over_the_wire(value, kind=None):

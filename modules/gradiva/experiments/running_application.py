@@ -164,14 +164,14 @@ class WalkerInProcess:
     """A `SimulatedWalk`, commanded between the same ticks as an application in lockstep."""
 
     def __init__(self, walk: SimulatedWalk) -> None:
-        """Take a robot that has not been ticked yet; its first period passes before it is prepared."""
+        """Take a robot that has not been ticked yet."""
         self._walk = walk
-        walk.robot.advance(walk.setup.walking.walking.period)
 
     def wait_until(self, time: float) -> None:
-        """See ``Walker.wait_until``."""
-        while self._walk.time < time + _ROUNDING:
-            self._walk.tick()
+        """See ``Walker.wait_until``; a tick ends with its command, so that a push begins where it does over ports."""
+        while self._walk.time < time - _ROUNDING:
+            self._walk.robot.advance(self._walk.setup.walking.walking.period)
+            self._walk.control()
 
     def prepare(self) -> None:
         """See ``Walker.prepare``."""

@@ -131,6 +131,14 @@ class SimulatedWalk:
 
     def tick(self) -> WalkingLog:
         """Sense, control, and let one period pass."""
+        log = self.control()
+        self.robot.advance(self.setup.walking.walking.period)
+        for observe in self._observers:
+            observe(self)
+        return log
+
+    def control(self) -> WalkingLog:
+        """Sense, control and command the robot, without letting time pass."""
         self.measurement = self.robot.read()
         was_fault, was_balancing = self.controller.state is WalkingState.FAULT, self.controller.is_balancing
         self.stopwatch.start()
@@ -142,10 +150,7 @@ class SimulatedWalk:
             self.held_ticks += 1
         self._record(log)
         self.robot.write(command)
-        self.robot.advance(self.setup.walking.walking.period)
         self.log = log
-        for observe in self._observers:
-            observe(self)
         return log
 
     def _record(self, log: WalkingLog) -> None:

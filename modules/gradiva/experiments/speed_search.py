@@ -217,6 +217,12 @@ def faster_planner(planner: PlannerConfig, speed: float) -> dict[str, Any]:
     }
 
 
+def overrides_for(speed: float, robot: str, overrides: Mapping[str, Any], plant: Plant) -> dict[str, Any]:
+    """Return the overrides of a walk at ``speed`` [m/s]; where it is beyond the planner's limits, they are lifted."""
+    planner = load_setup(robot, overrides, plant=plant).walking.planner
+    return {**(faster_planner(planner, speed) if speed > planner.max_speed else {}), **overrides}
+
+
 def walking_time(planner: PlannerConfig, speed: float, distance: float) -> float:
     """Return how long a command of ``speed`` [m/s] must last to cover ``distance`` [m], its two ramps included, [s]."""
     ramp = planner.ramp_steps * planner.preferred_duration(speed)

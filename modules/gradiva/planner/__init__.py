@@ -2,10 +2,12 @@
 
 from gradiva.planner.command import Command, GoalCommand, PathCommand, StopCommand, VelocityCommand
 from gradiva.planner.footsteps import FootPose, Footstep, PlannedStep, PlanningState
-from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig
+from gradiva.planner.moved_steps import RetargetedSwing, quintic
+from gradiva.planner.planner_config import LegMomentumConfig, PlannerConfig, SwingProfile
 from gradiva.planner.retarget import CaptureStep, Foothold, Retarget
+from gradiva.planner.swing_foot import SwingFoot
 from gradiva.planner.unicycle_planner import Polyline, end_heading
-from gradiva.planner.walking_plan import RetargetedSwing, SwingFoot, SwingProfile, WalkingPlan, quintic
+from gradiva.planner.walking_plan import WalkingPlan
 from gradiva.planner.walking_planner import WalkingPlanner
 
 __all__ = [

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -210,6 +211,28 @@ class PlanningState:
         return self.left_foot if side is Side.LEFT else self.right_foot
 
 
+Point = tuple[float, float]
+
+
+def zmp_points(
+    steps: Sequence[Footstep], feet: Mapping[Side, FootPose], offset: tuple[float, float]
+) -> tuple[list[Point], dict[Side, Point]]:
+    """Return the ZMP under the foot that supports each step, and under both feet after the last one (world, [m]).
+
+    Args:
+        steps: In order.
+        feet: Where they stand before the first one.
+        offset: Of the ZMP, as of ``FootPose.zmp_point``.
+    """
+    forward, outward = offset
+    points = {side: feet[side].point(forward, side.sign * outward) for side in Side}
+    supports = []
+    for step in steps:
+        supports.append(points[step.side.other])
+        points[step.side] = step.pose.point(forward, step.side.sign * outward)
+    return supports, points
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GaitSchedule:
     r"""Times of N steps, and the ZMP under the foot that supports each of them.
@@ -237,6 +260,33 @@ class GaitSchedule:
     last_landing: NDArray
     middle: NDArray
 
+    @classmethod
+    def of(
+        cls,
+        steps: Sequence[Footstep],
+        feet: Mapping[Side, FootPose],
+        zmp_offset: tuple[float, float],
+        *,
+        start_time: float,
+        lift_offs: NDArray,
+        touch_downs: NDArray,
+        boundaries: NDArray,
+        end_time: float,
+    ) -> Self:
+        """Return the schedule of steps at given times; ``feet`` stand there before the first one."""
+        supports, landed = zmp_points(steps, feet, zmp_offset)
+        middle = 0.5 * np.add(landed[Side.LEFT], landed[Side.RIGHT])
+        return cls(
+            start_time,
+            lift_offs,
+            touch_downs,
+            boundaries,
+            end_time,
+            supports=np.array(supports).reshape(-1, 2),
+            last_landing=np.array(landed[steps[-1].side]) if steps else middle,
+            middle=middle,
+        )
+
     @property
     def phase_times(self) -> NDArray:
         """Starts of all supports, double and single in turn, and the end: shape (2 N + 2,), [s]."""
@@ -262,19 +312,13 @@ def schedule_gait(
     waits[:1] = first_double_support
     touch_downs = start.time + np.cumsum(waits + single)
     following = np.append(double[1:], double[-1:])
-    zmps = {side: start.foot(side).zmp_point(side, config.zmp_offset) for side in Side}
-    supports = np.empty((len(steps), 2))
-    for row, step in enumerate(steps):
-        supports[row] = zmps[step.side.other]
-        zmps[step.side] = step.pose.zmp_point(step.side, config.zmp_offset)
-    middle = 0.5 * (zmps[Side.LEFT] + zmps[Side.RIGHT])
-    return GaitSchedule(
+    return GaitSchedule.of(
+        steps,
+        {side: start.foot(side) for side in Side},
+        config.zmp_offset,
         start_time=start.time,
         lift_offs=touch_downs - single,
         touch_downs=touch_downs,
         boundaries=touch_downs + 0.5 * following,
         end_time=float(touch_downs[-1] if len(steps) else start.time) + config.last_double_support,
-        supports=supports,
-        last_landing=zmps[steps[-1].side] if steps else middle,
-        middle=middle,
     )

@@ -3,46 +3,24 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gradiva.common import DcmReference, FootReference, NDArray, PlanningError, Side
+from gradiva.common import DcmReference, NDArray, PlanningError, Side, WalkingReference
 from gradiva.contacts import ContactPlane
-from gradiva.planner.dcm_trajectory import DcmEnd, PendulumState, PendulumTrajectory, SwingResponse
+from gradiva.planner.dcm_trajectory import PendulumState, PendulumTrajectory
 from gradiva.planner.footstep_planner import FootstepPlanner
-from gradiva.planner.footsteps import (
-    FootPose,
-    Footstep,
-    GaitSchedule,
-    Motion,
-    PlannedStep,
-    PlanningState,
-)
+from gradiva.planner.footsteps import FootPose, Footstep, Motion, PlannedStep, PlanningState
+from gradiva.planner.moved_steps import MovedSteps, Remainder, RetargetedSwing
 from gradiva.planner.planner_config import PlannerConfig
+from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
-from gradiva.planner.walking_plan import (
-    ContactPhase,
-    RetargetedSwing,
-    StandingFoot,
-    Timeline,
-    WalkingPlan,
-    contact_phases,
-    standing_phase,
-    swinging_phase,
-)
-
-_HISTORY = 30.0  # [s] of the past that a plan keeps
+from gradiva.planner.walking_plan import HISTORY, ContactPhase, Timeline, WalkingPlan, standing_phase, swinging_phase
 
 _FROZEN = 0.06  # [s] before touch-down, in which no sole can follow another landing
-_DESCENT = 0.18  # [s] before touch-down, in which the sole of a moved step comes down
-_RISE = 0.3  # [s] in which it goes up at most
-_SHORTEST_RISE = 0.06  # [s] for less it only comes down
-_LIFT_SPEED = 0.2  # [m/s] with which it goes up at most: a knee that is nearly straight follows no faster
-_QUINTIC_PEAK = 1.875  # [-] of the speed of a quintic from rest to rest, over way / duration
 _SHORTEST_CAPTURE = 0.2  # [s] single support of a capture step, in which no sole gets far
 _CLEARANCE = 1e-3  # [m] of the rest of a swing below its landing, at most
 
@@ -143,28 +121,16 @@ class RetargetedPlan(WalkingPlan):
         self,
         base: WalkingPlan,
         before: RetargetedPlan | None,
-        running: tuple[PlannedStep, ContactPhase, PendulumTrajectory],
+        moved: MovedSteps,
+        phase: ContactPhase,
+        piece: PendulumTrajectory,
         steps: Timeline[PlannedStep],
         motion: Motion,
-        end_time: float,
-        make_rest: Callable[[], WalkingPlan],
     ) -> None:
-        """Take the parts.
-
-        Args:
-            base: See above.
-            before: The plan after the change before this one, of the same step.
-            running: Step, swing and pendulum until touch-down.
-            steps: All steps.
-            motion: See above.
-            end_time: Of the last double support, [s].
-            make_rest: Returns the plan from touch-down on.
-        """
-        step, self.phase, self.piece = running
-        self.base, self.motion, self.touch_down = base, motion, step.touch_down
-        self.steps, self.end_time = steps, end_time
-        self.start_time = base.start_time
-        self._step, self._make_rest = step, make_rest
+        """Take the parts; ``before`` is the plan after the change before this one, of the same step."""
+        self.base, self.phase, self.piece, self.steps, self.motion = base, phase, piece, steps, motion
+        self.touch_down, self.start_time, self.end_time = moved.steps[0].touch_down, base.start_time, moved.end_time
+        self._moved = moved
         self._before = None if before is None else (before.phase, before.piece)
         self._prepare()
 
@@ -198,73 +164,14 @@ class RetargetedPlan(WalkingPlan):
         return whole
 
     def _completed(self) -> WalkingPlan:
-        rest = self._make_rest()
+        rest = self._moved.planned_after(self.piece)
         start = self.phase.start_time
-        running = WalkingPlan((self.phase,), self.piece, (self._step,), rest.end_time)
+        running = WalkingPlan((self.phase,), self.piece, (self._moved.steps[0],), rest.end_time)
         past = self.base
         if self._before is not None:
             phase, piece = self._before
-            past = past.spliced(start - _HISTORY, phase.start_time, WalkingPlan((phase,), piece, (), rest.end_time))
-        return past.spliced(start - _HISTORY, start, running.spliced(start, self.touch_down, rest))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Remainder:
-    """Steps of a plan that are translated and delayed, from one index on.
-
-    Attributes:
-        plan: To which they belong.
-        first: Index of the first one.
-        motion: Their translation and delay.
-    """
-
-    plan: WalkingPlan
-    first: int
-    motion: Motion
-
-    @property
-    def lift_off(self) -> float:
-        """Lift-off of the first of them, delayed, [s]."""
-        return self.plan.landings[self.first].lift_off + self.motion.delay
-
-    def boundary(self, config: PlannerConfig) -> NDArray:
-        """Return the DCM in the middle of the double support before them, which the recursion needs.
-
-        That of the plan is remembered: a step is moved many times.
-        """
-        known = self.plan.boundaries.get(self.first)
-        if known is None:
-            known = self.plan.boundaries[self.first] = self._planned_boundary(config)
-        boundary: NDArray = known + np.array((self.motion.x, self.motion.y))
-        return boundary
-
-    def _planned_boundary(self, config: PlannerConfig) -> NDArray:
-        before, last, following = self.plan.landings[self.first - 2 : self.first + 1]
-        support = before.footstep.pose.zmp_point(before.footstep.side, config.zmp_offset)
-        landing = self.plan.dcm_at(last.touch_down)[0].position
-        growth = math.exp(0.5 * config.natural_frequency * (following.lift_off - last.touch_down))
-        boundary: NDArray = support + growth * (landing - support)
-        return boundary
-
-    def end(self, config: PlannerConfig) -> DcmEnd:
-        """Return the DCM at which the steps before them have to end."""
-        lift_off = self.plan.dcm_at(self.lift_off - self.motion.delay)[0]
-        shift = np.array((self.motion.x, self.motion.y))
-        return DcmEnd(self.boundary(config), lift_off.position + shift, lift_off.velocity)
-
-    def follows(self, part: WalkingPlan) -> WalkingPlan:
-        """Return ``part`` with these steps after it, instead of the stand at its end."""
-        old, motion = self.plan, self.motion
-        lift_off, com_position = old.landings[self.first].lift_off, part.trajectory.at(self.lift_off)[1]
-        index = bisect_left(old.supports.times, lift_off - 1e-9)
-        assert isinstance(old.trajectory, PendulumTrajectory)
-        trajectory = old.trajectory.moved(lift_off, motion, com_position)
-        return WalkingPlan(
-            old.supports.following(part.supports[:-1], part.supports.times[:-1], index, motion),
-            part.trajectory.spliced(part.start_time, self.lift_off, trajectory),
-            old.landings.following(part.steps, part.landings.times, self.first, motion),
-            old.end_time + motion.delay,
-        )
+            past = past.spliced(start - HISTORY, phase.start_time, WalkingPlan((phase,), piece, (), rest.end_time))
+        return past.spliced(start - HISTORY, start, running.spliced(start, self.touch_down, rest))
 
 
 def retargeted(
@@ -274,46 +181,29 @@ def retargeted(
     first = plan.landings.after(time)
     if first == len(plan.landings):
         raise PlanningError("retarget: no step is left, the robot stands or closes its last double support")
-    if config.com_height_amplitude != 0.0:
-        raise PlanningError("retarget: only plans of constant CoM height, set planner.com_height_amplitude to 0")
+    _check_height(config, "retarget")
     phase = plan.phase_at(time)
     steps, motion = _moved_steps(plan.landings, first, change, config)
-    feet = {side: phase.foot(side) for side in Side}
-    _check(plan.landings, first, steps, feet, change, time, config, limits)
+    _check(plan.landings, first, steps, phase.feet, change, time, config, limits)
     before = plan if isinstance(plan, RetargetedPlan) and plan.runs_at(time) else None
     base = plan.whole() if before is None else before.base
     total = motion if before is None else before.motion + motion
     after = first + len(steps)
-    remainder = _Remainder(base, after, total) if after < len(plan.landings) else None
-    reference = plan.at(time)
-    dcm = reference.dcm.position if change.dcm_position is None else change.dcm_position
-    com = reference.com_position if change.com_position is None else change.com_position
+    remainder = Remainder(base, after, total) if after < len(plan.landings) else None
+    moved = MovedSteps(steps, phase.feet, remainder, config)
     if phase.swing is None:
-        left, right = phase.left.pose, phase.right.pose
-        start = PlanningState(time, left, right, dcm, reference.dcm.velocity, com, reference.com_velocity, plan.plane)
-        rest = _planned_on(steps, start, feet, phase.stance_foot, remainder, config)
-        return base.spliced(time - _HISTORY, time, rest)
-    landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
-    foot = reference.foot(steps[0].footstep.side)
-    swing = _rest_of_swing(phase, foot, steps[0], landing, time, change, config)
-    landed = feet | {steps[0].footstep.side: landing}
-    swinging = swinging_phase(swing, steps[0].footstep.side, landed)
-    piece = _until_touch_down(steps, PendulumState(time, dcm, com, plan.plane), swinging, feet, remainder, config)
-    moved = plan.landings.following(
+        rest = moved.planned(_planning_state(plan, change, time), phase.stance_foot)
+        return base.spliced(time - HISTORY, time, rest)
+    swing = _rest_of_swing(phase, plan.at(time), moved, change)
+    swinging = swinging_phase(swing, steps[0].footstep.side, moved.landed)
+    piece = moved.until_touch_down(_pendulum_state(plan, change, time), swinging)
+    landings = plan.landings.following(
         (*plan.landings[:first], *steps),
         (*plan.landings.times[:first], *(step.touch_down for step in steps)),
-        first + len(steps),
+        after,
         motion,
     )
-
-    is_last = remainder is None
-    end_time = steps[-1].touch_down + config.last_double_support if is_last else base.end_time + total.delay
-
-    def rest_of_plan() -> WalkingPlan:
-        state = _state(piece, steps[0].touch_down, landed)
-        return _planned_on(steps[1:], state, landed, steps[0].footstep.side.other, remainder, config)
-
-    return RetargetedPlan(base, before, (steps[0], swinging, piece), moved, total, end_time, rest_of_plan)
+    return RetargetedPlan(base, before, moved, swinging, piece, landings, total)
 
 
 def captured(
@@ -322,53 +212,36 @@ def captured(
     """Return a plan that steps at once from standing, as ``WalkingPlanner.capture_step`` describes it."""
     if plan.landings.after(time) < len(plan.landings):
         raise PlanningError("capture step: steps are under way, retarget the running one")
-    if config.com_height_amplitude != 0.0:
-        raise PlanningError("capture step: only plans of constant CoM height, set planner.com_height_amplitude to 0")
-    change, phase = capture.change, plan.phase_at(time)
-    feet = {side: phase.foot(side) for side in Side}
-    steps = capture_steps(capture, feet[capture.side].pose.yaw, config)
-    if not time <= capture.lift_off < capture.touch_down:
-        raise PlanningError(
-            f"capture step: it is {time:.3f} s; lift-off at {capture.lift_off:.3f} s and touch-down at"
-            f" {capture.touch_down:.3f} s have to follow in this order"
-        )
-    if capture.touch_down - capture.lift_off < _SHORTEST_CAPTURE - 1e-9:
-        duration = capture.touch_down - capture.lift_off
-        raise PlanningError(f"capture step: a single support of {duration:.3f} s, at least {_SHORTEST_CAPTURE} s")
-    _check(Timeline(steps, [step.touch_down for step in steps]), 0, steps, feet, change, time, config, limits)
-    reference = plan.at(time)
-    dcm = reference.dcm.position if change.dcm_position is None else change.dcm_position
-    com = reference.com_position if change.com_position is None else change.com_position
-    landing = StandingFoot(steps[0].footstep.pose, config.landing_height)
-    landed = feet | {capture.side: landing}
-    foot, lift_off, touch_down = feet[capture.side], capture.lift_off, capture.touch_down
+    _check_height(config, "capture step")
+    phase, side, change = plan.phase_at(time), capture.side, capture.change
+    steps = capture_steps(capture, phase.foot(side).pose.yaw, config)
+    _check_times(capture, time)
+    _check(Timeline(steps, [step.touch_down for step in steps]), 0, steps, phase.feet, change, time, config, limits)
+    moved = MovedSteps(steps, phase.feet, None, config)
+    foot, landing = phase.foot(side), moved.landed[side]
     top = max(float(landing.placement[0][2]), float(foot.placement[0][2])) + config.adapted_swing_height
-    swing = RetargetedSwing(
-        lift_off,
-        touch_down,
-        foot.at(time),
-        landing.placement,
-        _levels(foot.at(time), top, lift_off, touch_down),
-        landing.pose.yaw - foot.pose.yaw,
-    )
-    phases = (
-        standing_phase(time, feet, capture.side.other, is_walking=True),
-        swinging_phase(swing, capture.side, landed),
-    )
-    start, shift = PendulumState(time, dcm, com, plan.plane), None
-    if capture.shift_zmp is not None and capture.lift_off > time:
-        growth = math.exp(config.natural_frequency * (capture.lift_off - time))
-        lifted = capture.shift_zmp + growth * (dcm - capture.shift_zmp)
-        shift = PendulumTrajectory.over_zmp(start, capture.lift_off, lifted, config)
-        at_lift_off, com, _ = shift.at(capture.lift_off)
-        start = PendulumState(capture.lift_off, at_lift_off.position, com, plan.plane)
-    piece = _until_touch_down(steps, start, phases[1], feet, None, config)
-    if shift is not None:
-        piece = shift.spliced(time, capture.lift_off, piece)
-    state = _state(piece, capture.touch_down, landed)
-    rest = _planned_on(steps[1:], state, landed, capture.side.other, None, config)
+    turn = landing.pose.yaw - foot.pose.yaw
+    swing = RetargetedSwing.over(top, capture.lift_off, capture.touch_down, foot.at(time), landing.placement, turn)
+    phases = standing_phase(time, phase.feet, side.other, is_walking=True), swinging_phase(swing, side, moved.landed)
+    piece = _capture_trajectory(moved, capture, _pendulum_state(plan, change, time), phases[1])
+    rest = moved.planned_after(piece)
     catching = WalkingPlan(phases, piece, steps[:1], rest.end_time).spliced(time, capture.touch_down, rest)
-    return plan.whole().spliced(time - _HISTORY, time, catching)
+    return plan.whole().spliced(time - HISTORY, time, catching)
+
+
+def _capture_trajectory(
+    moved: MovedSteps, capture: CaptureStep, start: PendulumState, swinging: ContactPhase
+) -> PendulumTrajectory:
+    """Return the trajectory until touch-down over one ZMP, or over one until lift-off and another one in the swing."""
+    time, lift_off, config = start.time, capture.lift_off, moved.config
+    if capture.shift_zmp is None or lift_off <= time:
+        return moved.until_touch_down(start, swinging)
+    growth = math.exp(config.natural_frequency * (lift_off - time))
+    lifted = capture.shift_zmp + growth * (start.dcm_position - capture.shift_zmp)
+    shift = PendulumTrajectory.over_zmp(start, lift_off, lifted, config)
+    dcm, com, _ = shift.at(lift_off)
+    swing = moved.until_touch_down(PendulumState(lift_off, dcm.position, com, start.plane), swinging)
+    return shift.spliced(time, lift_off, swing)
 
 
 def capture_steps(capture: CaptureStep, yaw: float, config: PlannerConfig) -> list[PlannedStep]:
@@ -386,7 +259,7 @@ def capture_offset(capture: CaptureStep, config: PlannerConfig) -> NDArray:
     steps = capture_steps(capture, capture.pose.yaw, config)
     beside = capture.pose.beside(capture.side.other, config.step_width)
     feet = {capture.side: StandingFoot(capture.pose), capture.side.other: StandingFoot(beside)}
-    _, _, end = _first_boundary(steps, feet, None, config, None)
+    _, _, end = MovedSteps(steps, feet, None, config).first_boundary()
     return np.array(end) - capture.pose.zmp_point(capture.side, config.zmp_offset)
 
 
@@ -469,181 +342,54 @@ def _check(
         poses[side] = footstep.pose
 
 
-def _until_touch_down(
-    steps: Sequence[PlannedStep],
-    start: PendulumState,
-    swinging: ContactPhase,
-    feet: dict[Side, StandingFoot],
-    remainder: _Remainder | None,
-    config: PlannerConfig,
-) -> PendulumTrajectory:
-    """Return the trajectory over a constant ZMP until the touch-down of the first step."""
-    touch_down = steps[0].touch_down
-    if not config.leg_momentum.is_planned:
-        landing = _landing_dcm(steps, feet, remainder, config)
-        return PendulumTrajectory.over_zmp(start, touch_down, landing, config)
-    landed = {side: swinging.foot(side) for side in Side}
-    following = [step.footstep for step in steps[1:]]
-    schedule = _schedule(steps[1:], landed, touch_down, remainder, config)
-    phases = contact_phases(following, schedule, landed, steps[0].footstep.side.other, config)
-    responses = np.vstack((np.zeros(2), SwingResponse.of(phases, config).at_lift_off))
-    landing = _landing_dcm(steps, feet, remainder, config, responses)
-    return PendulumTrajectory.to_landing(start, touch_down, landing, config, SwingResponse.of((swinging,), config))
+def _check_times(capture: CaptureStep, time: float) -> None:
+    """Refuse a capture step that begins before ``time`` [s], or is too short."""
+    if not time <= capture.lift_off < capture.touch_down:
+        raise PlanningError(
+            f"capture step: it is {time:.3f} s; lift-off at {capture.lift_off:.3f} s and touch-down at"
+            f" {capture.touch_down:.3f} s have to follow in this order"
+        )
+    duration = capture.touch_down - capture.lift_off
+    if duration < _SHORTEST_CAPTURE - 1e-9:
+        raise PlanningError(f"capture step: a single support of {duration:.3f} s, at least {_SHORTEST_CAPTURE} s")
 
 
-def _landing_dcm(
-    steps: Sequence[PlannedStep],
-    feet: dict[Side, StandingFoot],
-    remainder: _Remainder | None,
-    config: PlannerConfig,
-    responses: NDArray | None = None,
-) -> NDArray:
-    """Return the DCM that the recursion over moved footsteps has at the first touch-down.
-
-    Args:
-        steps: That are planned anew.
-        feet: Where they stood before.
-        remainder: Steps that follow.
-        config: Frequency, α, ZMP offset.
-        responses: Response of the DCM to the swinging leg at each lift-off, [m], shape (N, 2); None: massless legs.
-    """
-    support, boundary, end = _first_boundary(steps, feet, remainder, config, responses)
-    return np.array(_between(support, end, math.exp(config.natural_frequency * (steps[0].touch_down - boundary))))
+def _check_height(config: PlannerConfig, name: str) -> None:
+    if config.com_height_amplitude != 0.0:
+        raise PlanningError(f"{name}: only plans of constant CoM height, set planner.com_height_amplitude to 0")
 
 
-_Point = tuple[float, float]
+def _pendulum_state(plan: WalkingPlan, change: Retarget, time: float) -> PendulumState:
+    """Return DCM and CoM from which a changed plan begins: those of the change, or of the plan."""
+    reference = plan.at(time)
+    dcm = reference.dcm.position if change.dcm_position is None else change.dcm_position
+    com = reference.com_position if change.com_position is None else change.com_position
+    return PendulumState(time, dcm, com, plan.plane)
 
 
-def _first_boundary(
-    steps: Sequence[PlannedStep],
-    feet: dict[Side, StandingFoot],
-    remainder: _Remainder | None,
-    config: PlannerConfig,
-    responses: NDArray | None,
-) -> tuple[_Point, float, _Point]:
-    """Return the ZMP of the first step, and the end of that step for the DCM, in time and place, by the recursion."""
-    zeta, (forward, outward) = config.natural_frequency, config.zmp_offset
-    zmps = {side: feet[side].pose.point(forward, side.sign * outward) for side in Side}
-    supports = []
-    for step in steps:
-        side = step.footstep.side
-        supports.append(zmps[side.other])
-        zmps[side] = step.footstep.pose.point(forward, side.sign * outward)
-    boundaries = _boundaries(steps, remainder, config)
-    if remainder is None:
-        x, y = _between(supports[-1], zmps[steps[-1].footstep.side], config.last_step_alpha)
-    else:
-        x, y = remainder.boundary(config).tolist()
-    for index in range(len(steps) - 1, 0, -1):
-        begin = boundaries[index - 1]
-        x, y = _between(supports[index], (x, y), math.exp(zeta * (begin - boundaries[index])))
-        if responses is not None:
-            decay = math.exp(zeta * (begin - steps[index].lift_off))
-            x, y = x + decay * responses[index, 0], y + decay * responses[index, 1]
-    return supports[0], boundaries[0], (x, y)
-
-
-def _between(begin: _Point, end: _Point, ratio: float) -> _Point:
-    """Return the point at a fraction of the way between two."""
-    return begin[0] + ratio * (end[0] - begin[0]), begin[1] + ratio * (end[1] - begin[1])
-
-
-def _boundaries(steps: Sequence[PlannedStep], remainder: _Remainder | None, config: PlannerConfig) -> list[float]:
-    """Return the middle of the double support that follows each step, [s]."""
-    last = steps[-1].footstep.duration
-    after = steps[-1].touch_down + last - config.single_support(last) if remainder is None else remainder.lift_off
-    lift_offs = [*(step.lift_off for step in steps[1:]), after]
-    return [0.5 * (step.touch_down + lift_off) for step, lift_off in zip(steps, lift_offs, strict=True)]
-
-
-def _planned_on(
-    steps: Sequence[PlannedStep],
-    start: PlanningState,
-    feet: dict[Side, StandingFoot],
-    stance_foot: Side,
-    remainder: _Remainder | None,
-    config: PlannerConfig,
-) -> WalkingPlan:
-    """Return the plan of ``steps`` from a double support on, with the remainder after them."""
-    footsteps = [step.footstep for step in steps]
-    schedule = _schedule(steps, feet, start.time, remainder, config)
-    phases = contact_phases(footsteps, schedule, feet, stance_foot, config)
-    swings = SwingResponse.of(phases, config)
-    end = None if remainder is None else remainder.end(config)
-    trajectory = PendulumTrajectory.plan(schedule, start, config, swings, end)
-    part = WalkingPlan(tuple(phases), trajectory, tuple(steps), schedule.end_time)
-    return part if remainder is None else remainder.follows(part)
-
-
-def _schedule(
-    steps: Sequence[PlannedStep],
-    feet: dict[Side, StandingFoot],
-    time: float,
-    remainder: _Remainder | None,
-    config: PlannerConfig,
-) -> GaitSchedule:
-    """Return the schedule of steps from a double support at ``time`` [s] on, with the times that they really have."""
-    zmps = {side: feet[side].pose.zmp_point(side, config.zmp_offset) for side in Side}
-    supports = np.empty((len(steps), 2))
-    for row, step in enumerate(steps):
-        supports[row] = zmps[step.footstep.side.other]
-        zmps[step.footstep.side] = step.footstep.pose.zmp_point(step.footstep.side, config.zmp_offset)
-    touch_downs = np.array([step.touch_down for step in steps])
-    last_landing = zmps[steps[-1].footstep.side] if steps else supports
-    end_time = (steps[-1].touch_down if steps else time) + config.last_double_support
-    return GaitSchedule(
-        start_time=time,
-        lift_offs=np.array([step.lift_off for step in steps]),
-        touch_downs=touch_downs,
-        boundaries=np.array(_boundaries(steps, remainder, config) if steps else []),
-        end_time=end_time if remainder is None else remainder.lift_off,
-        supports=supports,
-        last_landing=last_landing,
-        middle=0.5 * (zmps[Side.LEFT] + zmps[Side.RIGHT]),
-    )
+def _planning_state(plan: WalkingPlan, change: Retarget, time: float) -> PlanningState:
+    """Return the state from which a plan that is changed in double support begins."""
+    reference, phase, start = plan.at(time), plan.phase_at(time), _pendulum_state(plan, change, time)
+    left, right, dcm, com = phase.left.pose, phase.right.pose, start.dcm_position, start.com_position
+    return PlanningState(time, left, right, dcm, reference.dcm.velocity, com, reference.com_velocity, plan.plane)
 
 
 def _rest_of_swing(
-    phase: ContactPhase,
-    now: FootReference,
-    running: PlannedStep,
-    after: StandingFoot,
-    time: float,
-    change: Retarget,
-    config: PlannerConfig,
+    phase: ContactPhase, reference: WalkingReference, moved: MovedSteps, change: Retarget
 ) -> RetargetedSwing:
     """Return the rest of a swing to a new landing: up, and down at the end; higher where it is a catch."""
+    running, config, time, old = moved.steps[0], moved.config, reference.time, phase.swing
     side, touch_down = running.footstep.side, running.touch_down
-    old = phase.swing
     assert old is not None
-    left = old.yaw_ahead(time) + after.pose.yaw - phase.foot(side).pose.yaw
+    now, after = reference.foot(side), moved.landed[side]
+    turn = old.yaw_ahead(time) + after.pose.yaw - phase.foot(side).pose.yaw
     ground = float(after.placement[0][2])
     top = max(ground, float(phase.foot(side.other).placement[0][2]))
     top += config.adapted_swing_height if change.following else config.swing_height
-    for levels in _levels(now, top, time, touch_down), ():
-        swing = RetargetedSwing(time, touch_down, now, after.placement, levels, left)
+    up_and_down = RetargetedSwing.over(top, time, touch_down, now, after.placement, turn)
+    for swing in up_and_down, replace(up_and_down, levels=()):
         if swing.lowest >= min(ground, float(now.position[2])) - _CLEARANCE:
             return swing
     raise PlanningError(
         f"retarget: the {side} foot comes down already and would touch the ground before {touch_down:.2f} s"
     )
-
-
-def _levels(foot: FootReference, top: float, time: float, touch_down: float) -> tuple[tuple[float, float], ...]:
-    """Return times and heights at which the height rests: as high as the time that is left allows."""
-    up = touch_down - _DESCENT - time
-    if up < _SHORTEST_RISE:
-        return ()
-    rise = min(up, _RISE)
-    height, velocity = float(foot.position[2]), float(foot.twist[2])
-    level = min(top, height + rise * max(_LIFT_SPEED / _QUINTIC_PEAK, 0.5 * velocity))
-    if up - rise < 1e-3:
-        return ((time + up, level),)
-    return (time + rise, level), (time + up, level)
-
-
-def _state(piece: PendulumTrajectory, time: float, feet: dict[Side, StandingFoot]) -> PlanningState:
-    """Return the state at the end of a piece of a plan, with the feet on the ground."""
-    dcm, com_position, com_velocity = piece.at(time)
-    left, right = (feet[side].pose for side in Side)
-    return PlanningState(time, left, right, dcm.position, dcm.velocity, com_position, com_velocity, piece.plane)

@@ -20,13 +20,14 @@ from gradiva.planner.footstep_planner import FootstepPlanner
 from gradiva.planner.footsteps import FootPose, Footstep, GaitSchedule, PlannedStep, PlanningState, schedule_gait
 from gradiva.planner.planner_config import PlannerConfig
 from gradiva.planner.retarget import CaptureStep, Retarget, capture_offset, captured, retargeted
+from gradiva.planner.swing_foot import StandingFoot
 from gradiva.planner.unicycle import UnicycleState
 from gradiva.planner.unicycle_planner import UnicyclePlanner
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import (
+    HISTORY,
     ContactPhase,
     DcmTrajectory,
-    StandingFoot,
     WalkingPlan,
     contact_phases,
     standing_phase,
@@ -34,7 +35,6 @@ from gradiva.planner.walking_plan import (
 
 _CHOICES = 7  # durations that are tried
 _SAMPLES = np.linspace(0.0, 1.0, 11)  # of the ZMP over the double support
-_HISTORY = 30.0  # [s] of the past that a replan keeps
 
 
 class WalkingPlanner:
@@ -104,7 +104,7 @@ class WalkingPlanner:
         schedule = schedule_gait(steps, start, usual, self.config)
         swings = SwingResponse.of(contact_phases(steps, schedule, feet, stance_foot, self.config), self.config)
         shift = weight_shift_duration(schedule, start, self.config, swings)
-        return plan.spliced(time - _HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
+        return plan.spliced(time - HISTORY, merge, self._walking(steps, start, shift, feet, stance_foot, before))
 
     def retarget(self, plan: WalkingPlan, change: Retarget, time: float) -> WalkingPlan:
         """Return ``plan`` up to ``time`` [s], and from there on with other footholds: **here a step is replanned**.
@@ -143,7 +143,7 @@ class WalkingPlanner:
         if isinstance(command, StopCommand):
             return plan
         start, feet, before = _state_of(plan, merge)
-        return plan.spliced(merge - _HISTORY, merge, self._from_rest(command, start, feet, before))
+        return plan.spliced(merge - HISTORY, merge, self._from_rest(command, start, feet, before))
 
     def _from_rest(
         self,
@@ -203,7 +203,6 @@ class WalkingPlanner:
 def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side, StandingFoot], DcmReference]:
     """Return the reference state of a plan at a moment of double support."""
     phase, reference = plan.phase_at(time), plan.at(time)
-    feet = {side: phase.foot(side) for side in Side}
     start = PlanningState(
         time,
         phase.left.pose,
@@ -214,7 +213,7 @@ def _state_of(plan: WalkingPlan, time: float) -> tuple[PlanningState, dict[Side,
         reference.com_velocity,
         plan.trajectory.plane,
     )
-    return start, feet, reference.dcm
+    return start, phase.feet, reference.dcm
 
 
 def _on_plane(steps: list[Footstep], plane: ContactPlane) -> list[Footstep]:

@@ -80,7 +80,7 @@ class MessageCodec:
         if get_origin(kind) in (Union, types.UnionType):
             return self._choice(get_args(kind))
         if kind in self._variants:
-            return self._choice(self._variants[kind])
+            return self._choice((kind,))
         if is_dataclass(kind):
             return self._dataclass(cast(type, kind))
         if get_origin(kind) in (tuple, list, Sequence):
@@ -94,8 +94,8 @@ class MessageCodec:
         raise TypeError(f"a {kind} is no part of a message")
 
     def _choice(self, kinds: Sequence[Any]) -> FieldCodec:
-        others = [kind for kind in kinds if kind is not type(None)]
-        may_be_none = len(others) < len(kinds)
+        may_be_none = type(None) in kinds
+        others = [each for kind in kinds if kind is not type(None) for each in self._variants.get(kind, (kind,))]
         if len(others) == 1 and may_be_none:
             return OptionalCodec(self._codec_of(others[0]))
         return UnionCodec([self._dataclass(kind) for kind in others], may_be_none)

@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 
 from gradiva.common import ConfigError
 from gradiva.middleware import NAMED_ERRORS, Element, RateLimitedLog
-from gradiva.planner import Command, PlanningState, WalkingPlan, WalkingPlanner
+from gradiva.planner import Command, PlanningState, RetargetedSwing, SwingFoot, WalkingPlan, WalkingPlanner
 from gradiva.planner.dcm_trajectory import PendulumTrajectory
+from gradiva.planner.swing_foot import Swing
 from gradiva.planner.varying_height_trajectory import VaryingHeightTrajectory
 from gradiva.planner.walking_plan import DcmTrajectory
 from gradiva.safety import failed_tick
@@ -70,7 +71,9 @@ class PlanAnswer:
 
 def plan_codec() -> MessageCodec:
     """Return the codec of questions and answers."""
-    return MessageCodec({DcmTrajectory: (PendulumTrajectory, VaryingHeightTrajectory)})
+    return MessageCodec(
+        {DcmTrajectory: (PendulumTrajectory, VaryingHeightTrajectory), Swing: (SwingFoot, RetargetedSwing)}
+    )
 
 
 class PlannerService:

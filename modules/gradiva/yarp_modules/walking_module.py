@@ -15,7 +15,7 @@ from gradiva.middleware import NAMED_ERRORS, Element
 from gradiva.robot_model import RobotDescription
 from gradiva.setup import GccCompiler, Setup, cache_folder
 from gradiva.walking import PlanningService, SynchronousPlanning, WalkingController, WalkingLayers, WalkingState
-from gradiva.yarp_modules.bring_up.board_checks import BringUpConfig
+from gradiva.yarp_modules.bring_up.checks import BringUpConfig
 from gradiva.yarp_modules.coordinator import Coordinator
 from gradiva.yarp_modules.coordinator_commands import HELP, CoordinatorConfig, FreeSpace, Word, parse_command
 from gradiva.yarp_modules.gradiva_module import GradivaModule

@@ -167,13 +167,19 @@ def walk_in_process(robot: str, table: Timetable) -> SignalLog:
     return walk.recorder.log
 
 
-def walk_as_application(robot: str, mode: str, table: Timetable) -> ApplicationWalk:
-    """Follow the timetable over RPC; ``mode`` is ``lockstep`` or ``free running``.
+def walk_as_application(robot: str, mode: str, table: Timetable, *more: str) -> ApplicationWalk:
+    """Follow the timetable over RPC.
+
+    Args:
+        robot: Name.
+        mode: ``lockstep`` or ``free running``.
+        table: What to do.
+        more: Options of modules beside those of the mode, such as ``gradiva-whole-body=--set table.key=value``.
 
     Raises:
         WalkingError: The application does not come, refuses a command, or leaves no log.
     """
-    additions = [word for addition in _MODES[mode] for word in ("--add", addition)]
+    additions = [word for addition in (*_MODES[mode], *more) for word in ("--add", addition)]
     with tempfile.TemporaryDirectory(prefix="gradiva-walk-") as path, private_network() as network, joined(network):
         folder = Path(path)
         with RunningApplication(f"{robot}-simulation-three", network, folder, *additions) as application:

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from gradiva.common import NDArray, so3
 from gradiva.experiments.experiment import Asked, Experiment, ExperimentRun, Row
+from gradiva.experiments.speed_search import overrides_for
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.experiments.walk_result import Pose
 from gradiva.planner import Command, GoalCommand, PathCommand, VelocityCommand
@@ -203,7 +204,13 @@ def run_robustness(run: ExperimentRun) -> None:
     ]
     robot, settings = run.options.robot, run.options.overrides
     trials = [
-        Trial(robot, VelocityCommand(case.speed, duration=command_time), {**case.overrides, **settings}, plant, seed)
+        Trial(
+            robot,
+            VelocityCommand(case.speed, duration=command_time),
+            overrides_for(case.speed, robot, {**case.overrides, **settings}, plant),
+            plant,
+            seed,
+        )
         for case, plant, seed in cases
     ]
     for index, result in run.pool.results(trials):

@@ -11,10 +11,10 @@ import numpy as np
 
 from gradiva.common import ConfigError, ControlMode
 from gradiva.experiments.experiment import Experiment, ExperimentOptions, ExperimentRun, Row
-from gradiva.experiments.speed_search import faster_planner
+from gradiva.experiments.speed_search import overrides_for
 from gradiva.experiments.trial import Trial, TrialResult
 from gradiva.planner import VelocityCommand
-from gradiva.setup import Plant, load_setup, shipped_robot_names
+from gradiva.setup import Plant, shipped_robot_names
 
 DURATION, _QUICK_DURATION = 10.0, 2.0  # [s] of the command
 SEEDS, _QUICK_SEEDS = 50, 2
@@ -44,10 +44,8 @@ class SeedCase:
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
         duration = _QUICK_DURATION if options.quick else DURATION
-        overrides: dict[str, Any] = {"walking.control": str(self.control), **options.overrides}
-        planner = load_setup(self.robot, overrides, plant=self.plant).walking.planner
-        if self.speed > planner.max_speed:
-            overrides = {**faster_planner(planner, self.speed), **overrides}
+        chosen = {"walking.control": str(self.control), **options.overrides}
+        overrides = overrides_for(self.speed, self.robot, chosen, self.plant)
         return Trial(self.robot, VelocityCommand(self.speed, duration=duration), overrides, self.plant, seed)
 
 

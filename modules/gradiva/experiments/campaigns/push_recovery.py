@@ -27,7 +27,7 @@ from gradiva.experiments.forked_walks import (
     WalkSearches,
     search_walks,
 )
-from gradiva.experiments.speed_search import faster_planner
+from gradiva.experiments.speed_search import overrides_for
 from gradiva.experiments.trial import Trial, trial_key
 from gradiva.planner import Command, StopCommand, VelocityCommand
 from gradiva.setup import Plant, load_setup
@@ -133,10 +133,7 @@ class PushedCase:
     def trial(self, seed: int, options: ExperimentOptions) -> Trial:
         """Return the walk with a seed; a speed beyond the planner's limit lifts it."""
         chosen = {"walking.control": str(self.control), "step_adaptation.mode": str(self.mode)}
-        overrides: dict[str, Any] = {**chosen, **options.overrides}
-        planner = load_setup(self.robot, overrides, plant=self.plant).walking.planner
-        if self.speed > planner.max_speed:
-            overrides = {**faster_planner(planner, self.speed), **overrides}
+        overrides = overrides_for(self.speed, self.robot, {**chosen, **options.overrides}, self.plant)
         return Trial(self.robot, self.command, overrides, self.plant, seed)
 
     @property

@@ -15,15 +15,17 @@ from gradiva.middleware import NAMED_ERRORS, is_there, yarp
 from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts
 from gradiva.setup import Setup
 from gradiva.walking import WalkingLayers
-from gradiva.yarp_modules.bring_up.board_checks import (
+from gradiva.yarp_modules.bring_up.checks import (
     BringUpConfig,
+    SensorChecks,
     check_axes,
     check_distance,
+    check_freshness,
     check_gains,
     check_limits,
     check_modes,
+    sampled,
 )
-from gradiva.yarp_modules.bring_up.sensor_checks import SensorChecks, check_freshness, sampled
 from gradiva.yarp_modules.robot.yarp_robot import RobotIoConfig, YarpRobot
 
 _BOARD_REMEDY = "start the robot's yarprobotinterface, the simulator or Gazebo; is this the right --environment?"
