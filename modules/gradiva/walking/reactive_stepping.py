@@ -101,7 +101,7 @@ class ReactiveStepping:
         """
         self._config, self._planner = config, planner
         width = max(planner.min_step_width, planner.min_feet_distance)
-        self._adapter = StepAdapter(config, sole, planner.zmp_offset, planner.max_feet_distance, width, compiler)
+        self._adapter = StepAdapter(config, sole, planner.zmp_offset, config.reach * planner.max_feet_distance, width, compiler)
         self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
         self.mode = config.mode
         self.reset()
@@ -126,7 +126,7 @@ class ReactiveStepping:
             self._is_active = self._is_active and error > self._config.release
             self._is_catching = self._is_catching or (is_believed and error > self._config.trigger)
             waiting = None
-            if self._is_catching and index < len(plan.landings):
+            if self._is_catching and index < len(plan.landings) and self.mode is SteppingMode.PLACE_AND_TIME:
                 waiting = self._wait_for_load(state, reference, plan.landings[index])
             self._log(None)
             return waiting
