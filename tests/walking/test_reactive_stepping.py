@@ -83,11 +83,11 @@ SETUP = load_setup("icub_v2_7")
 CONFIG, SOLE, WEIGHT = SETUP.walking.step_adaptation, SETUP.robot.sole, 320.0
 
 
-def standing(side_heights, loads, tilt=0.0, stance_pitch=0.0):
-    """References at height 0 and a state with the soles at their heights, the right one tilted, under their loads."""
+def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
+    """References at height 0 and a state with the soles at their heights, tilted about x, under their loads."""
     flat, rolled = np.eye(3), so3.exp(np.array([tilt, 0.0, 0.0]))
-    rotations = {Side.LEFT: so3.exp(np.array([0.0, stance_pitch, 0.0])), Side.RIGHT: rolled}
-    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), False) for y in (0.08, -0.08)]
+    rotations = {Side.LEFT: rolled if left_tilt is None else so3.exp(np.array(left_tilt)), Side.RIGHT: rolled}
+    feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), in_contact) for y in (0.08, -0.08)]
     body = Feet(*feet)
     state = SimpleNamespace(
         foot_position=lambda side: np.array([0.0, 0.0, side_heights[side]]),
@@ -106,7 +106,7 @@ class Feet:
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
     levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=0.02)
-    moved = levelling.levelled(body, state, True, 0.01)
+    moved = levelling.levelled(body, state, True, False, 0.01)
     lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
     assert moved.right_foot.twist[2] == pytest.approx(lift / 0.01, abs=1e-9)
@@ -119,30 +119,45 @@ def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plan
     levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
     low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
     body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
-    lifted = levelling.levelled(body, state, True, 0.01).right_foot.position[2]
+    lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
     body, state = standing(low, {Side.LEFT: 0.5, Side.RIGHT: 0.5})
-    after = levelling.levelled(body, state, True, 0.01).right_foot.position[2]
+    after = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
     assert after == pytest.approx(lifted * (1.0 - 0.01 / CONFIG.sole_leak_time), abs=1e-12)
     for _ in range(1000):
-        levelling.levelled(body, state, False, 0.01)
+        levelling.levelled(body, state, False, False, 0.01)
     assert not levelling.offsets
+
+
+def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
+    levelling, period = SoleLevelling(CONFIG, WEIGHT, SOLE), 0.01
+    loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
+    body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
+    _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
+    moved = levelling.levelled(body, tipped, True, True, period)
+    turn = period * CONFIG.stance_tilt_gain * 0.05
+    np.testing.assert_allclose(so3.log(moved.left_foot.rotation), [-turn, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+    after = levelling.levelled(body, flat, True, True, period)
+    kept = turn * (1.0 - period / CONFIG.sole_leak_time)
+    np.testing.assert_allclose(so3.log(after.left_foot.rotation), [-kept, 0.0, 0.0], atol=1e-12)
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():
     levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
-        moved = levelling.levelled(body, state, True, 0.01)
+        moved = levelling.levelled(body, state, True, False, 0.01)
     assert moved.right_foot.position[2] == pytest.approx(CONFIG.highest, abs=1e-12)
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)
 
 
 def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel():
     levelling, pitch = SoleLevelling(CONFIG, WEIGHT, SOLE), -0.05
-    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, stance_pitch=pitch)
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
     rise = SOLE.x[0] * math.sin(pitch)
     assert rise > 0.0
-    moved = levelling.levelled(body, state, True, 0.01)
+    moved = levelling.levelled(body, state, True, False, 0.01)
     lift = -(CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * rise
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
 

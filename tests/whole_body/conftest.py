@@ -32,10 +32,10 @@ def inverse_kinematics_of(name, solver="daqp"):
     return InverseKinematics(model, config_for(model, solver=solver), GccCompiler(cache_folder()))
 
 
-def foot(position, rotation=None, twist=None):
+def foot(position, rotation=None, twist=None, in_contact=True):
     rotation = np.eye(3) if rotation is None else rotation
     twist = np.zeros(6) if twist is None else twist
-    return FootReference(np.asarray(position, dtype=float), rotation, twist, np.zeros(6), in_contact=True)
+    return FootReference(np.asarray(position, dtype=float), rotation, twist, np.zeros(6), in_contact)
 
 
 def reference_for(model, torso_rotation, **changes):

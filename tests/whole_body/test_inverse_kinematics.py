@@ -158,6 +158,21 @@ def test_where_the_height_yields_short_legs_lower_the_com_and_keep_its_place_and
     assert 0.01 < errors[14] < 0.3 * height
 
 
+def test_where_the_height_yields_a_sole_in_the_air_tilts_at_its_ankles_limit_and_reaches_its_place(model, standing):
+    half, height = 0.5 * model.description.step_width, model.description.com_height
+    tilted, place = so3.exp(np.array([0.0, -1.5, 0.0])), [0.0, half, 0.1 * height]
+    reference = reference_for(model, upright_torso(model), left_foot=foot(place, tilted, in_contact=False))
+    state, inverse_kinematics = standing, inverse_kinematics_of(model.description.name)
+    inverse_kinematics.height_yields = True
+    for _ in range(400):
+        state = integrate(state, inverse_kinematics.solve(state, reference, 0.01), 0.01)
+    inverse_kinematics.height_yields = False
+    errors = inverse_kinematics.task_error(state, reference)
+    np.testing.assert_allclose(errors[[0, 1, 2, 6, 7, 8]], 0.0, atol=2e-3)  # both feet
+    np.testing.assert_allclose(errors[9:14], 0.0, atol=2e-3)  # tilt of the sole that stands, place of the CoM
+    assert np.linalg.norm(errors[3:6]) > 0.1
+
+
 def test_relaxed_a_problem_that_has_a_solution_keeps_it(model, inverse_kinematics, standing):
     reference = reference_for(model, upright_torso(model), com_velocity=np.array([0.05, 0.02, 0.0]))
     exact = inverse_kinematics.solve(standing, reference, PERIOD)

@@ -45,6 +45,8 @@ class StepAdaptationConfig:
         longest_wait: Delay of a lift-off at most, [s].
         standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
         unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
+        shift_weight: On that time, [m²/s].
+        recovery_time: For which soles are kept level after the last DCM error of a robot that stands, [s].
         sole_margin: Distance of the ZMP from the edges of the stance sole, [m].
         zmp_lag: Time constant with which the ZMP follows the commanded one, [s].
         swing_acceleration: Largest horizontal acceleration of the swinging sole, [m/s²].
@@ -55,6 +57,7 @@ class StepAdaptationConfig:
         airborne_load: Load of a sole, as a part of the weight, up to which its height and tilt are fed back, [-].
         sole_height_gain: Proportional gain of that height, [-].
         sole_integral_gain: Integral gain of height and tilt, [1/s].
+        stance_tilt_gain: Integral gain of the tilt of a sole with load, [1/s].
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
@@ -80,6 +83,8 @@ class StepAdaptationConfig:
     longest_wait: float
     standing_margin: float
     unloading: float
+    shift_weight: float
+    recovery_time: float
     sole_margin: float
     zmp_lag: float
     swing_acceleration: float
@@ -90,6 +95,7 @@ class StepAdaptationConfig:
     airborne_load: float
     sole_height_gain: float
     sole_integral_gain: float
+    stance_tilt_gain: float
     sole_leak_time: float
     highest: float
     steepest: float
@@ -104,6 +110,8 @@ class StepAdaptationConfig:
             "zmp_lag",
             "sole_height_gain",
             "sole_integral_gain",
+            "stance_tilt_gain",
+            "shift_weight",
             "prediction",
             "standing_margin",
             "longest_wait",

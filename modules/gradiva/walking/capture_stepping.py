@@ -29,8 +29,8 @@ class CaptureStepping:
     is outside the polygon, less ``standing_margin`` from toes and heels, over which the robot tips, for two ticks.
     First the ZMP goes towards the foot that will step, as in humans, for a multiple of ``unloading``: that brings the
     DCM over the other one; without it the step lands wide. Either foot may step after each of these times:
-    ``StepAdapter`` gives the landing of each, the smallest error of the DCM counts, then the shortest way. The running
-    step is then adapted as any other, and two more follow.
+    ``StepAdapter`` gives the landing of each, the smallest error of the DCM counts, then the shortest time and way. The
+    running step is then adapted as any other, and two more follow.
     """
 
     def __init__(
@@ -55,14 +55,21 @@ class CaptureStepping:
         self._shortest = max(config.shortest_support, limits.single_support(limits.min_step_duration))
         margin = config.standing_margin
         self._inner_sole = SoleRectangle((sole.x[0] + margin, sole.x[1] - margin), sole.y, sole.z)
-        self._outside = 0
+        self.reset()
 
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
-        self._outside = 0
+        self._outside, self._recovers_until = 0, -math.inf
+
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        return time < self._recovers_until
 
     def capture(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> CaptureStep | None:
         """Return the step that begins now, or None; see ``StandingAdaptation``."""
+        error = state.dcm_position - reference.dcm.position
+        if _square(error) > self._config.trigger**2:
+            self._recovers_until = reference.time + self._config.recovery_time
         self._outside = self._outside + 1 if self._is_outside(state, reference) else 0
         if self._outside < _BELIEVED:
             return None
@@ -115,6 +122,7 @@ class CaptureStepping:
         pose = FootPose(adapted.landing.x, adapted.landing.y, foot.yaw).on(foot.plane)
         way = math.hypot(pose.x - foot.x, pose.y - foot.y)
         cost = config.offset_weight * _square(adapted.offset_error) + config.step_weight * way * way
+        cost += config.shift_weight * shift
         capture = CaptureStep(
             side,
             pose,

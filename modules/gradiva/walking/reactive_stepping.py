@@ -253,7 +253,7 @@ class ReactiveStepping:
 
 
 class SoleLevelling:
-    r"""Keeps the soles in the air at their height and tilt in world while the robot itself tilts.
+    r"""Keeps the soles level, and those in the air at their height, while the robot itself tilts.
 
     Servos of position and velocity move the swinging foot relative to the body. Where the stance sole tips about an
     edge, the body tilts and the foot comes down early and on an edge, or hangs in the air when it should stand. Height
@@ -262,9 +262,11 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise. A sole that carries load keeps what it has and gives it back with a time constant.
-    Torque control, which feeds the
-    poses of the feet back itself, needs none of this.
+    lower than measured by that rise.
+    A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
+    on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
+    as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
+    Torque control, which feeds the poses of the feet back itself, needs none of this.
 
     Attributes:
         offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
@@ -283,7 +285,7 @@ class SoleLevelling:
         self._integrals: dict[Side, NDArray] = {}
 
     def levelled(
-        self, reference: WholeBodyReference, state: RobotState, is_active: bool, period: float
+        self, reference: WholeBodyReference, state: RobotState, is_active: bool, stands: bool, period: float
     ) -> WholeBodyReference:
         """Return the reference of layer 3 with the feet where they come to their planned poses.
 
@@ -291,10 +293,11 @@ class SoleLevelling:
             reference: With the planned feet.
             state: With the measured ones.
             is_active: Whether a push is being caught; otherwise offsets are given back.
+            stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
         """
         rise = self._rise_of_support(reference, state) if is_active else 0.0
-        feet = {side: self._corrected(side, reference, state, is_active, rise, period) for side in Side}
+        feet = {side: self._corrected(side, reference, state, is_active, stands, rise, period) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
         return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
@@ -312,19 +315,22 @@ class SoleLevelling:
         reference: WholeBodyReference,
         state: RobotState,
         is_active: bool,
+        stands: bool,
         rise: float,
         period: float,
     ) -> FootReference:
         config = self._config
         foot = reference.left_foot if side is Side.LEFT else reference.right_foot
         last = self.offsets.get(side, np.zeros(3))
+        tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
         if is_active and state.foot_wrench(side)[2] < self._load:
             height = float(foot.position[2] - state.foot_position(side)[2]) - rise
-            tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
             integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
             offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
         else:
             integral = offset = last - min(1.0, period / config.sole_leak_time) * last
+            if stands and foot.in_contact:
+                integral = offset = offset + period * config.stance_tilt_gain * np.array([*tilt, 0.0])
         self._integrals[side] = integral.clip(-self._limit, self._limit)
         self.offsets[side] = offset = offset.clip(-self._limit, self._limit)
         return _moved(foot, offset, (offset - last) / period)

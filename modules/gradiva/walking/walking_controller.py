@@ -314,9 +314,10 @@ class WalkingController:
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
-        is_catching = self._follower.is_catching(time)
+        stands = layers.capture_stepping.is_recovering(time)
+        is_catching = stands or self._follower.is_catching(time)
         if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
-            body = layers.sole_levelling.levelled(body, state, is_catching, self._tick.period)
+            body = layers.sole_levelling.levelled(body, state, is_catching, stands, self._tick.period)
         layers.inverse_kinematics.height_yields = is_catching
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))

@@ -424,11 +424,11 @@ class ComposedProblem:
         self._function.write(values)
         self._function()
 
-    def relaxed_slack_weights(self, **rows: tuple[int, float]) -> NDArray:
+    def relaxed_slack_weights(self, **rows: tuple[int | slice, float]) -> NDArray:
         """Return the slack weights of a relaxed problem, with others for single rows, shape (constraints,).
 
         Args:
-            rows: By group, its name with underscores: number of the row, and its weight.
+            rows: By group, its name with underscores: number of the row or rows, and their weight.
         """
         weights: NDArray = self._relaxed_slack_weights.copy()
         for group in self._groups:

@@ -84,6 +84,7 @@ class InverseKinematicsConfig:
         angular_momentum_weights: Of the centroidal angular momentum about x, y and z, [1/(kg·m²)²]; about z it swings
             the arms against the legs.
         height_slack_weight: Of the CoM's height against the posture's while it yields, [-].
+        foot_tilt_slack_weight: Of the tilt of a sole in the air, likewise, [-].
         posture_weights: By joint group, [-].
         position_margin: Kept from each joint limit, [rad].
         solver: ``daqp`` or ``osqp``.
@@ -100,6 +101,7 @@ class InverseKinematicsConfig:
     posture_weights: dict[str, float]
     position_margin: float = 1e-3
     height_slack_weight: float = 1e4
+    foot_tilt_slack_weight: float = 100.0
     solver: SolverName = SolverName.DAQP
 
     def __post_init__(self) -> None:
@@ -109,8 +111,9 @@ class InverseKinematicsConfig:
         for name in ("torso_gain", "posture_gain", "torso_weight", "pelvis_weight", "position_margin"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
-        if self.height_slack_weight <= 0.0:
-            raise ConfigError(f"height_slack_weight={self.height_slack_weight}, must be positive")
+        for name in ("height_slack_weight", "foot_tilt_slack_weight"):
+            if getattr(self, name) <= 0.0:
+                raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
         if min(self.angular_momentum_weights) < 0.0:
             raise ConfigError(f"angular_momentum_weights={self.angular_momentum_weights}, must not be negative")
         for group, weight in self.posture_weights.items():
@@ -144,8 +147,9 @@ class InverseKinematics:
         lower_limits: Joint positions, margin included, [rad], shape (n,).
         upper_limits: The same.
         actuated: Selection of the joints that commands are for.
-        height_yields: Whether the CoM's height is soft, feet and the CoM's place almost hard: while a push is caught,
-            when legs are stretched and knees as fast as they can.
+        height_yields: Whether the CoM's height and the tilt of a sole in the air are soft, the others of feet and CoM
+            almost hard: while a push is caught, when legs are stretched, knees as fast as they can and ankles at their
+            limits.
     """
 
     def __init__(
@@ -174,7 +178,13 @@ class InverseKinematics:
         self.problem = built_once(key, lambda: self._composed(model, config, compiler, tasks))
         self._references = self.problem.reference
         height = 2, config.height_slack_weight
-        self._yielding_weights = self.problem.relaxed_slack_weights(centre_of_mass=height)
+        tilt = slice(3, 6), config.foot_tilt_slack_weight
+        self._yielding_weights = {
+            (False, False): self.problem.relaxed_slack_weights(centre_of_mass=height, left_foot=tilt, right_foot=tilt),
+            (False, True): self.problem.relaxed_slack_weights(centre_of_mass=height, left_foot=tilt),
+            (True, False): self.problem.relaxed_slack_weights(centre_of_mass=height, right_foot=tilt),
+            (True, True): self.problem.relaxed_slack_weights(centre_of_mass=height),
+        }
         self.height_yields = False
         self.actuated = model.description.selection
 
@@ -228,7 +238,8 @@ class InverseKinematics:
         values = self._values(state, reference)
         values["period"] = period
         yields = self.height_yields and not relaxed
-        solution = self.problem.solve(values, relaxed, self._yielding_weights if yields else None)
+        weights = self._yielding_weights[reference.left_foot.in_contact, reference.right_foot.in_contact]
+        solution = self.problem.solve(values, relaxed, weights if yields else None)
         return np.concatenate((solution[self._joints :], solution[: self._joints]))
 
     def task_error(self, state: RobotPosture, reference: WholeBodyReference) -> NDArray:
