@@ -105,7 +105,8 @@ class Feet:
 
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
     levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
-    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=0.02)
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
     lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
