@@ -272,6 +272,7 @@ class WalkingPlan:
 
     def _prepare(self) -> None:
         self._last: tuple[float, WalkingReference | None] = math.nan, None
+        self._last_phase: tuple[float, float, ContactPhase | None] = 0.0, 0.0, None  # from, until, what
         self._preview_phases = _NO_PHASES
         self.boundaries: dict[int, NDArray] = {}  # DCM before a step, where a retarget has needed it
 
@@ -296,8 +297,15 @@ class WalkingPlan:
 
     def phase_at(self, time: float) -> ContactPhase:
         """Return the contact phase at ``time`` [s]; the first one before the start."""
-        supports = self.supports
-        return supports[max(0, supports.after(time) - 1)]
+        begin, end, phase = self._last_phase
+        if phase is None or not begin <= time < end:  # as nearly always it is the one that was asked for last
+            supports = self.supports
+            index = supports.after(time)
+            begin = supports.times[index - 1] if index > 1 else -math.inf
+            end = supports.times[max(1, index)] if max(1, index) < len(supports) else math.inf
+            phase = supports[max(0, index - 1)]
+            self._last_phase = begin, end, phase
+        return phase
 
     def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
         """Return the DCM, the CoM position and velocity at ``time`` [s], as ``DcmTrajectory.at``."""

@@ -374,8 +374,9 @@ class FallCheck:
             text = f"the DCM is {100 * error:.0f} cm off its reference, the limit is {limit:.0f} cm"
             found.append(Finding(SafetyKind.DCM_ERROR, "", text))
         x, y = state.dcm_position.tolist()
-        soles = state.left_foot_position, state.right_foot_position
-        distance = min(math.hypot(x - float(sole[0]), y - float(sole[1])) for sole in soles)
+        left_x, left_y, _ = state.left_foot_position.tolist()
+        right_x, right_y, _ = state.right_foot_position.tolist()
+        distance = min(math.hypot(x - left_x, y - left_y), math.hypot(x - right_x, y - right_y))
         if distance > config.max_dcm_distance:
             limit = 100 * config.max_dcm_distance
             text = f"the DCM is {100 * distance:.0f} cm from the nearer foot, the limit is {limit:.0f} cm"

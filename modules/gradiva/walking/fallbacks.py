@@ -73,7 +73,10 @@ class CommandLimiter:
             NoSolutionFound: It has another size than the robot, or is not finite.
         """
         (lower, upper), values = self._limits[command.mode], command.values
-        if desired is not None and self._is_surely_within(values, desired, lower, upper):
+        if command.mode is not ControlMode.POSITION:
+            if values.shape == upper.shape and np.count_nonzero(np.abs(values) <= upper) == len(upper):  # not of NaN
+                return command
+        elif desired is not None and self._is_surely_within(values, desired, lower, upper):
             return command
         if values.shape != lower.shape or not math.isfinite(values.dot(values)):
             wrong = f"{values.shape}, {np.count_nonzero(~np.isfinite(values))} of it not finite"

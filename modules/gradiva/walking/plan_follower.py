@@ -194,6 +194,8 @@ class PlanFollower:
 
     def adapted(self, state: RobotState, reference: WalkingReference, time: float) -> WalkingReference:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
+        if self.adaptation is None and self.standing_adaptation is None:
+            return reference
         plan = self.present_plan
         capture, change = None, None
         if plan.landings.after(time) < len(plan.landings):

@@ -272,14 +272,19 @@ class CommandedMotion:
         """Return ν now, of a low-passed one that was measured ``lag`` [s] ago, shape (6 + n,)."""
         if period != self._period:
             self._period, self._gain = period, low_pass_gain(self._time_constant, period)
+            self._age_of_now = round(self._latency / period)
         if self._gain == 1.0:
             self.measured = self._acted(lag)
             return velocity if lag < 0.5 * period else velocity + (self._acted(0.0) - self.measured)
-        now = self._acted(0.0)
-        missing = (now if lag == 0.0 else self._acted(lag)) - self.measured
-        missing *= self._gain
-        self.measured = missing = missing + self.measured
-        return velocity + (now - missing)
+        sums = self._sums
+        now = sums[-1 - min(self._age_of_now, len(sums) - 1)]
+        measured = (now if lag == 0.0 else self._acted(lag)) - self.measured
+        measured *= self._gain
+        measured += self.measured
+        self.measured = measured
+        completed: NDArray = now - measured
+        completed += velocity
+        return completed
 
     def _acted(self, lag: float) -> NDArray:
         """Return c as it had acted ``lag`` [s] ago."""

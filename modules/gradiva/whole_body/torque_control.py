@@ -43,7 +43,7 @@ from gradiva.whole_body.walking_tasks import (
     OrientationTask,
     OrientationTaskConfig,
 )
-from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference, tick_values
+from gradiva.whole_body.whole_body_reference import Values, WholeBodyReference, foot_values, tick_values
 
 _FORCE_UNIT = 30.0  # [N, N·m] so that wrenches count as much as accelerations
 
@@ -294,10 +294,11 @@ class TorqueController:
         values["base_twist"], values["joint_velocities"] = velocity[:6], velocity[6:]
         acceleration, torques = self.problem.command(values, relaxed)
         self._torques = sealed(torques)
-        self.desired_velocity = sealed(velocity + period * acceleration)
+        change = period * acceleration
+        self.desired_velocity = sealed(velocity + change)
         self.desired_joint_positions = sealed(state.joint_positions + period * self.desired_velocity[6:])
         self._posture, self._start, self._period = None, state, period
-        self._motion.add(period * acceleration)
+        self._motion.add(change)
         if self._friction is None:
             return JointCommand(ControlMode.TORQUE, self._torques)
         known = measured[6:], self._motion.measured[6:]
@@ -310,11 +311,11 @@ class TorqueController:
         return foot.in_contact if contact is None else contact.is_active
 
     def _values(self, state: RobotState, reference: WholeBodyReference, period: float) -> Values:
-        loaded, searches = {}, {}
+        values = tick_values(self._references, state, reference)
         for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
-            loaded[side] = self._is_loaded(side, state, foot, period)
-            searches[side] = self._searches[side].update(foot.in_contact and not loaded[side], period)
-        values = tick_values(self._references, state, reference, loaded, searches)
+            is_loaded = self._is_loaded(side, state, foot, period)
+            search = self._searches[side].update(foot.in_contact and not is_loaded, period)
+            values.update(foot_values(side, state, foot, is_loaded, search))
         values["last_torques"] = 0.0 if self._torques is None else self._torques
         values["torque_step"] = UNBOUNDED if self._torques is None else period * self._rate
         return values

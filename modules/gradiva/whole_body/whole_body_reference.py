@@ -302,18 +302,10 @@ _REST = np.zeros(6)
 _VERTICAL = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
-def tick_values(
-    references: ReferenceSymbols,
-    state: RobotState,
-    reference: WholeBodyReference,
-    loaded: Mapping[Side, bool],
-    searches: Mapping[Side, NDArray],
-) -> Values:
-    """Return the values of the robot's state and of the references of torque control; see `foot_values`."""
+def tick_values(references: ReferenceSymbols, state: RobotState, reference: WholeBodyReference) -> Values:
+    """Return the values of the robot's state and of the references but the feet's; see `foot_values`."""
     values = references.values(reference)
     values.update(zip(_STATE, _of_state(state), strict=True))
-    for side, foot in ((Side.LEFT, reference.left_foot), (Side.RIGHT, reference.right_foot)):
-        values.update(foot_values(side, state, foot, loaded[side], searches[side]))
     return values
 
 
