@@ -100,8 +100,8 @@ class ReactiveStepping:
             compiler: How the equations become fast.
         """
         self._config, self._planner = config, planner
-        width = max(planner.min_step_width, planner.min_feet_distance)
-        self._adapter = StepAdapter(config, sole, planner.zmp_offset, config.reach * planner.max_feet_distance, width, compiler)
+        width, reach = max(planner.min_step_width, planner.min_feet_distance), config.reach * planner.max_feet_distance
+        self._adapter = StepAdapter(config, sole, planner.zmp_offset, reach, width, compiler)
         self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
         self.mode = config.mode
         self.reset()
