@@ -196,6 +196,6 @@ def _window(flat: NDArray, part: slice, shape: tuple[int, int] | None) -> NDArra
     return flat[part] if shape is None else flat[part].reshape(shape)
 
 
-def _by_rows(matrix: cs.SX | cs.MX) -> cs.SX | cs.MX:
+def _by_rows(matrix: Any) -> Any:
     """Return the entries as numpy orders them."""
     return cs.vec(matrix.T)
