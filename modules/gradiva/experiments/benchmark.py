@@ -150,7 +150,7 @@ def run_benchmark(
     announce("contacts")
     rows += contact_rows(setups[0].robot.sole)
     announce("centroidal MPC")
-    rows += [row for samples in _HORIZONS for row in centroidal_rows(samples, size.gait)]
+    rows += [row for samples in _HORIZONS for row in centroidal_rows(samples, size.gait, compiler)]
     announce("middleware")
     rows += message_rows() + _middleware_rows(size)
     return {"machine": machine(), "results": rows, "real_time_factor": factors}
@@ -237,17 +237,17 @@ def _moved_steps(setup: Setup, plan: WalkingPlan) -> Iterator[Callable[[], objec
             yield partial(move, Retarget((Foothold(pose, end + 0.1 * (now - begin)),)), now)
 
 
-def centroidal_rows(samples: int, duration: float) -> list[Row]:
+def centroidal_rows(samples: int, duration: float, compiler: Compiler = interpreted) -> list[Row]:
     """Time the centroidal MPC, and IPOPT on the same problems from the same warm start, in closed loop with pushes.
 
     Two legs of four corners each walk and run for ``duration`` [s]; every second they are pushed for 0.3 s, at random.
     The MPC's row also has ``cost_gap``: how much more its trajectories cost than those of a tightly converged IPOPT, as
     a fraction, median and largest; both are consistent with the dynamics. The first problem, without a last solution,
-    does not count.
+    does not count. Times are of the processor, so that a busy machine interrupts neither solver.
     """
     config = dataclasses.replace(centroidal_config(), samples=samples, deadline=_NO_DEADLINE)
     gait = walking_and_running(duration)
-    ours = CentroidalMpc(config, gait.body)
+    ours = CentroidalMpc(config, gait.body, compiler)
     reference = CentroidalMpc(dataclasses.replace(config, solver=CentroidalSolver.IPOPT), gait.body)
     tightly = dataclasses.replace(config, solver=CentroidalSolver.IPOPT, tolerance=_TIGHT)
     tight = CentroidalMpc(tightly, gait.body)
@@ -265,9 +265,9 @@ def centroidal_rows(samples: int, duration: float) -> list[Row]:
             other.resume(ours.memory)
         solutions = []
         for mpc, samples_us in times.items():
-            start = time.perf_counter()
+            start = time.thread_time()
             solutions.append(mpc.update(*problem))
-            samples_us.append(1e6 * (time.perf_counter() - start))
+            samples_us.append(1e6 * (time.thread_time() - start))
         found, best = solutions[0], tight.update(*problem)
         gaps.append(found.cost / best.cost - 1.0)
         violations.append((found.violation, solutions[1].violation))
