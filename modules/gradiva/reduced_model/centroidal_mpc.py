@@ -211,7 +211,7 @@ class RealTimeIteration:
             scaling=2,
             adaptive_rho_interval=25,  # OSQP's own 50, and factor of 5, are a quarter slower where pushes are hard
             adaptive_rho_tolerance=3.0,
-            check_termination=10,
+            check_termination=5,
             check_dualgap=False,
             verbose=False,
         )
