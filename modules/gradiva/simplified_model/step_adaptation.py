@@ -493,7 +493,7 @@ def _predicted(inputs: Mapping[str, cs.SX]) -> cs.SX:
     """Return the DCM after the time by which the measured one is old."""
     error, zeta = inputs["dcm"] - inputs["planned_dcm"], inputs["frequency"]
     planned_zmp = inputs["planned_dcm"] - inputs["planned_velocity"] / zeta
-    zmp_error = _clip(inputs["zmp_now"] - planned_zmp, -_HALF_SOLE, _HALF_SOLE)
+    zmp_error = cs.fmin(cs.fmax(inputs["zmp_now"] - planned_zmp, -_HALF_SOLE), _HALF_SOLE)
     return inputs["dcm"] + inputs["dcm_age"] * zeta * (error - zmp_error)
 
 
