@@ -11,7 +11,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 MODULES = Path(__file__).parents[1] / "modules" / "gradiva"
-LAYERS = {"planner", "simplified_model", "whole_body", "estimation"}
+LAYERS = {"planner", "simplified_model", "reduced_model", "whole_body", "estimation"}
 GROUND = {"common", "robot_model", "contacts"}
 MAY_IMPORT = {
     "common": set(),

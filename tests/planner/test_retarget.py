@@ -306,6 +306,30 @@ def test_swings_stay_above_the_ground_however_often_they_are_moved(planner, plan
     assert moves > 150
 
 
+def test_a_foot_that_stands_yet_lifts_off_later_and_the_rest_is_delayed(planner, plan):
+    step, before = plan.steps[2], plan.steps[1]
+    time, delay = 0.5 * (before.touch_down + step.lift_off), 0.06
+    foothold = Foothold(None, step.touch_down + delay, step.lift_off + delay)
+    waiting = planner.retarget(plan, Retarget((foothold,)), time)
+    side, zeta = step.footstep.side, planner.config.natural_frequency
+    assert waiting.at(step.lift_off + delay - 1e-6).foot(side).in_contact
+    assert not waiting.at(step.lift_off + delay + 1e-6).foot(side).in_contact
+    old, new = plan.steps[2:], waiting.steps[-len(plan.steps[2:]) :]
+    for planned, later in zip(old, new, strict=True):
+        assert later.touch_down == pytest.approx(planned.touch_down + delay, abs=1e-12)
+        assert later.footstep.pose.is_close(planned.footstep.pose, 1e-12)
+    assert_dcm_is_consistent(waiting, time, zeta)
+
+
+@pytest.mark.parametrize(("fraction", "delay"), [(-0.3, -1.0), (0.3, 0.1)])
+def test_a_lift_off_in_the_past_and_one_of_a_foot_in_the_air_are_refused(planner, plan, fraction, delay):
+    step = plan.steps[2]
+    time = step.lift_off + fraction * (step.lift_off - plan.steps[1].touch_down)
+    change = Retarget((Foothold(None, step.touch_down + 0.1, step.lift_off + delay),))
+    with pytest.raises(PlanningError, match="lifts off at"):
+        planner.retarget(plan, change, time)
+
+
 def test_the_dcm_may_restart_from_the_measured_one(planner, plan):
     step = plan.steps[2]
     time = step.lift_off + 0.2

@@ -1,7 +1,7 @@
 """Reactive stepping in closed loop: pushes that fell a robot whose footholds stay as planned."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,11 +9,11 @@ import pytest
 
 from gradiva.common import FootReference, Side, so3
 from gradiva.experiments.forked_walks import phase_times
-from gradiva.planner import VelocityCommand
+from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.setup import load_setup
 from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import Push
-from gradiva.walking import SoleLevelling, WalkingState, walking_signals
+from gradiva.walking import ReactiveStepping, SoleLevelling, WalkingState, walking_signals
 
 
 def pushed(ready, robot, mode, force, phase="middle", *overrides):
@@ -53,11 +53,22 @@ def test_the_mode_is_switched_while_the_robot_stands(ready):
     assert walk.tick().stepping.mode is SteppingMode.PLACE_AND_TIME
 
 
-def test_nothing_is_logged_where_it_is_configured_to_be_off(ready):
+def test_footholds_are_logged_from_when_it_is_switched_on(ready):
     walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.1, duration=4.0))
+    assert walk.run_until(lambda: walk.log.stepping.mode is SteppingMode.OFF and walk.time > 1.5, 3.0)
+    signals = walking_signals(walk.log, walk.measurement)
+    assert np.isnan(signals["step_adaptation::nominal_foothold"]).all()
     walk.controller.step_adaptation = SteppingMode.PLACE
-    assert walk.tick().stepping is None
-    assert walk.controller.step_adaptation is SteppingMode.PLACE
+    assert walk.run_until(lambda: walk.log.stepping.nominal is not None, 1.5)
+    step = next(step for step in walk.controller.plan.steps if step.touch_down > walk.time)
+    pose = step.footstep.pose
+    signals = walking_signals(walk.log, walk.measurement)
+    np.testing.assert_allclose(signals["step_adaptation::nominal_foothold"], (pose.x, pose.y, pose.yaw), atol=1e-9)
+    walk.run(0.1)
+    recorded = walk.recorder.log["step_adaptation::nominal_foothold"]
+    assert np.isnan(recorded[0]).all()
+    assert np.isfinite(recorded).all(axis=1).any()
 
 
 @pytest.mark.walk
@@ -79,18 +90,19 @@ def test_torque_control_catches_what_fells_it_otherwise(ready):
 
 # -- soles in the air --------------------------------------------------------------------------------------------------
 
-CONFIG = load_setup("icub_v2_7").walking.step_adaptation
-WEIGHT = 320.0
+SETUP = load_setup("icub_v2_7")
+CONFIG, SOLE, WEIGHT = SETUP.walking.step_adaptation, SETUP.robot.sole, 320.0
 
 
-def standing(side_heights, loads, tilt=0.0, in_contact=False):
+def standing(side_heights, loads, tilt=0.0, in_contact=False, left_tilt=None):
     """References at height 0 and a state with the soles at their heights, tilted about x, under their loads."""
     flat, rolled = np.eye(3), so3.exp(np.array([tilt, 0.0, 0.0]))
+    rotations = {Side.LEFT: rolled if left_tilt is None else so3.exp(np.array(left_tilt)), Side.RIGHT: rolled}
     feet = [FootReference(np.array([0.0, y, 0.0]), flat, np.zeros(6), np.zeros(6), in_contact) for y in (0.08, -0.08)]
     body = Feet(*feet)
     state = SimpleNamespace(
         foot_position=lambda side: np.array([0.0, 0.0, side_heights[side]]),
-        foot_rotation=lambda side: rolled,
+        foot_rotation=rotations.__getitem__,
         foot_wrench=lambda side: np.array([0.0, 0.0, loads[side] * WEIGHT, 0.0, 0.0, 0.0]),
     )
     return body, state
@@ -103,8 +115,9 @@ class Feet:
 
 
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
-    levelling = SoleLevelling(CONFIG, WEIGHT)
-    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=0.02)
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
     lift = (CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * 0.005
     assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
@@ -115,7 +128,7 @@ def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loade
 
 
 def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
-    levelling = SoleLevelling(CONFIG, WEIGHT)
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
     low = {Side.LEFT: 0.0, Side.RIGHT: -0.005}
     body, state = standing(low, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
     lifted = levelling.levelled(body, state, True, False, 0.01).right_foot.position[2]
@@ -128,7 +141,7 @@ def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plan
 
 
 def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_tilt_back_afterwards():
-    levelling, period = SoleLevelling(CONFIG, WEIGHT), 0.01
+    levelling, period = SoleLevelling(CONFIG, WEIGHT, SOLE), 0.01
     loads = {Side.LEFT: 1.0, Side.RIGHT: 1.0}
     body, tipped = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, tilt=0.05, in_contact=True)
     _, flat = standing({Side.LEFT: 0.0, Side.RIGHT: 0.0}, loads, in_contact=True)
@@ -142,9 +155,75 @@ def test_a_loaded_sole_that_tipped_is_laid_flat_where_it_stands_and_gets_its_til
 
 
 def test_a_sole_is_moved_no_farther_than_its_limits():
-    levelling = SoleLevelling(CONFIG, WEIGHT)
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
     body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.2}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}, tilt=-0.5)
     for _ in range(100):
         moved = levelling.levelled(body, state, True, False, 0.01)
     assert moved.right_foot.position[2] == pytest.approx(CONFIG.highest, abs=1e-12)
     assert so3.log(moved.right_foot.rotation)[0] == pytest.approx(CONFIG.steepest, abs=1e-9)
+
+
+def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel():
+    levelling, pitch = SoleLevelling(CONFIG, WEIGHT, SOLE), -0.05
+    heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
+    body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
+    rise = SOLE.x[0] * math.sin(pitch)
+    assert rise > 0.0
+    moved = levelling.levelled(body, state, True, False, 0.01)
+    lift = -(CONFIG.sole_height_gain + 0.01 * CONFIG.sole_integral_gain) * rise
+    assert moved.right_foot.position[2] == pytest.approx(lift, abs=1e-12)
+
+
+# -- lift-off waits for load -------------------------------------------------------------------------------------------
+
+
+class DoubleSupport:
+    """Reactive stepping shortly before a lift-off."""
+
+    def __init__(self, mode=SteppingMode.PLACE_AND_TIME, before=0.02):
+        planner = WalkingPlanner(SETUP.walking.planner)
+        self.stepping = ReactiveStepping(replace(CONFIG, mode=mode), planner.config, SOLE)
+        self.plan = planner.walk(VelocityCommand(0.1, duration=5.0), planner.at_origin(0.0))
+        self.step = self.plan.steps[2]
+        self.reference = self.plan.at(self.step.lift_off - before)
+
+    def retarget(self, load, behind):
+        """Decide with a load on the next stance foot, and the DCM behind its way there, [m]."""
+        swing = self.step.footstep.side
+        way = (self.reference.foot(swing.other).position - self.reference.foot(swing).position)[:2]
+        loads = {swing.other: load * WEIGHT, swing: (1.0 - load) * WEIGHT}
+        dcm = self.reference.dcm.position - behind * way / np.linalg.norm(way)
+        state = SimpleNamespace(
+            dcm_position=dcm, foot_wrench=lambda side: np.array([0.0, 0.0, loads[side], 0.0, 0.0, 0.0])
+        )
+        return self.stepping.retarget(state, self.reference, self.plan)
+
+
+def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behind():
+    waiting = DoubleSupport()
+    (foothold,) = waiting.retarget(load=0.1, behind=0.05).footholds
+    assert foothold.pose is None
+    assert foothold.lift_off == pytest.approx(waiting.step.lift_off + CONFIG.wait, abs=1e-12)
+    assert foothold.touch_down == pytest.approx(waiting.step.touch_down + CONFIG.wait, abs=1e-12)
+    changes = [waiting.retarget(load=0.1, behind=0.05) for _ in range(100)]
+    assert 1 + sum(change is not None for change in changes) == round(CONFIG.longest_wait / CONFIG.wait)
+
+
+@pytest.mark.parametrize(
+    ("load", "behind", "settings"),
+    [(0.6, 0.05, {}), (0.1, -0.05, {}), (0.1, 0.05, {"before": 0.1}), (0.1, 0.05, {"mode": SteppingMode.PLACE})],
+    ids=["loaded", "the DCM is ahead", "too early", "in place"],
+)
+def test_a_lift_off_comes_as_planned_where_waiting_does_not_help(load, behind, settings):
+    assert DoubleSupport(**settings).retarget(load, behind) is None
+
+
+@pytest.mark.walk
+def test_a_push_over_the_old_stance_foot_at_touch_down_is_survived_by_waiting(ready):
+    survived = {}
+    for longest in (0.0, 0.3):
+        walk, _ = pushed(
+            ready, "icub_v2_7", "place_and_time", (0.0, 144.0), "touch_down", f"step_adaptation.longest_wait={longest}"
+        )
+        survived[longest] = not walk.is_down
+    assert survived == {0.0: False, 0.3: True}

@@ -32,13 +32,15 @@ class Foothold:
     Attributes:
         pose: Where the foot lands (world).
         touch_down: [s].
+        lift_off: Of a foot that stands yet, [s].
     """
 
     pose: FootPose | None = None
     touch_down: float | None = None
+    lift_off: float | None = None
 
     def __post_init__(self) -> None:
-        pose, numbers = self.pose, [self.touch_down or 0.0]
+        pose, numbers = self.pose, [self.touch_down or 0.0, self.lift_off or 0.0]
         if pose is not None:
             numbers += [pose.x, pose.y, pose.yaw, pose.z, *pose.normal]
         if not all(map(math.isfinite, numbers)) or (pose is not None and pose.normal[2] <= 0.0):
@@ -281,6 +283,8 @@ def _moved_steps(
         if foothold.pose is not None:
             pose = foothold.pose.near_yaw(old.pose.yaw)
             motion = Motion(pose.x - old.pose.x, pose.y - old.pose.y, motion.delay)
+        if foothold.lift_off is not None:
+            lift_off = foothold.lift_off
         if foothold.touch_down is not None:
             touch_down = foothold.touch_down
             motion = Motion(motion.x, motion.y, touch_down - step.touch_down)
@@ -316,8 +320,11 @@ def _check(
     limits: FootstepPlanner,
 ) -> None:
     """Refuse footholds that no step may have, and times that no swing can keep."""
-    if steps[0].lift_off <= time and min(old[first].touch_down, steps[0].touch_down) < time + _FROZEN:
+    if old[first].lift_off <= time and min(old[first].touch_down, steps[0].touch_down) < time + _FROZEN:
         raise PlanningError(f"retarget: less than {_FROZEN} s are left until touch-down")
+    lift_off = change.footholds[0].lift_off if change.footholds else None
+    if lift_off is not None and min(old[first].lift_off, lift_off) <= time:
+        raise PlanningError(f"retarget: the foot lifts off at {lift_off:.3f} s, which is not ahead")
     poses = {side: foot.pose for side, foot in feet.items()}
     shortest = config.single_support(config.min_step_duration)
     for index, step in enumerate(steps[: len(change.footholds) + 1]):

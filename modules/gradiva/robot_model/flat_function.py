@@ -69,20 +69,24 @@ class FlatFunction:
     def __init__(
         self,
         name: str,
-        inputs: Mapping[str, cs.SX],
-        outputs: Mapping[str, cs.SX],
+        inputs: Mapping[str, cs.SX] | Mapping[str, cs.MX],
+        outputs: Mapping[str, cs.SX] | Mapping[str, cs.MX],
         compiler: Compiler = interpreted,
     ) -> None:
         """Build, and compile, the function.
 
         Args:
             name: A C identifier.
-            inputs: Name to symbol.
+            inputs: Name to symbol; where one is of type MX, all are vectors.
             outputs: Name to expression in these symbols.
             compiler: How the function becomes fast.
         """
         source = cs.vertcat(*(_by_rows(symbol) for symbol in inputs.values()))
         result = cs.vertcat(*(_by_rows(cs.densify(expression)) for expression in outputs.values()))
+        if isinstance(source, cs.MX):  # a function of MX takes symbols alone
+            flat, ends = cs.MX.sym("inputs", source.numel()), np.cumsum([part.numel() for part in inputs.values()])
+            result = cs.graph_substitute([result], [*inputs.values()], cs.vertsplit(flat, [0, *ends.tolist()]))[0]
+            source = flat
         self._input_places, self._places = _places(inputs), _places(outputs)
         self._function = compiler(cs.Function(name, [source], [result]))
         self._bind(np.zeros(source.numel()), np.zeros(result.numel()))
@@ -177,7 +181,7 @@ def _defaults(kind: type, given: set[str]) -> dict[str, Any]:
     return defaults
 
 
-def _places(parts: Mapping[str, cs.SX]) -> dict[str, _Place]:
+def _places(parts: Mapping[str, cs.SX] | Mapping[str, cs.MX]) -> dict[str, _Place]:
     """Return where each part begins and ends in the flat array, and its shape if it is a matrix."""
     places: dict[str, _Place] = {}
     start = 0
@@ -192,6 +196,6 @@ def _window(flat: NDArray, part: slice, shape: tuple[int, int] | None) -> NDArra
     return flat[part] if shape is None else flat[part].reshape(shape)
 
 
-def _by_rows(matrix: cs.SX) -> cs.SX:
+def _by_rows(matrix: Any) -> Any:
     """Return the entries as numpy orders them."""
     return cs.vec(matrix.T)

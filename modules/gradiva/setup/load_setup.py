@@ -33,8 +33,8 @@ Layer = tuple[str, Mapping[str, Any]]
 
 _ABSENT = object()
 T = TypeVar("T")
-# Of the modules on a robot, which read them by Setup.part.
-_MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad")
+# Of modules on a robot and of experiments, which read them by Setup.part.
+_MODULE_TABLES = ("robot_io", "bring_up", "coordinator", "remote", "joypad", "centroidal_mpc")
 _COMMAND_LINE = "on the command line"
 _FACTS = ("com_height", "step_width", "max_speed")  # of the robot, which the planner shares
 _SOLE = "sole"  # of the robot, which an experiment may change
@@ -98,7 +98,7 @@ class Setup:
         return str(self.tables["robot"])
 
     def part(self, kind: type[T], name: str) -> T:
-        """Return the table called ``name``, one of those that only modules on a robot read.
+        """Return the table called ``name``, one of those that the controller does not read.
 
         Raises:
             ConfigError: A key is unknown or missing, or a value is refused.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 import casadi as cs
@@ -38,6 +38,11 @@ class StepAdaptationConfig:
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].
         longest_support: Longest single support, as a part of the planned one, [-].
+        reach: Largest distance of the feet after an adapted step, as a part of the planner's, [-].
+        stance_load: Part of the load that a foot carries at least when the other one lifts off, [-].
+        lagging_dcm: Distance by which the DCM is behind its way to that foot, for which a lift-off waits, [m].
+        wait: Delay of a lift-off at a time, [s].
+        longest_wait: Delay of a lift-off at most, [s].
         standing_margin: Distance of the DCM of a robot that stands from toes and heels, at which it steps, [m].
         unloading: Time from the decision of a robot that stands to the lift-off of a capture step, [s].
         shift_weight: On that time, [m²/s].
@@ -71,6 +76,11 @@ class StepAdaptationConfig:
     shortest_fall: float
     last_delay: float
     longest_support: float
+    reach: float
+    stance_load: float
+    lagging_dcm: float
+    wait: float
+    longest_wait: float
     standing_margin: float
     unloading: float
     shift_weight: float
@@ -104,6 +114,7 @@ class StepAdaptationConfig:
             "shift_weight",
             "prediction",
             "standing_margin",
+            "longest_wait",
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
@@ -117,9 +128,9 @@ class StepAdaptationConfig:
             raise ConfigError(f"longest_support={self.longest_support}: is a part of the planned one, at least 1")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class RunningStep:
-    """State of a single support, from which its landing is adapted; world.
+    """State of a single support, from which its landing is adapted; world. It may be reused from tick to tick.
 
     Attributes:
         dcm_position: Where the DCM is, [m], shape (2,).
@@ -136,6 +147,9 @@ class RunningStep:
         double_support: That follows, [s].
         swing_position: Of the swinging sole, [m], shape (2,).
         swing_velocity: [m/s], shape (2,).
+        dcm_age: Time by which ``dcm_position`` is old, over which its error is predicted, [s].
+        planned_dcm: From which that error is counted, [m], shape (2,); None where the age is 0.
+        planned_velocity: Of the planned DCM, [m/s], shape (2,); likewise.
     """
 
     dcm_position: NDArray
@@ -151,25 +165,48 @@ class RunningStep:
     double_support: float
     swing_position: NDArray
     swing_velocity: NDArray
+    dcm_age: float = 0.0
+    planned_dcm: NDArray | None = None
+    planned_velocity: NDArray | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class AdaptedStep:
     """Landing that step adaptation chose; world.
 
     Attributes:
-        landing: Of the swinging sole.
+        x: Of the swinging sole, [m].
+        y: [m].
+        yaw: [rad].
         time_left: To touch-down, [s].
-        zmp_position: Constant ZMP until touch-down, within the stance sole, [m], shape (2,).
-        dcm_offset: DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,).
-        offset_error: The same less the nominal one, [m], shape (2,).
+        balance: ZMP, offset of the DCM and its error, [m], shape (6,).
     """
 
-    landing: PlanarPose
+    x: float
+    y: float
+    yaw: float
     time_left: float
-    zmp_position: NDArray
-    dcm_offset: NDArray
-    offset_error: NDArray
+    balance: NDArray
+
+    @property
+    def landing(self) -> PlanarPose:
+        """Landing of the swinging sole."""
+        return PlanarPose(self.x, self.y, self.yaw)
+
+    @property
+    def zmp_position(self) -> NDArray:
+        """Constant ZMP until touch-down, within the stance sole, [m], shape (2,)."""
+        return self.balance[:2]
+
+    @property
+    def dcm_offset(self) -> NDArray:
+        """DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,)."""
+        return self.balance[2:4]
+
+    @property
+    def offset_error(self) -> NDArray:
+        """The same less the nominal one, [m], shape (2,)."""
+        return self.balance[4:]
 
 
 class StepAdapter:
@@ -190,6 +227,12 @@ class StepAdapter:
 
     .. math:: u + b = \gamma\tau \xi - \eta z - \kappa \gamma\tau z_0, \qquad \eta = (1 - \kappa) \gamma\tau - 1
 
+    A measured DCM that is old by :math:`T_a` is predicted first, as its error from the planned one grows on a pendulum,
+    with a ZMP that is at most half a sole off the planned one:
+
+    .. math:: \xi = \xi_m + T_a \zeta (e - (z_0 - z_r)), \qquad e = \xi_m - \xi_r, \quad
+              z_r = \xi_r - \dot\xi_r / \zeta
+
     Variables: :math:`u` (ZMP point of the landing foot), :math:`z`, :math:`b`, :math:`T`.
 
     Objective: :math:`w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2`, :math:`w_b \gg w_u`.
@@ -207,7 +250,9 @@ class StepAdapter:
     ==================  ==========================================  =====
     Symbol              Name                                        Unit
     ==================  ==========================================  =====
-    :math:`\xi`         ``dcm_position``                            m
+    :math:`\xi_m`       ``dcm_position``                            m
+    :math:`\xi_r`       ``planned_dcm``, ``_velocity``              m, m/s
+    :math:`T_a`         ``dcm_age``                                 s
     :math:`z_0`         ``zmp_position``                            m
     :math:`b_n`         ``dcm_offset``                              m
     :math:`\zeta`       ``natural_frequency``                       rad/s
@@ -246,83 +291,104 @@ class StepAdapter:
             min_width=min_width,
             **{name: getattr(config, name) for name in _SETTINGS},
         )
+        self._constants: tuple[object, ...] = ()
 
     def adapt(self, step: RunningStep) -> AdaptedStep:
         """Return the landing of least cost."""
+        constants = (
+            step.stance,
+            step.landing,
+            step.side,
+            step.natural_frequency,
+            step.double_support,
+            step.dcm_age,
+            *step.dcm_offset.tolist(),
+        )
+        if constants != self._constants:  # once a step: a tick writes the rest alone
+            self._constants = constants
+            self._begin(step)
+        function = self._function
+        function.write(
+            {
+                "dcm": step.dcm_position,
+                "zmp_now": step.zmp_position,
+                "time_left": step.time_left,
+                "shortest": step.shortest,
+                "longest": max(step.shortest, step.longest),
+                "swing_position": step.swing_position,
+                "swing_velocity": step.swing_velocity,
+            }
+        )
+        if step.dcm_age and step.planned_dcm is not None and step.planned_velocity is not None:
+            function.write({"planned_dcm": step.planned_dcm, "planned_velocity": step.planned_velocity})
+        outputs = function()
+        x, y, time_left = outputs["step"].tolist()
+        return AdaptedStep(x, y, step.landing.yaw, time_left, outputs["balance"].copy())
+
+    def _begin(self, step: RunningStep) -> None:
+        """Write what stays as it is until touch-down."""
         stance, landing = step.stance, step.landing
         self._function.set(
-            dcm=step.dcm_position,
-            zmp_now=step.zmp_position,
             dcm_offset=step.dcm_offset,
             frequency=step.natural_frequency,
             swing_sign=step.side.sign,
             stance=(stance.x, stance.y, stance.yaw),
             nominal=(landing.x, landing.y, landing.yaw),
-            time_left=step.time_left,
-            shortest=step.shortest,
-            longest=max(step.shortest, step.longest),
             double_support=step.double_support,
-            swing_position=step.swing_position,
-            swing_velocity=step.swing_velocity,
-        )
-        outputs = self._function()
-        x, y = outputs["landing"].tolist()
-        offset = outputs["offset"].copy()
-        return AdaptedStep(
-            PlanarPose(x, y, landing.yaw),
-            float(outputs["time"][0]),
-            outputs["zmp"].copy(),
-            offset,
-            offset - step.dcm_offset,
+            dcm_age=step.dcm_age,
         )
 
 
 _TIMES = 16  # values of T between its limits
 _SETTINGS = ("zmp_lag", "swing_acceleration", "swing_speed", "step_weight", "offset_weight", "time_weight")
+_HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
-_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
-_NUMBERS = ("frequency", "swing_sign", "time_left", "shortest", "longest", "double_support", "reach", "min_width")
+_STATE = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "planned_dcm", "planned_velocity")
+_VECTORS = (*_STATE, "sole_x", "sole_y", "zmp_offset")
+_TIMING = ("frequency", "dcm_age", "time_left", "shortest", "longest", "double_support")
+_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width")
 
 
 def _function(compiler: Compiler) -> FlatFunction:
-    """Return the equations of ``StepAdapter``, in and out in world, solved in the stance frame with y to the swing."""
+    """Return the equations of ``StepAdapter``, in and out in world, solved in the stance frame with y to the swing.
+
+    The values of T share the code of one: unrolled, it leaves the caches between two ticks, and costs ten times as
+    much as it computes.
+    """
     inputs = {name: cs.SX.sym(name, 2) for name in _VECTORS}
     inputs |= {name: cs.SX.sym(name, 3) for name in ("stance", "nominal")}
     inputs |= {name: cs.SX.sym(name) for name in (*_NUMBERS, *_SETTINGS)}
-    stance, sign = inputs["stance"], inputs["swing_sign"]
-    c, s = cs.cos(stance[2]), cs.sin(stance[2])
-    to_local = cs.vertcat(cs.horzcat(c, s), cs.horzcat(-sign * s, sign * c))
-    local = _Local.of(inputs, to_local)
-    best = local.candidate(inputs["time_left"], local.growth(inputs["time_left"], inputs), inputs)
-    interval = (inputs["longest"] - inputs["shortest"]) / (_TIMES - 1)
-    growth, ratio = local.growth(inputs["shortest"], inputs), cs.exp(inputs["frequency"] * interval)
-    for index in range(_TIMES):
-        best = _better(best, local.candidate(inputs["shortest"] + index * interval, growth, inputs))
-        growth = growth * ratio
-    _, time, landing = best
-    zmp, offset = local.ankle(local.growth(time, inputs), landing)
-    outputs = {
-        "landing": stance[:2] + to_local.T @ landing,
-        "time": time,
-        "zmp": stance[:2] + to_local.T @ zmp,
-        "offset": to_local.T @ offset,
-    }
-    return FlatFunction("step_adaptation", inputs, outputs, compiler)
+    symbols = [*inputs.values()]
+    local = _Local.of(inputs)
+    parts = [getattr(local, field.name) for field in fields(local)]
+    prepare = cs.Function("prepare", symbols, [cs.vertcat(*parts)])
+    constants = [cs.SX.sym("part", part.numel()) for part in parts]
+    shared = [cs.vertcat(*constants), cs.vertcat(*symbols)]
+    local, time, best = _Local(*constants), cs.SX.sym("time"), cs.SX.sym("best", 4)
+    better = cs.Function("better", [best, time, *shared], [_better(best, local.candidate(time, inputs))])
+    finish = cs.Function("finish", [best, *shared], [*local.adapted(best[1], best[2:], inputs)])
+
+    given = {name: cs.MX.sym(name, symbol.numel()) for name, symbol in inputs.items()}
+    shortest, interval = given["shortest"], (given["longest"] - given["shortest"]) / (_TIMES - 1)
+    times = [given["time_left"], *(shortest + index * interval for index in range(_TIMES))]
+    arguments = prepare(*given.values()), cs.vertcat(*given.values())
+    chosen = cs.MX([math.inf, 0.0, 0.0, 0.0])
+    for each in times:
+        chosen = better(chosen, each, *arguments)
+    adapted = dict(zip(("step", "balance"), finish(chosen, *arguments), strict=True))
+    return FlatFunction("step_adaptation", given, adapted, compiler)
 
 
-_Candidate = tuple[cs.SX, cs.SX, cs.SX]
-"""Cost, T and the landing sole."""
-
-
-def _better(one: _Candidate, other: _Candidate) -> _Candidate:
-    is_other = other[0] < one[0]
-    return tuple(cs.if_else(is_other, b, a) for a, b in zip(one, other, strict=True))  # type: ignore[return-value]
+def _better(one: cs.SX, other: cs.SX) -> cs.SX:
+    """Return the better one of two candidates: cost, T and the landing sole."""
+    return cs.if_else(other[0] < one[0], other, one)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Local:
     """The problem in the stance frame, y towards the swinging foot."""
 
+    to_local: cs.SX  # columns of the rotation from world, shape (4,)
     dcm: cs.SX
     zmp_now: cs.SX
     dcm_offset: cs.SX
@@ -337,8 +403,10 @@ class _Local:
     swing_velocity: cs.SX
 
     @classmethod
-    def of(cls, inputs: Mapping[str, cs.SX], to_local: cs.SX) -> _Local:
+    def of(cls, inputs: Mapping[str, cs.SX]) -> _Local:
         origin, sign = inputs["stance"][:2], inputs["swing_sign"]
+        c, s = cs.cos(inputs["stance"][2]), cs.sin(inputs["stance"][2])
+        to_local = cs.vertcat(cs.horzcat(c, s), cs.horzcat(-sign * s, sign * c))
         lower = cs.vertcat(inputs["sole_x"][0], -inputs["sole_y"][1])
         upper = cs.vertcat(inputs["sole_x"][1], -inputs["sole_y"][0])
         turn = sign * (inputs["nominal"][2] - inputs["stance"][2])
@@ -346,7 +414,8 @@ class _Local:
         c, s = cs.cos(turn), cs.sin(turn)
         ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
         return cls(
-            dcm=to_local @ (inputs["dcm"] - origin),
+            to_local=cs.vec(to_local),
+            dcm=to_local @ (_predicted(inputs) - origin),
             zmp_now=_clip(to_local @ (inputs["zmp_now"] - origin), lower, upper),
             dcm_offset=to_local @ inputs["dcm_offset"],
             nominal=to_local @ (inputs["nominal"][:2] - origin),
@@ -365,20 +434,29 @@ class _Local:
         """Return γτ."""
         return cs.exp(inputs["frequency"] * (time + 0.5 * inputs["double_support"]))
 
-    def candidate(self, time: cs.SX, growth: cs.SX, inputs: Mapping[str, cs.SX]) -> _Candidate:
-        """Return the best landing at one time; ``growth`` is γτ."""
+    def candidate(self, time: cs.SX, inputs: Mapping[str, cs.SX]) -> cs.SX:
+        """Return cost, T and the best landing at one time."""
+        growth = self.growth(time, inputs)
         eta = (1.0 - self.lag) * growth - 1.0
         drift = growth * (self.dcm - self.lag * self.zmp_now) - self.dcm_offset - self.point
-        wanted = _clip(self.nominal, drift - eta * self.upper, drift - eta * self.lower)
-        landing, beyond = self._within_limits(wanted, time, inputs)
-        _, offset = self.ankle(growth, landing)
+        lowest, highest = drift - eta * self.upper, drift - eta * self.lower
+        landing, beyond = self._within_limits(_clip(self.nominal, lowest, highest), time, inputs)
+        error = landing - _clip(landing, lowest, highest)
         cost = (
             inputs["step_weight"] * cs.sumsqr(landing - self.nominal)
-            + inputs["offset_weight"] * cs.sumsqr(offset - self.dcm_offset)
+            + inputs["offset_weight"] * cs.sumsqr(error)
             + inputs["time_weight"] * (time - inputs["time_left"]) ** 2
             + _CONTRADICTION * beyond
         )
-        return cost, time, landing
+        return cs.vertcat(cost, time, landing)
+
+    def adapted(self, time: cs.SX, landing: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+        """Return landing and T, then ZMP, offset and its error, in world."""
+        to_world, origin = cs.reshape(self.to_local, 2, 2).T, inputs["stance"][:2]
+        zmp, offset = self.ankle(self.growth(time, inputs), landing)
+        offset = to_world @ offset
+        place, zmp = origin + to_world @ landing, origin + to_world @ zmp
+        return cs.vertcat(place, time), cs.vertcat(zmp, offset, offset - inputs["dcm_offset"])
 
     def ankle(self, growth: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return the ZMP that meets the offset best, and the offset that it leaves."""
@@ -409,6 +487,14 @@ class _Local:
         middle = 0.5 * (lower + upper)
         is_empty = lower > upper
         return p + cs.if_else(is_empty, middle, lower), p + cs.if_else(is_empty, middle, upper)
+
+
+def _predicted(inputs: Mapping[str, cs.SX]) -> cs.SX:
+    """Return the DCM after the time by which the measured one is old."""
+    error, zeta = inputs["dcm"] - inputs["planned_dcm"], inputs["frequency"]
+    planned_zmp = inputs["planned_dcm"] - inputs["planned_velocity"] / zeta
+    zmp_error = cs.fmin(cs.fmax(inputs["zmp_now"] - planned_zmp, -_HALF_SOLE), _HALF_SOLE)
+    return inputs["dcm"] + inputs["dcm_age"] * zeta * (error - zmp_error)
 
 
 def _clip(value: cs.SX, lower: cs.SX, upper: cs.SX) -> cs.SX:

@@ -23,7 +23,6 @@ from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.whole_body import WholeBodyReference
 
-_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -56,13 +55,11 @@ class _NominalStep:
 
     Attributes:
         step: With its times.
-        dcm_offset: DCM less the landing's ZMP point in the middle of the double support that follows, [m], shape (2,).
-        double_support: That follows, [s].
+        running: What the law takes of it; the rest is written in each tick.
     """
 
     step: PlannedStep
-    dcm_offset: NDArray
-    double_support: float
+    running: RunningStep
 
 
 class ReactiveStepping:
@@ -72,13 +69,12 @@ class ReactiveStepping:
     is small: in between, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM references then restart where the robot is. In between they do not: a reference
     that follows the robot forgets the error. The velocity of the CoM, and so the DCM, is older than the tick by a
-    filter and the sensors; the error is predicted over that time as the pendulum's,
-
-    .. math:: \dot e = \zeta (e - (z - z_r)), \qquad e = \xi - \xi_r
+    filter and the sensors; the error is predicted over that time.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, and a foot that comes
-    down already lands earlier but never later.
+    down already lands earlier but never later. In double support a foot lifts off later, by at most
+    ``longest_wait``, while the other one does not carry the robot and the DCM lags behind its way there.
 
     Attributes:
         mode: What it may change; may be set between ticks.
@@ -101,8 +97,8 @@ class ReactiveStepping:
             compiler: How the equations become fast.
         """
         self._config, self._planner = config, planner
-        width = max(planner.min_step_width, planner.min_feet_distance)
-        self._adapter = StepAdapter(config, sole, planner.zmp_offset, planner.max_feet_distance, width, compiler)
+        width, reach = max(planner.min_step_width, planner.min_feet_distance), config.reach * planner.max_feet_distance
+        self._adapter = StepAdapter(config, sole, planner.zmp_offset, reach, width, compiler)
         self._shortest = max(config.shortest_support, planner.single_support(planner.min_step_duration))
         self.mode = config.mode
         self.reset()
@@ -110,40 +106,64 @@ class ReactiveStepping:
     def reset(self) -> None:
         """Forget the past: the robot is prepared anew."""
         self.log = SteppingLog(self.mode)
-        self._is_active = False
+        self._is_active = self._is_catching = False
         self._nominal: _NominalStep | None = None
         self._changes = 0
-        self._last_dcm: NDArray | None = None
+        self._waited = 0.0
+        self._last_dcm: tuple[float, float] | None = None
+        self._logged: tuple[object, ...] = ()
 
     def retarget(self, state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
         """Return the change of the plan, or None; see ``StepAdaptation``."""
-        error = math.dist(state.dcm_position.tolist(), reference.dcm.position.tolist())
-        is_believed = self._is_believed(state.dcm_position)
+        dcm_x, dcm_y = dcm = tuple(state.dcm_position.tolist())
+        error, is_believed = math.dist(dcm, reference.dcm.position.tolist()), self._is_believed(dcm_x, dcm_y)
         index = plan.landings.after(reference.time)
         if reference.is_double_support or index == len(plan.landings):
             self._nominal = None
             self._is_active = self._is_active and error > self._config.release
-            self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
-            return None
+            self._is_catching = self._is_catching or (is_believed and error > self._config.trigger)
+            waiting = None
+            if self._is_catching and index < len(plan.landings) and self.mode is SteppingMode.PLACE_AND_TIME:
+                waiting = self._wait_for_load(state, reference, plan.landings[index])
+            self._log(None)
+            return waiting
         step = plan.landings[index]
         self._is_active = self._is_active or (is_believed and error > self._config.trigger)
+        self._is_catching, self._waited = self._is_active, 0.0
         change = None
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
-            change = self._change(state, reference, plan, step)
+            change = self._change(state, reference, step, self._nominal)
         self._log(step if change is None else _changed(step, change))
         return change
 
+    def _wait_for_load(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> Retarget | None:
+        """Return the delay of a lift-off that comes before the other foot carries the robot; None: it does."""
+        config, left, swing = self._config, step.lift_off - reference.time, step.footstep.side
+        if not 0.0 < left <= config.wait or self._waited >= config.longest_wait:
+            return None
+        loads = {side: max(0.0, float(state.foot_wrench(side)[2])) for side in Side}
+        way = (reference.foot(swing.other).position - reference.foot(swing).position)[:2]
+        behind = float((reference.dcm.position - state.dcm_position) @ way) / math.hypot(*way)
+        if loads[swing.other] >= config.stance_load * sum(loads.values()) or behind < config.lagging_dcm:
+            return None
+        self._waited += config.wait
+        return Retarget((Foothold(None, step.touch_down + config.wait, step.lift_off + config.wait),))
+
     def _change(
-        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, step: PlannedStep
+        self, state: RobotState, reference: WalkingReference, step: PlannedStep, nominal: _NominalStep
     ) -> Retarget | None:
         """Return the change that the landing of least cost makes; None where it is too small or too late."""
-        config, left = self._config, step.touch_down - reference.time
-        if left < config.frozen:
+        time = reference.time
+        if step.touch_down - time < self._config.frozen:
             return None
-        running = self._running_step(state, reference, plan, step)
-        adapted = self._adapter.adapt(running)
-        foothold = self._foothold(adapted, step, reference.time)
+        running, swing = nominal.running, reference.foot(step.footstep.side)
+        running.shortest, running.longest = self._times(step, nominal, time)
+        running.time_left = max(nominal.step.touch_down - time, running.shortest)
+        running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
+        running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
+        running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
+        foothold = self._foothold(self._adapter.adapt(running), step, time)
         if foothold is None:
             return None
         self._changes += 1
@@ -160,31 +180,26 @@ class ReactiveStepping:
         stance = plan.phase_at(step.lift_off).foot(side.other).pose
         zmp, landing = stance.zmp_point(side.other, planner.zmp_offset), pose.zmp_point(side, planner.zmp_offset)
         dcm, _, _ = plan.dcm_at(step.touch_down)
-        growth = math.exp(0.5 * planner.natural_frequency * double_support)
-        return _NominalStep(step, zmp + growth * (dcm.position - zmp) - landing, double_support)
-
-    def _running_step(
-        self, state: RobotState, reference: WalkingReference, plan: WalkingPlan, step: PlannedStep
-    ) -> RunningStep:
-        nominal, side, time = self._nominal, step.footstep.side, reference.time
-        assert nominal is not None
-        swing, stance = reference.foot(side), plan.phase_at(time).foot(side.other).pose
-        shortest, longest = self._times(step, nominal, time)
-        return RunningStep(
-            self._predicted_dcm(state, reference),
-            state.zmp_position,
-            nominal.dcm_offset,
-            reference.dcm.divergence_rate,
+        zeta, left = planner.natural_frequency, step.touch_down - step.lift_off
+        offset = zmp + math.exp(0.5 * zeta * double_support) * (dcm.position - zmp) - landing
+        rest = np.zeros(2)
+        running = RunningStep(
+            dcm.position,
+            zmp,
+            offset,
+            zeta,
             side,
-            PlanarPose(stance.x, stance.y, stance.yaw),
-            _planar(nominal.step.footstep.pose),
-            max(nominal.step.touch_down - time, shortest),
-            shortest,
-            longest,
-            nominal.double_support,
-            swing.position[:2],
-            swing.twist[:2],
+            _planar(stance),
+            _planar(pose),
+            left,
+            left,
+            left,
+            double_support,
+            rest,
+            rest,
+            self._config.prediction,
         )
+        return _NominalStep(step, running)
 
     def _times(self, step: PlannedStep, nominal: _NominalStep, time: float) -> tuple[float, float]:
         """Return the least and the largest time to touch-down, [s]."""
@@ -196,34 +211,34 @@ class ReactiveStepping:
         is_falling = elapsed > config.last_delay * planned
         return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
 
-    def _predicted_dcm(self, state: RobotState, reference: WalkingReference) -> NDArray:
-        dcm = reference.dcm
-        error, zmp_error = state.dcm_position - dcm.position, state.zmp_position - dcm.zmp_position
-        zmp_error = zmp_error.clip(-_SOLE, _SOLE)
-        rate = dcm.divergence_rate * (error - zmp_error)
-        predicted: NDArray = state.dcm_position + self._config.prediction * rate
-        return predicted
-
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         config, old = self._config, step.footstep.pose
         touch_down = time + adapted.time_left
-        is_moved = math.hypot(adapted.landing.x - old.x, adapted.landing.y - old.y) > config.minimum_move
+        is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > config.minimum_move
         if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay:
             return None
-        pose = FootPose(adapted.landing.x, adapted.landing.y, old.yaw).on(old.plane)
+        pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
-    def _is_believed(self, dcm_position: NDArray) -> bool:
+    def _is_believed(self, x: float, y: float) -> bool:
         """Return whether the DCM has not jumped since the last tick, as after an error of the estimate."""
-        last, self._last_dcm = self._last_dcm, dcm_position
-        return last is None or math.hypot(*(dcm_position - last)) <= self._config.largest_jump
+        last, self._last_dcm = self._last_dcm, (x, y)
+        return last is None or math.hypot(x - last[0], y - last[1]) <= self._config.largest_jump
 
-    def _log(self, step: PlannedStep) -> None:
-        before = step if self._nominal is None else self._nominal.step
-        nominal, adapted = (_planar(each.footstep.pose) for each in (before, step))
-        delay = step.touch_down - before.touch_down
-        self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, nominal, adapted, delay, self._changes)
+    def _log(self, step: PlannedStep | None) -> None:
+        """Log the running step; None: both feet stand. The log of the last tick stays where nothing has changed."""
+        nominal = step if self._nominal is None else self._nominal.step
+        logged = self.mode, self._is_active, step, nominal, self._changes
+        if logged == self._logged:
+            return
+        self._logged = logged
+        if step is None or nominal is None:
+            self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
+            return
+        poses = _planar(nominal.footstep.pose), _planar(step.footstep.pose)
+        delay = step.touch_down - nominal.touch_down
+        self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
 
 
 class SoleLevelling:
@@ -235,6 +250,8 @@ class SoleLevelling:
 
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
+    A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
+    lower than measured by that rise.
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
     on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
     as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
@@ -244,9 +261,9 @@ class SoleLevelling:
         offsets: Of each sole: tilt about x and y [rad] and height [m], shape (3,); empty while there are none.
     """
 
-    def __init__(self, config: StepAdaptationConfig, weight: float) -> None:
-        """Take the gains, and the robot's weight [N]."""
-        self._config = config
+    def __init__(self, config: StepAdaptationConfig, weight: float, sole: SoleRectangle) -> None:
+        """Take the gains, the robot's weight [N] and its left sole."""
+        self._config, self._sole = config, sole
         self._load = config.airborne_load * weight
         self._limit = np.array((config.steepest, config.steepest, config.highest))
         self.reset()
@@ -268,10 +285,18 @@ class SoleLevelling:
             stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
         """
-        feet = {side: self._corrected(side, reference, state, is_active, stands, period) for side in Side}
+        rise = self._rise_of_support(reference, state) if is_active else 0.0
+        feet = {side: self._corrected(side, reference, state, is_active, stands, rise, period) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()
         return altered(reference, left_foot=feet[Side.LEFT], right_foot=feet[Side.RIGHT])
+
+    def _rise_of_support(self, reference: WholeBodyReference, state: RobotState) -> float:
+        """Return how far the frame of the sole that carries the robot rises above the ground by tipping, [m]."""
+        side = max(Side, key=lambda side: float(state.foot_wrench(side)[2]))
+        foot = reference.left_foot if side is Side.LEFT else reference.right_foot
+        slope = foot.rotation[:, 2] @ state.foot_rotation(side)[:, :2]
+        return -float((self._sole.corners(side) @ slope).min())
 
     def _corrected(
         self,
@@ -280,6 +305,7 @@ class SoleLevelling:
         state: RobotState,
         is_active: bool,
         stands: bool,
+        rise: float,
         period: float,
     ) -> FootReference:
         config = self._config
@@ -287,7 +313,7 @@ class SoleLevelling:
         last = self.offsets.get(side, np.zeros(3))
         tilt = so3.log(foot.rotation @ state.foot_rotation(side).T)[:2]
         if is_active and state.foot_wrench(side)[2] < self._load:
-            height = float(foot.position[2] - state.foot_position(side)[2])
+            height = float(foot.position[2] - state.foot_position(side)[2]) - rise
             integral = self._integrals.get(side, last) + period * config.sole_integral_gain * np.array([*tilt, height])
             offset = integral + np.array((0.0, 0.0, config.sole_height_gain * height))
         else:

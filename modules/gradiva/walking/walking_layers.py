@@ -152,7 +152,8 @@ class WalkingLayers:
         self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
         self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, robot.sole, compiler)
-        self.sole_levelling = None if by_torque else SoleLevelling(config.step_adaptation, model.mass * GRAVITY)
+        weight = model.mass * GRAVITY
+        self.sole_levelling = None if by_torque else SoleLevelling(config.step_adaptation, weight, robot.sole)
         self.joint_bounds = self._joint_bounds(model)
         self.zmp_without_foot = ZmpWithoutFoot(
             model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load

@@ -1,0 +1,387 @@
+"""Centroidal MPC alone: one leg that hops, two legs that walk and run, pushed (thesis, figures 11.3 and 11.4)."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from gradiva.common import GRAVITY, NDArray, NoSolutionFound, Side, from_table
+from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
+from gradiva.reduced_model import (
+    CentroidalBody,
+    CentroidalMpc,
+    CentroidalMpcConfig,
+    CentroidalSolution,
+    CentroidalState,
+    ComReference,
+    ContactPhase,
+    ContactPlan,
+    com_reference,
+)
+from gradiva.setup import data_folder, read_toml
+from gradiva.telemetry import COM, DCM, FOOT, MUTED, REFERENCE, STYLE
+
+FILE = "reduced_model.toml"
+STEP = 1e-3  # [s] of the simulation
+PERIOD = 0.05  # [s] between two solutions, between which forces are constant
+_LOST = 0.3  # [m] of height over or under the reference, or of a leg beyond its length
+_RECOVERED = 0.15  # [m] of the CoM from its reference at the end
+_NO_PUSH = np.zeros(3)
+
+
+def centroidal_config() -> CentroidalMpcConfig:
+    """Return ``[centroidal_mpc]`` as it is shipped."""
+    path = data_folder("config") / FILE
+    return from_table(CentroidalMpcConfig, read_toml(path)["centroidal_mpc"], f"{path.name} [centroidal_mpc]")
+
+
+# -- gaits: bodies and their planned contacts -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gait:
+    """A body with its planned contacts.
+
+    Attributes:
+        body: Mass and corners.
+        plan: Contacts.
+        com_height: Nominal, over the contacts, [m].
+        duration: Of the simulation, [s].
+    """
+
+    body: CentroidalBody
+    plan: ContactPlan
+    com_height: float
+    duration: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Push:
+    """Force on the CoM.
+
+    Attributes:
+        force: World, [N], shape (3,).
+        begin: [s].
+        duration: [s].
+    """
+
+    force: NDArray
+    begin: float
+    duration: float
+
+    def at(self, time: float) -> NDArray:
+        """Return the force at a time [s]."""
+        return self.force if self.begin - 1e-9 <= time < self.begin + self.duration - 1e-9 else _NO_PUSH
+
+
+MASS = 1.0  # [kg] as in the thesis, which says no more of the bodies than this and the size of the foot
+HEIGHT = 0.6  # [m] of the CoM
+_FOOT = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.0], [-0.1, 0.05, 0.0]])
+_STAND = 0.4  # [s] before the first lift-off
+_HOP = np.array([0.15, 0.0, 0.0])  # [m]
+_FLIGHT, _STANCE = 0.2, 0.3  # [s] of hopping
+_STEP_LENGTH, _WIDTH = 0.2, 0.2  # [m]
+_RUN_AT = 1.0  # [s] after which walking becomes running
+_SINGLE, _DOUBLE = 0.3, 0.1  # [s] of walking
+_RUN_STANCE, _FLIGHT_OF_RUN = 0.3, 0.1  # [s]
+
+
+_AHEAD = 3.0  # [s] of plan after the end, more than any horizon
+
+
+def hopping(duration: float) -> Gait:
+    """Return a point foot that hops ahead for ``duration`` [s]."""
+    phases, begin, end, place = [], 0.0, _STAND, np.zeros(3)
+    while begin < duration + _AHEAD:
+        phases.append(ContactPhase(begin, end, place, np.eye(3)))
+        begin, place = end + _FLIGHT, place + _HOP
+        end = begin + _STANCE
+    return Gait(CentroidalBody(MASS, (np.zeros((1, 3)),)), ContactPlan([phases]), HEIGHT, duration)
+
+
+def walking_and_running(duration: float, run_at: float = _RUN_AT) -> Gait:
+    """Return two feet that walk for ``duration`` [s], and run from the first touch-down after ``run_at`` [s] on."""
+    phases: list[list[ContactPhase]] = [[], []]
+    places = [np.array([0.0, side * _WIDTH / 2.0, 0.0]) for side in (1.0, -1.0)]
+    phases[0].append(ContactPhase(0.0, _STAND, places[0], np.eye(3)))
+    begins, landing, side = [0.0, 0.0], _STAND + _SINGLE, 0
+    while landing < duration + _AHEAD:
+        runs, other = landing >= run_at, 1 - side
+        lift_off = landing - _FLIGHT_OF_RUN if runs else landing + _DOUBLE
+        phases[other].append(ContactPhase(begins[other], lift_off, places[other], np.eye(3)))
+        places[side] = np.array([places[other][0] + _STEP_LENGTH, places[side][1], 0.0])
+        begins[side], side = landing, other
+        landing += _RUN_STANCE + _FLIGHT_OF_RUN if runs else _SINGLE + _DOUBLE
+    last = 1 - side
+    phases[last].append(ContactPhase(begins[last], math.inf, places[last], np.eye(3)))
+    return Gait(CentroidalBody(MASS, (_FOOT, _FOOT)), ContactPlan(phases), HEIGHT, duration)
+
+
+# -- closed loop -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class CentroidalRun:
+    """A simulated gait, one row a solution; world.
+
+    Attributes:
+        gait: Body and plan.
+        times: [s].
+        com: [m].
+        com_reference: [m].
+        contacts: [m], shape (contacts, 3) each.
+        forces: On the corners, [N], shape (corners, 3) each.
+        active: Contacts on the ground.
+        landings: Time, contact, nominal and adjusted position of each touch-down.
+        durations: Of the solutions, [s].
+        fallbacks: Solutions that were the last one, shifted.
+        reason: Why it ended early; empty where it did not.
+    """
+
+    gait: Gait
+    times: list[float] = field(default_factory=list)
+    com: list[NDArray] = field(default_factory=list)
+    com_reference: list[NDArray] = field(default_factory=list)
+    contacts: list[NDArray] = field(default_factory=list)
+    forces: list[NDArray] = field(default_factory=list)
+    active: list[NDArray] = field(default_factory=list)
+    landings: list[tuple[float, int, NDArray, NDArray]] = field(default_factory=list)
+    durations: list[float] = field(default_factory=list)
+    fallbacks: int = 0
+    reason: str = ""
+
+    def adjustments(self, begin: float, end: float) -> NDArray:
+        """Return distances of nominal and adjusted contacts that landed between two times [s], [m], shape (n,)."""
+        counted = [(nominal, there) for at, _, nominal, there in self.landings if begin <= at < end]
+        return np.array([np.linalg.norm(there - nominal) for nominal, there in counted])
+
+    @property
+    def recovery_error(self) -> float:
+        """Distance of the CoM from its reference in the end, [m]."""
+        return float(np.linalg.norm(self.com[-1] - self.com_reference[-1]))
+
+
+Force = Callable[[float], NDArray]
+"""Force on the CoM at a time [s], world, [N], shape (3,)."""
+
+
+class CentroidalPlant:
+    """Centroidal dynamics integrated in steps of 1 ms, with corner forces constant between two solutions."""
+
+    def __init__(self, gait: Gait, com_position: NDArray) -> None:
+        """Begin at rest on the nominal contacts."""
+        self._body, self._plan = gait.body, gait.plan
+        self._corners, self._owners = np.vstack(gait.body.corners), gait.body.owners
+        preview = gait.plan.preview(np.array([0.0, STEP]))
+        still = np.zeros(3)
+        self.state = CentroidalState(com_position, still, still, preview.positions[0])
+
+    def advance(self, now: float, duration: float, solution: CentroidalSolution, push: Force) -> None:
+        """Apply the first forces and contact velocities of a solution for ``duration`` [s]."""
+        x, v, spin = self.state.com_position, self.state.com_velocity, self.state.angular_momentum
+        contacts, forces = self.state.contact_positions, solution.corner_forces[0]
+        rotations = self._plan.preview(np.array([now, now + duration])).rotations[0, self._owners]
+        levers = (rotations @ self._corners[:, :, None])[:, :, 0]
+        for count in range(round(duration / STEP)):
+            external = push(now + STEP * count)
+            acceleration = (forces.sum(axis=0) + external) / self._body.mass - [0.0, 0.0, GRAVITY]
+            middle = x + 0.5 * STEP * v
+            spin = spin + STEP * np.cross(contacts[self._owners] + levers - middle, forces).sum(axis=0)
+            x, v = x + STEP * v + 0.5 * STEP**2 * acceleration, v + STEP * acceleration
+            contacts = contacts + STEP * solution.contact_velocities[0]
+        self.state = CentroidalState(x, v, spin, contacts)
+
+
+Solve = Callable[[float, CentroidalState, NDArray], CentroidalSolution]
+"""Called every period with time, state and external wrench."""
+
+
+def simulate(gait: Gait, solve: Solve, push: Force) -> CentroidalRun:
+    """Run plant and MPC in closed loop until the end of the gait, or until the body is lost."""
+    reference = com_reference(gait.plan, gait.com_height)
+    run, plant = CentroidalRun(gait), CentroidalPlant(gait, reference(np.zeros(1))[0])
+    landings = gait.plan.landings()
+    for count in range(round(gait.duration / PERIOD)):
+        now, state = PERIOD * count, plant.state
+        while landings and landings[0][1].begin <= now + 1e-9:
+            contact, phase = landings.pop(0)
+            run.landings.append((now, contact, phase.position, state.contact_positions[contact]))
+        begin = time.perf_counter()
+        try:
+            solution = solve(now, state, np.concatenate((push(now), np.zeros(3))))
+        except NoSolutionFound as error:
+            run.reason = f"{now:.2f} s: {error}"
+            break
+        run.durations.append(time.perf_counter() - begin)
+        run.fallbacks += solution.is_fallback
+        _keep(run, now, state, reference(np.array([now]))[0], solution)
+        height = float(state.com_position[2] - run.com_reference[-1][2])
+        if abs(height) > _LOST:
+            run.reason = f"{now:.2f} s: the CoM is {height:+.2f} m from its height"
+            break
+        plant.advance(now, PERIOD, solution, push)
+    return run
+
+
+def _keep(
+    run: CentroidalRun, now: float, state: CentroidalState, reference: NDArray, found: CentroidalSolution
+) -> None:
+    run.times.append(now)
+    run.com.append(state.com_position)
+    run.com_reference.append(reference)
+    run.contacts.append(state.contact_positions)
+    run.forces.append(found.corner_forces[0])
+    run.active.append(found.active[0])
+
+
+# -- figures 11.3 and 11.4 ---------------------------------------------------------------------------------------------
+
+_FORCE, _PUSH = 5.0, 0.5  # [N], [s] of the thesis
+_DURATION, _QUICK_DURATION = 6.0, 4.0  # [s]
+_COUNTED = 2.0  # [s] after the push begins, in which landings are counted
+_NO_DEADLINE = 60.0  # [s] the simulated body waits for its solution
+DIRECTIONS = {"left": (0.0, 1.0), "ahead": (1.0, 0.0), "right": (0.0, -1.0), "back": (-1.0, 0.0)}
+
+
+@dataclass(frozen=True, slots=True)
+class GaitFigure:
+    """Experiment of the thesis.
+
+    Attributes:
+        gait: Makes the gait of a duration [s].
+        push_at: [s].
+        adjustment: Mean distance of nominal and adjusted contacts in the thesis, [m].
+        title: Above the figure.
+    """
+
+    gait: Callable[[float], Gait]
+    push_at: float
+    adjustment: float
+    title: str
+
+
+FIGURE_11_3 = GaitFigure(hopping, 1.0, 0.10, "One leg hops, pushed to the left by 5 N for 0.5 s")
+FIGURE_11_4 = GaitFigure(walking_and_running, 1.5, 0.06, "Two legs walk and run, pushed to the left by 5 N for 0.5 s")
+
+
+def run_gait_figure(run: ExperimentRun, figure: GaitFigure) -> None:
+    """Simulate the gait without a push and pushed in each direction; the value is the mean adjustment, [m].
+
+    The thesis gives neither the direction of the push nor the landings over which it takes the mean: here they are
+    those of the two seconds from the beginning of the push on.
+    """
+    is_quick = run.options.quick
+    gait = figure.gait(_QUICK_DURATION if is_quick else _DURATION)
+    mpc = CentroidalMpc(replace(centroidal_config(), deadline=_NO_DEADLINE), gait.body)
+    reference = com_reference(gait.plan, gait.com_height)
+    directions = {"none": (0.0, 0.0), **dict(list(DIRECTIONS.items())[: 1 if is_quick else None])}
+    for count, (name, direction) in enumerate(directions.items()):
+        run.report(count, len(directions), f"push: {name}")
+        mpc.reset()
+        push = Push(_FORCE * np.array([*direction, 0.0]), figure.push_at, _PUSH)
+        done = simulate(gait, partial(_update, mpc, gait, reference), push.at)
+        run.add_row(_row(name, done, push, figure.adjustment))
+        if name == "left":
+            run.add_figure(gait_figure(done, push, figure.title), run.name)
+    run.report(len(directions), len(directions), "drawn")
+
+
+def _update(
+    mpc: CentroidalMpc, gait: Gait, reference: ComReference, now: float, state: CentroidalState, wrench: NDArray
+) -> CentroidalSolution:
+    return mpc.update(now, state, gait.plan, reference, wrench)
+
+
+def _row(name: str, done: CentroidalRun, push: Push, paper: float) -> Row:
+    adjustments = done.adjustments(push.begin, push.begin + _COUNTED)
+    error = done.recovery_error
+    reason = done.reason or f"goes on, the CoM {error:.2f} m from its reference in the end"
+    return {
+        "push": name,
+        "force_n": float(np.linalg.norm(push.force)),
+        "landings": len(done.landings),
+        "largest_adjustment_m": float(adjustments.max(initial=0.0)),
+        "fallbacks": done.fallbacks,
+        "solution_ms": 1e3 * float(np.median(done.durations)),
+        "paper": paper if push.force.any() else None,
+        "value": float(adjustments.mean()) if len(adjustments) else None,
+        "outcome": "met" if not done.reason and error <= _RECOVERED else "failed",
+        "reason": reason,
+    }
+
+
+_SIZE = (10.0, 8.0)  # [inch]
+_CONTACT_COLOURS = tuple(FOOT[side] for side in Side)
+
+
+def gait_figure(done: CentroidalRun, push: Push, title: str) -> Figure:
+    """Return the path from above with nominal and adjusted contacts, the CoM and the normal forces over time."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=_SIZE, layout="constrained")
+        figure.suptitle(title, x=0.01, ha="left")
+        grid = figure.add_gridspec(3, 2)
+        _draw_path(figure.add_subplot(grid[0, :]), done)
+        times, com, reference = np.array(done.times), np.array(done.com), np.array(done.com_reference)
+        for panel, (axis, name) in enumerate(((1, "to the left"), (2, "height"))):
+            axes = figure.add_subplot(grid[1, panel])
+            axes.plot(times, reference[:, axis], color=REFERENCE, label="reference")
+            axes.plot(times, com[:, axis], color=COM, label="CoM")
+            axes.set_title(f"CoM, {name} [m]")
+            axes.legend(loc="best")
+            _draw_push(axes, push)
+        _draw_forces(figure.add_subplot(grid[2, :]), done, push)
+        return figure
+
+
+def _draw_path(axes: Axes, done: CentroidalRun) -> None:
+    com, reference = np.array(done.com), np.array(done.com_reference)
+    axes.plot(reference[:, 0], reference[:, 1], color=REFERENCE, label="reference of the CoM")
+    axes.plot(com[:, 0], com[:, 1], color=COM, label="CoM")
+    for count, (_, contact, nominal, adjusted) in enumerate(done.landings):
+        outline = done.gait.body.corners[contact]
+        outline = np.vstack((outline, outline[:1]))
+        for place, colour, label in ((nominal, MUTED, "nominal contact"), (adjusted, DCM, "adjusted contact")):
+            corners = place + outline
+            marker = "o" if len(outline) == 2 else ""
+            axes.plot(corners[:, 0], corners[:, 1], color=colour, marker=marker, label=label if count == 0 else None)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_title("from above [m]")
+    axes.legend(loc="best", ncols=4)
+
+
+def _draw_forces(axes: Axes, done: CentroidalRun, push: Push) -> None:
+    forces, owners = np.array(done.forces), done.gait.body.owners
+    for contact, colour in zip(range(len(done.gait.body.corners)), _CONTACT_COLOURS, strict=False):
+        normal = forces[:, owners == contact, 2].sum(axis=1)
+        axes.step(done.times, normal, where="post", color=colour, label=f"contact {contact + 1}")
+    axes.set_title("normal forces of the contacts [N]")
+    axes.set_xlabel("time [s]", loc="right")
+    axes.legend(loc="best")
+    _draw_push(axes, push)
+
+
+def _draw_push(axes: Axes, push: Push) -> None:
+    axes.axvspan(push.begin, push.begin + push.duration, color=MUTED, alpha=0.25, linewidth=0.0)
+
+
+EXPERIMENTS = tuple(
+    Experiment(
+        name,
+        f"Romualdi, thesis, chapter 11, figure {name.removeprefix('figure_').replace('_', '.')}",
+        description,
+        partial(run_gait_figure, figure=figure),
+        "mean contact adjustment [m]",
+    )
+    for name, figure, description in (
+        ("figure_11_3", FIGURE_11_3, "Centroidal MPC: one leg hops, and is pushed by 5 N for 0.5 s."),
+        ("figure_11_4", FIGURE_11_4, "Centroidal MPC: two legs walk, then run, and are pushed by 5 N for 0.5 s."),
+    )
+)

@@ -1,0 +1,37 @@
+"""Layer 2 by the centroidal dynamics: nonlinear MPC of contact forces and contact locations."""
+
+from gradiva.reduced_model.centroidal_mpc import (
+    CentroidalMpc,
+    CentroidalMpcConfig,
+    CentroidalSolution,
+    CentroidalSolver,
+    CentroidalState,
+    InputMemory,
+)
+from gradiva.reduced_model.centroidal_problem import (
+    CentroidalBody,
+    CentroidalLimits,
+    CentroidalProblem,
+    CentroidalWeights,
+    Trajectory,
+)
+from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, ContactPlan, ContactPreview, com_reference
+
+__all__ = [
+    "CentroidalBody",
+    "CentroidalLimits",
+    "CentroidalMpc",
+    "CentroidalMpcConfig",
+    "CentroidalProblem",
+    "CentroidalSolution",
+    "CentroidalSolver",
+    "CentroidalState",
+    "CentroidalWeights",
+    "ComReference",
+    "ContactPhase",
+    "ContactPlan",
+    "ContactPreview",
+    "InputMemory",
+    "Trajectory",
+    "com_reference",
+]

@@ -1,0 +1,503 @@
+r"""Centroidal MPC: contact forces and contact locations over a horizon, by real-time iteration or by IPOPT."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+import casadi as cs
+import numpy as np
+import numpy.typing as npt
+import osqp
+import scipy.sparse as sparse
+
+from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
+from gradiva.reduced_model.centroidal_problem import (
+    CentroidalBody,
+    CentroidalLimits,
+    CentroidalProblem,
+    CentroidalWeights,
+    Trajectory,
+)
+from gradiva.reduced_model.contact_plan import ComReference, ContactPlan, ContactPreview
+from gradiva.robot_model import Compiler, interpreted
+
+PROBLEM = "centroidal MPC"  # its name in errors
+_COLD_ITERATIONS = 10  # quadratic programs of a problem that begins without a last solution
+_FORCE_UNIT = 10.0  # [m/s²] of the forces within OSQP; in units of 1 it takes twice as many steps
+_LOCATION_UNIT = 0.1  # [m] of the location boxes within OSQP, which meets them to a tenth of the tolerance
+_RHO = 0.03  # [-] step of OSQP with which a first problem begins; it adapts
+_SAME = 1e-6  # of a period, between two times that are one
+_SOLVED = (1, 2)  # OSQP: solved, solved inaccurately
+
+
+class CentroidalSolver(StrEnum):
+    """Names the solvers of the centroidal MPC."""
+
+    REAL_TIME_ITERATION = "real_time_iteration"
+    IPOPT = "ipopt"
+
+
+@dataclass(frozen=True, slots=True)
+class CentroidalMpcConfig:
+    """Horizon, solver, weights and limits of the centroidal MPC.
+
+    Attributes:
+        samples: N, intervals of the horizon.
+        period: Of an interval, [s].
+        solver: Which one.
+        iterations: Quadratic programs of a real-time iteration; with the last solution at hand one or two do.
+        settled: Change of a quadratic program's solution when it is made consistent with the dynamics, below which no
+            other one follows, in the units of the variables.
+        tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
+        max_iterations: Of OSQP in a quadratic program, or of IPOPT.
+        deadline: Time of a solution, beyond which the last one is shifted in its place, [s].
+        usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
+        tolerated_failures: Solutions in a row that may be missing before the MPC stops.
+        weights: Of the objective.
+        limits: Of forces and contact locations.
+
+    Raises:
+        ConfigError: A number is not positive, or there are fewer than two intervals.
+    """
+
+    samples: int
+    period: float
+    solver: CentroidalSolver
+    iterations: int
+    settled: float
+    tolerance: float
+    max_iterations: int
+    deadline: float
+    usable_violation: float
+    tolerated_failures: int
+    weights: CentroidalWeights
+    limits: CentroidalLimits
+
+    def __post_init__(self) -> None:
+        for name in ("period", "iterations", "settled", "tolerance", "max_iterations", "deadline", "usable_violation"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ConfigError(f"{name}={getattr(self, name)}: must be positive and finite", [name])
+        if self.samples < 2 or self.tolerated_failures < 0:
+            raise ConfigError(
+                f"samples={self.samples}, tolerated_failures={self.tolerated_failures}: at least 2 and 0",
+                ["samples", "tolerated_failures"],
+            )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentroidalState:
+    """Measured state; world.
+
+    Attributes:
+        com_position: [m], shape (3,).
+        com_velocity: [m/s], shape (3,).
+        angular_momentum: About the CoM, [kg·m²/s], shape (3,).
+        contact_positions: Contact frames, in the air where they are over the ground, [m], shape (contacts, 3).
+    """
+
+    com_position: NDArray
+    com_velocity: NDArray
+    angular_momentum: NDArray
+    contact_positions: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, com_position=(3,), com_velocity=(3,), angular_momentum=(3,), contact_positions=(None, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentroidalSolution:
+    """Trajectory over the horizon; world.
+
+    Attributes:
+        times: Of the nodes, [s], shape (N + 1,).
+        active: Which contacts are on the ground in each interval, shape (N, contacts).
+        com_positions: [m], shape (N + 1, 3).
+        com_velocities: [m/s], shape (N + 1, 3).
+        angular_momenta: About the CoM, [kg·m²/s], shape (N + 1, 3).
+        contact_positions: [m], shape (N + 1, contacts, 3).
+        corner_forces: Of the ground, zero in the air, [N], shape (N, corners, 3).
+        contact_velocities: Of the contacts in the air, [m/s], shape (N, contacts, 3).
+        cost: Objective.
+        violation: Largest violation of a constraint, momentum and forces per kilogram, [SI].
+        iterations: Of the solver; of OSQP over all quadratic programs.
+        is_fallback: Whether it is the last solution, shifted, because there is no new one.
+    """
+
+    times: NDArray
+    active: npt.NDArray[np.bool_]
+    com_positions: NDArray
+    com_velocities: NDArray
+    angular_momenta: NDArray
+    contact_positions: NDArray
+    corner_forces: NDArray
+    contact_velocities: NDArray
+    cost: float
+    violation: float
+    iterations: int
+    is_fallback: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InputMemory:
+    """Inputs of a solution, from which the next one begins; world.
+
+    Attributes:
+        times: Of the nodes, [s], shape (N + 1,).
+        forces: On all corners, also of contacts in the air, per kilogram, [m/s²], shape (N, corners, 3).
+        contact_velocities: [m/s], shape (N, contacts, 3).
+    """
+
+    times: NDArray
+    forces: NDArray
+    contact_velocities: NDArray
+
+
+class TrajectorySolver(Protocol):
+    """Solves the problem whose parameters are set."""
+
+    iterations: int
+
+    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
+        """Return a solution, consistent, shape (n,).
+
+        Args:
+            guess: To begin from, shape (n,).
+            is_cold: Whether it does not come from a last solution.
+            intervals: By how many intervals the horizon has moved.
+
+        Raises:
+            NoSolutionFound: There is none, or not in time.
+        """
+        ...
+
+
+class RealTimeIteration:
+    """One or two quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
+
+    The objective is least squares, so its Hessian is constant, and the only products of variables are those of levers
+    and forces: around a good guess the linear constraints are nearly the true ones. Each solution is made consistent
+    with the dynamics before it is linearised again, or returned.
+    """
+
+    def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
+        self._problem, self._config = problem, config
+        self.iterations = 0
+        rows = problem.jacobian_pattern.shape[0]
+        self._duals = np.zeros(rows)
+        self._units = np.ones(problem.size)  # of the variables within OSQP
+        problem.trajectory(self._units).forces[:] = _FORCE_UNIT
+        self._row_units = np.ones(rows)
+        self._row_units[problem.location_rows] = _LOCATION_UNIT
+        pattern = problem.jacobian_pattern
+        self._entry_units = np.repeat(self._units, np.diff(pattern.indptr)) / self._row_units[pattern.indices]
+        units = sparse.diags(self._units)
+        self._moving = 3 * (3 + len(problem.body.corners))  # rows of the start, which stay
+        program = osqp.OSQP()
+        program.setup(
+            sparse.triu(units @ problem.hessian @ units, format="csc"),
+            np.zeros(problem.size),
+            problem.jacobian_pattern,
+            np.full(rows, -1.0),
+            np.full(rows, 1.0),
+            eps_abs=config.tolerance,
+            eps_rel=config.tolerance,
+            max_iter=config.max_iterations,
+            time_limit=config.deadline,
+            rho=_RHO,
+            scaling=2,
+            check_termination=10,
+            check_dualgap=False,
+            verbose=False,
+        )
+        self._program = program._solver
+
+    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
+        """See ``TrajectorySolver.solve``."""
+        if is_cold:
+            self._duals[:] = 0.0
+            self._program.update_rho(_RHO)
+        elif intervals:
+            self._shift_duals(intervals)
+        guess = self._problem.evaluate(guess)["w"].copy()
+        self.iterations, self._spent = 0, 0.0
+        for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
+            linear = self._quadratic_solution(guess)
+            guess = self._problem.evaluate(linear)["w"].copy()
+            if float(np.abs(linear - guess).max()) < self._config.settled and not is_cold:
+                break
+        return guess
+
+    def _quadratic_solution(self, guess: NDArray) -> NDArray:
+        """Return the optimum about a guess, at which the problem was evaluated last."""
+        program, values = self._program, self._problem.function.outputs
+        lower, upper = ((values[side] + values["offset"]) / self._row_units for side in ("lower", "upper"))
+        program.update_data_vec(values["gradient"] * self._units, lower, upper)
+        program.update_data_mat(None, None, values["jacobian"] * self._entry_units, None)
+        program.warm_start(guess / self._units, self._duals)
+        program.solve()
+        self.iterations += program.info.iter
+        self._spent += program.info.run_time
+        solution = np.array(program.solution.x) * self._units
+        if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
+            self._duals[:] = 0.0
+            raise NoSolutionFound(PROBLEM, str(program.info.status))
+        if self._spent > self._config.deadline:
+            raise NoSolutionFound(PROBLEM, f"deadline of {self._config.deadline} s missed")
+        self._duals[:] = program.solution.y
+        return solution
+
+    def _shift_duals(self, intervals: int) -> None:
+        """Move multipliers of the dynamics and of the limits with the horizon; the last interval keeps its own."""
+        samples, width = self._problem.samples, self._moving
+        dynamics = self._duals[width : width * (samples + 1)].reshape(samples, -1)
+        limits = self._duals[width * (samples + 1) :].reshape(samples, -1)
+        for block in (dynamics, limits):
+            block[:-intervals] = block[intervals:].copy()
+
+
+class InteriorPoint:
+    """IPOPT on the nonlinear program itself: the reference."""
+
+    def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
+        self._problem = problem
+        self.iterations = 0
+        options: dict[str, Any] = {
+            "print_time": False,
+            "ipopt.print_level": 0,
+            "ipopt.sb": "yes",
+            "ipopt.tol": config.tolerance,
+            "ipopt.max_iter": config.max_iterations,
+            "ipopt.max_wall_time": config.deadline,
+        }
+        self._solver = cs.nlpsol("centroidal_mpc", "ipopt", problem.nonlinear_program, options)
+
+    def solve(self, guess: NDArray, is_cold: bool, intervals: int) -> NDArray:
+        """See ``TrajectorySolver.solve``."""
+        values = self._problem.evaluate(guess)
+        bounds = {"lbg": values["lower"], "ubg": values["upper"]}
+        found = self._solver(x0=values["w"], p=self._problem.parameters, **bounds)
+        stats = self._solver.stats()
+        self.iterations = int(stats["iter_count"])
+        if not stats["success"]:
+            raise NoSolutionFound(PROBLEM, str(stats["return_status"]))
+        return self._problem.evaluate(np.array(found["x"]).reshape(-1))["w"].copy()
+
+
+_SOLVERS: dict[CentroidalSolver, Callable[[CentroidalProblem, CentroidalMpcConfig], TrajectorySolver]] = {
+    CentroidalSolver.REAL_TIME_ITERATION: RealTimeIteration,
+    CentroidalSolver.IPOPT: InteriorPoint,
+}
+
+
+class CentroidalMpc:
+    r"""Nonlinear model predictive control of the centroidal dynamics with adjusted contacts (thesis, chapter 11).
+
+    At each call the horizon begins now; its other nodes lie on multiples of the period, so that planned touch-downs
+    and lift-offs do not move between nodes from call to call. The problem is posed in a frame at the measured CoM,
+    turned as the contacts: it is the same wherever the robot walks. A contact that stands is not decided about: its
+    nominal location is where it is, and the box counts from its next landing on.
+
+    Attributes:
+        problem: Its optimisation problem.
+        failures: How often there was no solution, so far.
+    """
+
+    def __init__(self, config: CentroidalMpcConfig, body: CentroidalBody, compiler: Compiler = interpreted) -> None:
+        """Build the problem and its solver.
+
+        Args:
+            config: ``[centroidal_mpc]``.
+            body: Mass and contacts.
+            compiler: How functions become fast.
+        """
+        self._config, self._body = config, body
+        self.problem = CentroidalProblem(config.samples, config.period, body, config.weights, config.limits, compiler)
+        self._solver = _SOLVERS[config.solver](self.problem, config)
+        self._owners = body.owners
+        self.failures = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last solution."""
+        self._memory: InputMemory | None = None
+        self._failures_in_a_row = 0
+
+    @property
+    def memory(self) -> InputMemory | None:
+        """Inputs of the last solution; None before the first."""
+        return self._memory
+
+    def resume(self, memory: InputMemory | None) -> None:
+        """Go on from the last solution of another one of the same horizon and body; None: begin again."""
+        self.reset()
+        self._memory = memory
+
+    def update(
+        self,
+        time: float,
+        state: CentroidalState,
+        plan: ContactPlan,
+        reference: ComReference,
+        external_wrench: NDArray | None = None,
+    ) -> CentroidalSolution:
+        """Return forces, motion and contact locations from now on.
+
+        Args:
+            time: Now, on the clock of the plan, [s].
+            state: Measured.
+            plan: Nominal contacts.
+            reference: Of the CoM.
+            external_wrench: Measured, force then moment about the CoM, in the first interval, [N, N·m], shape (6,).
+
+        Raises:
+            NoSolutionFound: For longer than is tolerated, or at the first call.
+        """
+        preview = plan.preview(self._node_times(time))
+        frame = _Frame.of(state, preview)
+        forces, velocities = self._guessed_inputs(preview)
+        self._set_parameters(frame, state, preview, reference)
+        wrench = np.zeros(6) if external_wrench is None else external_wrench
+        self._set(external=frame.turned(wrench.reshape(2, 3)) / self._body.mass)
+        self._set(forces=frame.turned(self._forces_before(time, forces)))
+        guess = self.problem.trajectory(np.zeros(self.problem.size))
+        guess.forces[:], guess.contact_velocities[:] = frame.turned(forces), frame.turned(velocities)
+        try:
+            found = self._solved(guess.flat, preview)
+            is_fallback = False
+        except NoSolutionFound:
+            self.failures += 1
+            self._failures_in_a_row += 1
+            if self._memory is None or self._failures_in_a_row > self._config.tolerated_failures:
+                raise
+            found, is_fallback = self.problem.trajectory(self.problem.evaluate(guess.flat)["w"].copy()), True
+        return self._solution(found, preview, frame, is_fallback)
+
+    def _solved(self, guess: NDArray, preview: ContactPreview) -> Trajectory:
+        memory, count = self._memory, self._config.samples
+        moved = 0 if memory is None else round((preview.times[1] - memory.times[1]) / self._config.period)
+        w = self._solver.solve(guess, memory is None, min(max(moved, 0), count - 1))
+        violation = self.problem.violation()
+        if violation > self._config.usable_violation:
+            raise NoSolutionFound(PROBLEM, f"solved, but a constraint is violated by {violation:.1g}")
+        self._failures_in_a_row = 0
+        return self.problem.trajectory(w)
+
+    def _solution(
+        self, found: Trajectory, preview: ContactPreview, frame: _Frame, is_fallback: bool
+    ) -> CentroidalSolution:
+        forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
+        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities))
+        mass = self._body.mass
+        return CentroidalSolution(
+            times=preview.times,
+            active=preview.active,
+            com_positions=frame.placed_back(found.com),
+            com_velocities=frame.turned_back(found.velocity),
+            angular_momenta=mass * frame.turned_back(found.spin),
+            contact_positions=frame.placed_back(found.contacts),
+            corner_forces=mass * forces * preview.active[:, self._owners, None],
+            contact_velocities=velocities * ~preview.active[:, :, None],
+            cost=float(self.problem.function.outputs["cost"][0]),
+            violation=self.problem.violation(),
+            iterations=self._solver.iterations,
+            is_fallback=is_fallback,
+        )
+
+    def _node_times(self, time: float) -> NDArray:
+        """Return now and the multiples of the period that follow, shape (N + 1,)."""
+        period = self._config.period
+        first = math.floor(time / period + _SAME) + 1
+        return np.concatenate(([time], period * (first + np.arange(self._config.samples))))
+
+    # -- the guess: inputs of the last solution at the new intervals ---------------------------------------------------
+
+    def _guessed_inputs(self, preview: ContactPreview) -> tuple[NDArray, NDArray]:
+        """Return corner forces per kilogram, those of the last solution or the weight, and contact velocities."""
+        memory = self._memory
+        if memory is None:
+            return self._weight(preview), np.zeros((*preview.active.shape, 3))
+        middles = 0.5 * (preview.times[:-1] + preview.times[1:])
+        intervals = np.searchsorted(memory.times, middles) - 1
+        known = np.clip(intervals, 0, len(memory.forces) - 1)
+        velocities = memory.contact_velocities[known] * (intervals == known)[:, None, None]
+        return memory.forces[known], velocities
+
+    def _weight(self, preview: ContactPreview) -> NDArray:
+        """Return the weight per kilogram over the corners on the ground, or over all while none is."""
+        standing = preview.active[:, self._owners]
+        counts = np.where(standing.any(axis=1), standing.sum(axis=1), len(self._owners))
+        forces = np.zeros((*standing.shape, 3))
+        forces[:, :, 2] = GRAVITY / counts[:, None]
+        return forces
+
+    def _forces_before(self, time: float, forces: NDArray) -> NDArray:
+        """Return those of the interval that ends now, from which the rate of the first ones is counted."""
+        if self._memory is None:
+            return forces[0]
+        before = np.searchsorted(self._memory.times, time - _SAME * self._config.period) - 1
+        return self._memory.forces[np.clip(before, 0, len(self._memory.forces) - 1)]
+
+    # -- parameters ----------------------------------------------------------------------------------------------------
+
+    def _set_parameters(
+        self, frame: _Frame, state: CentroidalState, preview: ContactPreview, reference: ComReference
+    ) -> None:
+        active = preview.active
+        stands = np.logical_and.accumulate(active)[:, :, None]  # until the end of an interval, where it is now
+        lands = np.vstack((active[1:] & ~active[:-1], np.zeros_like(active[:1])))  # at the end of an interval
+        now = np.vstack((state.com_position, state.contact_positions))
+        momentum = np.vstack((state.com_velocity, state.angular_momentum / self._body.mass))
+        places = frame.placed(now)
+        self._set(
+            periods=np.diff(preview.times),
+            state=np.vstack((places[:1], frame.turned(momentum), places[1:])),
+            active=active,
+            com=frame.placed(reference(preview.times[1:])),
+            contacts=np.where(stands, places[1:], frame.placed(preview.positions[1:])).reshape(-1, 3),
+            boxed=lands,
+            rotations=(frame.rotation.T @ preview.rotations).reshape(-1, 3),
+        )
+
+    def _set(self, **values: npt.NDArray[Any]) -> None:
+        for name, place in self.problem.function.inputs.items():
+            if name in values:
+                place[...] = values[name].reshape(place.shape)  # a single contact has a vector for a matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Frame:
+    """Frame in which the problem is posed.
+
+    Attributes:
+        origin: In world, [m], shape (3,).
+        rotation: About the vertical, in world, shape (3, 3).
+    """
+
+    origin: NDArray
+    rotation: NDArray
+
+    @classmethod
+    def of(cls, state: CentroidalState, preview: ContactPreview) -> _Frame:
+        """Return the one at the CoM, whose x axis is the mean one of the contacts."""
+        x, y, _ = preview.rotations[0, :, :, 0].sum(axis=0)
+        return cls(state.com_position, so3.rotation_z(math.atan2(y, x)))
+
+    def turned(self, vectors: NDArray) -> NDArray:
+        """Return vectors of world in this frame, shape (..., 3)."""
+        return vectors @ self.rotation
+
+    def turned_back(self, vectors: NDArray) -> NDArray:
+        """Return vectors of this frame in world, shape (..., 3)."""
+        return vectors @ self.rotation.T
+
+    def placed(self, points: NDArray) -> NDArray:
+        """Return points of world in this frame, [m], shape (..., 3)."""
+        return (points - self.origin) @ self.rotation
+
+    def placed_back(self, points: NDArray) -> NDArray:
+        """Return points of this frame in world, [m], shape (..., 3)."""
+        return points @ self.rotation.T + self.origin

@@ -1,0 +1,377 @@
+r"""The optimisation problem of the centroidal MPC, stated once for both of its solvers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import casadi as cs
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sparse
+
+from gradiva.common import GRAVITY, ConfigError, NDArray
+from gradiva.robot_model import Compiler, FlatFunction, interpreted
+
+_FREE = 10.0  # [m] bound of a location that the box does not constrain; infinite ones change the solver's step
+
+
+@dataclass(frozen=True, slots=True)
+class CentroidalWeights:
+    """Weights of the objective; momentum and forces count per kilogram of the robot.
+
+    Attributes:
+        com: Λ_CoM, horizontal and vertical, [1/m²].
+        angular_momentum: Λ_h, about horizontal axes and the vertical, [s²/m⁴].
+        force_spread: Λ_f of corner forces about the mean of their contact, [s⁴/m²].
+        force_rate: Λ_ḟ, [s⁶/m²].
+        contact: Λ_p of the contact location, horizontal and vertical, [1/m²].
+        contact_velocity: Of the velocity of contacts in the air, [s²/m²].
+    """
+
+    com: tuple[float, float]
+    angular_momentum: tuple[float, float]
+    force_spread: float
+    force_rate: float
+    contact: tuple[float, float]
+    contact_velocity: float
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            if not np.all(np.greater(getattr(self, name), 0.0)) or not np.all(np.isfinite(getattr(self, name))):
+                raise ConfigError(f"{name}={getattr(self, name)}: weights are positive and finite", [name])
+
+
+@dataclass(frozen=True, slots=True)
+class CentroidalLimits:
+    """Inequality constraints.
+
+    Attributes:
+        friction: Coefficient μ of the cone, [-].
+        normal_force: Largest of a corner, per kilogram of the robot, [m/s²].
+        location_box: Half sizes of the box about a nominal contact, along its axes, [m].
+        contact_speed: Largest of a contact in the air, along each axis, [m/s].
+    """
+
+    friction: float
+    normal_force: float
+    location_box: tuple[float, float, float]
+    contact_speed: float
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            if not np.all(np.greater(getattr(self, name), 0.0)) or not np.all(np.isfinite(getattr(self, name))):
+                raise ConfigError(f"{name}={getattr(self, name)}: limits are positive and finite", [name])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CentroidalBody:
+    """Mass and contacts.
+
+    Attributes:
+        mass: [kg].
+        corners: Of each contact, in its frame, [m], shape (corners, 3) each.
+    """
+
+    mass: float
+    corners: tuple[NDArray, ...]
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.mass < math.inf or not self.corners:
+            raise ConfigError(f"mass={self.mass} kg, {len(self.corners)} contacts: both are needed")
+
+    @property
+    def owners(self) -> NDArray:
+        """Contact to which each corner belongs, shape (all corners,)."""
+        return np.repeat(np.arange(len(self.corners)), [len(corners) for corners in self.corners])
+
+
+class Trajectory(NamedTuple):
+    """States at N + 1 nodes and inputs of N intervals; momentum and forces per kilogram; windows of ``flat``.
+
+    Attributes:
+        com: [m], shape (N + 1, 3).
+        velocity: [m/s], shape (N + 1, 3).
+        spin: Angular momentum about the CoM, [m²/s], shape (N + 1, 3).
+        contacts: [m], shape (N + 1, contacts, 3).
+        forces: On all corners, [m/s²], shape (N, corners, 3).
+        contact_velocities: [m/s], shape (N, contacts, 3).
+        flat: All of it, shape (n,).
+    """
+
+    com: NDArray
+    velocity: NDArray
+    spin: NDArray
+    contacts: NDArray
+    forces: NDArray
+    contact_velocities: NDArray
+    flat: NDArray
+
+
+class CentroidalProblem:
+    r"""Multiple shooting of the centroidal dynamics over N intervals (thesis 11.1.15).
+
+    Momentum, forces and wrenches are divided by the mass.
+
+    Variables: CoM :math:`x`, its velocity :math:`v`, angular momentum :math:`l` and contact locations :math:`p_i` at
+    the nodes; corner forces :math:`f_{ij}` and contact velocities :math:`v_i` in the intervals.
+
+    Objective: half the weighted squares of x and p about their references, of l, of each corner force about the mean
+    of its contact, of the rates of the forces and of the contact velocities: least squares, of constant Hessian.
+
+    Constraints: the dynamics with forces constant over the interval T, :math:`F = \sum \Gamma_i f_{ij}`, external
+    wrench :math:`(w, n)` in the first interval alone (11.2.1), :math:`a = F + w - g e_3`:
+
+    .. math::
+        x' = x + T v + \tfrac12 T^2 a, \quad v' = v + T a, \quad p_i' = p_i + T (1 - \Gamma_i) v_i, \quad
+        l' = l + T n + T \sum (p_i + R_i c_j - x - \tfrac12 T v) \times \Gamma_i f_{ij}
+        - \tfrac16 T^3 (w - g e_3) \times F
+
+    which is exact, where the thesis has a step of Euler (its CoM falls :math:`g T / 2` faster than a stone after each
+    interval). Then :math:`|R_i^\top f|_{x, y} \le \mu / \sqrt 2 \; (R_i^\top f)_z`, a pyramid within the cone; normal
+    forces to a limit; :math:`|R_i^\top (p_i - p_i^n)|` within the box of contacts that have landed; contact
+    velocities. The only product of variables is lever times force.
+    """
+
+    def __init__(
+        self,
+        samples: int,
+        period: float,
+        body: CentroidalBody,
+        weights: CentroidalWeights,
+        limits: CentroidalLimits,
+        compiler: Compiler = interpreted,
+    ) -> None:
+        """State the problem and compile its data.
+
+        Args:
+            samples: N.
+            period: Nominal length of an interval, over which rates of forces are counted, [s].
+            body: Mass and contacts.
+            weights: Of the objective.
+            limits: Of the constraints.
+            compiler: How its function becomes fast.
+        """
+        self.samples, self.body, self.limits = samples, body, limits
+        self._contacts, self._corners = len(body.corners), len(body.owners)
+        self.size = 3 * ((samples + 1) * (3 + self._contacts) + samples * (self._corners + self._contacts))
+        self._symbols = self._inputs()
+        variables = cs.SX.sym("w", self.size)
+        cost = self._objective(variables, period, weights)
+        rows, lower, upper = self._constraints(variables)
+        jacobian = cs.jacobian(rows, variables)
+        self.jacobian_pattern = _pattern(jacobian.sparsity())
+        self.hessian = _values(cs.hessian(cost, variables)[0])
+        parameters = cs.vertcat(*(cs.vec(symbol.T) for symbol in self._symbols.values()))
+        self.nonlinear_program = {"x": variables, "p": parameters, "f": cost, "g": rows}
+        outputs = {
+            "jacobian": jacobian.nz[:],
+            "rows": rows,
+            "offset": jacobian @ variables - rows,
+            "cost": cost,
+        }
+        linearised = cs.Function("linearised", [variables, parameters], list(outputs.values()))
+        consistent = self._consistent(variables)
+        at_consistent = dict(zip(outputs, linearised(consistent, parameters), strict=True))
+        gradient = cs.substitute(cs.gradient(cost, variables), variables, cs.DM.zeros(self.size))
+        constants = {"gradient": gradient, "lower": lower, "upper": upper}
+        name = f"centroidal_mpc_{samples}_{self._contacts}_{self._corners}"
+        inputs = {"guess": variables, **self._symbols}
+        self.function = FlatFunction(name, inputs, {"w": consistent, **at_consistent, **constants}, compiler)
+
+    def evaluate(self, guess: NDArray) -> Mapping[str, NDArray]:
+        """Return ``w``, made consistent of a guess, with everything else at it; overwritten by the next call.
+
+        Consistent: forces and contact velocities are within their limits, and the states follow by the dynamics.
+        """
+        self.function.inputs["guess"][:] = guess
+        return self.function()
+
+    def trajectory(self, flat: NDArray) -> Trajectory:
+        """Return the windows of a vector of variables, shape (n,)."""
+        nodes, width = self.samples + 1, 3 + self._contacts
+        states = flat[: 3 * nodes * width].reshape(nodes, width, 3)
+        inputs = flat[3 * nodes * width :].reshape(self.samples, -1, 3)
+        forces, velocities = inputs[:, : self._corners], inputs[:, self._corners :]
+        return Trajectory(states[:, 0], states[:, 1], states[:, 2], states[:, 3:], forces, velocities, flat)
+
+    def violation(self) -> float:
+        """Return the largest violation of a constraint by the ``w`` that was evaluated last."""
+        values = self.function.outputs
+        rows = values["rows"]
+        return float(max((values["lower"] - rows).max(), (rows - values["upper"]).max(), 0.0))
+
+    @property
+    def location_rows(self) -> npt.NDArray[np.intp]:
+        """Places of the rows of the location boxes among all rows."""
+        states, limits = 3 * (3 + self._contacts), 5 * self._corners + 6 * self._contacts
+        begins = states * (self.samples + 1) + limits * np.arange(self.samples) + 5 * self._corners
+        return (begins[:, None] + np.arange(3 * self._contacts)).reshape(-1)
+
+    @property
+    def parameters(self) -> NDArray:
+        """All inputs but the guess as they are now, in the order of the nonlinear program."""
+        return np.concatenate([self.function.inputs[name].reshape(-1) for name in self._symbols])
+
+    def _inputs(self) -> dict[str, cs.SX]:
+        samples, contacts, corners = self.samples, self._contacts, self._corners
+        shapes = {
+            "periods": (samples, 1),  # [s]
+            "state": (3 + contacts, 3),  # measured: CoM, its velocity, angular momentum, contacts
+            "external": (2, 3),  # force and moment about the CoM per kilogram, in the first interval
+            "active": (samples, contacts),  # Γ
+            "com": (samples, 3),  # reference of the nodes from the second on
+            "contacts": (samples * contacts, 3),  # likewise
+            "boxed": (samples, contacts),  # 1 where the box counts
+            "rotations": ((samples + 1) * contacts * 3, 3),  # of contact frames, at all nodes
+            "forces": (corners, 3),  # of the interval before the first
+        }
+        return {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
+
+    def _node(self, variables: cs.SX, node: int) -> list[cs.SX]:
+        """Return CoM, velocity, angular momentum and contacts of a node."""
+        width = 3 + self._contacts
+        return cs.vertsplit(variables[3 * node * width : 3 * (node + 1) * width], 3)
+
+    def _interval(self, variables: cs.SX, interval: int) -> list[cs.SX]:
+        """Return the corner forces, then the contact velocities, of an interval."""
+        begin, width = 3 * (self.samples + 1) * (3 + self._contacts), self._corners + self._contacts
+        return cs.vertsplit(variables[begin + 3 * interval * width : begin + 3 * (interval + 1) * width], 3)
+
+    def _rotation(self, node: int, contact: int) -> cs.SX:
+        first = 3 * (node * self._contacts + contact)
+        return self._symbols["rotations"][first : first + 3, :]
+
+    def _objective(self, variables: cs.SX, period: float, weights: CentroidalWeights) -> cs.SX:
+        symbols, total = self._symbols, cs.SX(0)
+        com, spin, contact = (_axes(pair) for pair in (weights.com, weights.angular_momentum, weights.contact))
+        for node in range(1, self.samples + 1):
+            x, _, angular, *contacts = self._node(variables, node)
+            total += _square(x - symbols["com"][node - 1, :].T, com) + _square(angular, spin)
+            for i, location in enumerate(contacts):
+                nominal = symbols["contacts"][(node - 1) * self._contacts + i, :].T
+                total += _square(location - nominal, contact)
+        before = [symbols["forces"][j, :].T for j in range(self._corners)]
+        for interval in range(self.samples):
+            inputs = self._interval(variables, interval)
+            forces, velocities = inputs[: self._corners], inputs[self._corners :]
+            for first, count in self._groups():
+                mean = sum(forces[first : first + count], cs.SX.zeros(3)) / count
+                total += sum(_square(force - mean, weights.force_spread) for force in forces[first : first + count])
+            rate = weights.force_rate / period**2
+            total += sum(_square(now - old, rate) for now, old in zip(forces, before, strict=True))
+            total += sum(_square(velocity, weights.contact_velocity) for velocity in velocities)
+            before = forces
+        return 0.5 * total
+
+    def _groups(self) -> Iterator[tuple[int, int]]:
+        """Yield first corner and number of corners of each contact."""
+        first = 0
+        for corners in self.body.corners:
+            yield first, len(corners)
+            first += len(corners)
+
+    def _constraints(self, variables: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
+        """Return rows with their bounds: start, dynamics, then friction, normal forces, boxes, contact velocities."""
+        start = cs.vertcat(*self._node(variables, 0)) - cs.vec(self._symbols["state"].T)
+        rows = [start, *(self._dynamics(variables, interval) for interval in range(self.samples))]
+        lower = upper = [cs.SX.zeros(row.numel()) for row in rows]
+        limits = [limit for k in range(self.samples) for limit in self._limits(variables, k)]
+        rows += [row for row, _, _ in limits]
+        lower, upper = lower + [low for _, low, _ in limits], upper + [high for _, _, high in limits]
+        return cs.vertcat(*rows), cs.vertcat(*lower), cs.vertcat(*upper)
+
+    def _dynamics(self, variables: cs.SX, k: int) -> cs.SX:
+        """Return the state at node k + 1 less the integrated one."""
+        integrated = self._integrated(k, self._node(variables, k), self._interval(variables, k))
+        return cs.vertcat(*self._node(variables, k + 1)) - cs.vertcat(*integrated)
+
+    def _integrated(self, k: int, state: Sequence[cs.SX], inputs: Sequence[cs.SX]) -> list[cs.SX]:
+        """Return the state at the end of interval k."""
+        T = self._symbols["periods"][k]
+        x, v, spin, *contacts = state
+        external, moment = (self._symbols["external"][row, :].T * (1.0 if k == 0 else 0.0) for row in range(2))
+        weight = external - cs.DM([0.0, 0.0, GRAVITY])
+        total, torque = cs.SX.zeros(3), moment
+        for i, (first, count) in enumerate(self._groups()):
+            for j in range(count):
+                force = self._symbols["active"][k, i] * inputs[first + j]
+                lever = contacts[i] + self._rotation(k, i) @ cs.DM(self.body.corners[i][j]) - x - 0.5 * T * v
+                total, torque = total + force, torque + cs.cross(lever, force)
+        acceleration = total + weight
+        airborne = [1.0 - self._symbols["active"][k, i] for i in range(self._contacts)]
+        moved = zip(contacts, airborne, inputs[self._corners :], strict=True)
+        return [
+            x + T * v + 0.5 * T**2 * acceleration,
+            v + T * acceleration,
+            spin + T * torque - T**3 / 6.0 * cs.cross(weight, total),
+            *(location + T * is_free * velocity for location, is_free, velocity in moved),
+        ]
+
+    def _consistent(self, guess: cs.SX) -> cs.SX:
+        """Return the variables with inputs within their limits and the states that follow from the measured one."""
+        speed, top = self.limits.contact_speed, self.limits.normal_force
+        slope = self.limits.friction / math.sqrt(2.0)
+        state = [row.T for row in cs.vertsplit(self._symbols["state"])]
+        states, all_inputs = list(state), list[cs.SX]()
+        for k in range(self.samples):
+            inputs = self._interval(guess, k)
+            for i, (first, count) in enumerate(self._groups()):
+                rotation = self._rotation(k, i)
+                for j in range(first, first + count):
+                    x, y, z = cs.vertsplit(rotation.T @ inputs[j])
+                    z = _clipped(z, 0.0, top)
+                    inputs[j] = rotation @ cs.vertcat(
+                        _clipped(x, -slope * z, slope * z), _clipped(y, -slope * z, slope * z), z
+                    )
+                inputs[self._corners + i] = _clipped(inputs[self._corners + i], -speed, speed)
+            state = self._integrated(k, state, inputs)
+            states, all_inputs = states + state, all_inputs + inputs
+        return cs.vertcat(*states, *all_inputs)
+
+    def _limits(self, variables: cs.SX, k: int) -> Iterator[tuple[cs.SX, cs.SX, cs.SX]]:
+        """Yield rows, lower and upper bounds of interval k and of the node at its end."""
+        limits, inputs = self.limits, self._interval(variables, k)
+        slope, wide = limits.friction / math.sqrt(2.0), cs.inf
+        for contact, (first, count) in enumerate(self._groups()):
+            turned = self._rotation(k, contact).T
+            for force in inputs[first : first + count]:
+                x, y, z = cs.vertsplit(turned @ force)
+                pyramid = cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y)
+                yield pyramid, cs.SX.zeros(4), cs.SX.zeros(4) + wide
+                yield z, cs.SX.zeros(1), cs.SX(limits.normal_force)
+        for contact, location in enumerate(self._node(variables, k + 1)[3:]):
+            nominal = self._symbols["contacts"][k * self._contacts + contact, :].T
+            boxed = self._symbols["boxed"][k, contact]
+            box = boxed * cs.DM(limits.location_box) + (1.0 - boxed) * _FREE
+            yield self._rotation(k + 1, contact).T @ (location - nominal), -box, box
+        for velocity in inputs[self._corners :]:
+            yield velocity, cs.SX.zeros(3) - limits.contact_speed, cs.SX.zeros(3) + limits.contact_speed
+
+
+def _axes(weights: Sequence[float]) -> cs.DM:
+    horizontal, vertical = weights
+    return cs.DM([horizontal, horizontal, vertical])
+
+
+def _clipped(value: cs.SX, low: cs.SX | float, high: cs.SX | float) -> cs.SX:
+    return cs.fmin(cs.fmax(value, low), high)
+
+
+def _square(vector: cs.SX, weight: cs.DM | float) -> cs.SX:
+    return cs.dot(vector, weight * vector)
+
+
+def _pattern(sparsity: cs.Sparsity) -> sparse.csc_matrix:
+    """Return a matrix of ones with CasADi's sparsity, whose entries are in the same order."""
+    rows, columns = np.array(sparsity.row()), np.array(sparsity.colind())
+    return sparse.csc_matrix((np.ones(len(rows)), rows, columns), sparsity.shape)
+
+
+def _values(matrix: cs.SX) -> sparse.csc_matrix:
+    """Return a constant symbolic matrix as numbers."""
+    constant = _pattern(matrix.sparsity())
+    constant.data[:] = np.array(cs.DM(cs.evalf(matrix.nz[:]))).reshape(-1)
+    return constant

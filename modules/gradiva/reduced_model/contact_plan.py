@@ -1,0 +1,150 @@
+"""Contact phases over time: when and where each contact is planned, and the CoM reference through them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from scipy.interpolate import make_interp_spline
+
+from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly
+
+_SAME = 1e-9  # [s] between two times that are one
+_DEGREE = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContactPhase:
+    """Planned time on the ground of one contact.
+
+    Attributes:
+        begin: Touch-down, [s].
+        end: Lift-off, [s]; infinite for one that stays.
+        position: Nominal origin of the contact frame, world, [m], shape (3,).
+        rotation: Of the contact frame in world, z is the normal of the ground, shape (3, 3).
+    """
+
+    begin: float
+    end: float
+    position: NDArray
+    rotation: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, position=(3,), rotation=(3, 3))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ContactPreview:
+    """The plan at N + 1 nodes and in the N intervals between them.
+
+    Attributes:
+        times: Of the nodes, [s], shape (N + 1,).
+        active: Whether each contact is on the ground during an interval, shape (N, contacts).
+        positions: Nominal contact at the nodes, that of the next phase while it is in the air, world, [m],
+            shape (N + 1, contacts, 3).
+        rotations: Likewise, shape (N + 1, contacts, 3, 3).
+    """
+
+    times: NDArray
+    active: npt.NDArray[np.bool_]
+    positions: NDArray
+    rotations: NDArray
+
+    def __post_init__(self) -> None:
+        freeze_arrays(self, times=(None,), positions=(None, None, 3), rotations=(None, None, 3, 3))
+
+
+class ContactPlan:
+    """Phases of each contact, in order; between two of them the contact is in the air.
+
+    Attributes:
+        phases: Of each contact.
+    """
+
+    def __init__(self, phases: Iterable[Iterable[ContactPhase]]) -> None:
+        """Take the phases of each contact.
+
+        Raises:
+            PlanningError: A contact has none, or two that are not one after the other.
+        """
+        self.phases = tuple(tuple(each) for each in phases)
+        if not self.phases:
+            raise PlanningError("a contact plan without contacts")
+        for contact, each in enumerate(self.phases):
+            if not each:
+                raise PlanningError(f"contact {contact} has no phase: every contact is planned somewhere")
+            bounds = [bound for phase in each for bound in (phase.begin, phase.end)]
+            if not np.isfinite(bounds[:-1]).all() or (np.diff(bounds) <= 0.0).any():
+                raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
+        self._ends = [np.array([phase.end for phase in each]) for each in self.phases]
+
+    @property
+    def end(self) -> float:
+        """Time at which the last contact that does not stay lifts off, or the last one lands, [s]."""
+        bounds = [bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)]
+        return max(bound for bound in bounds if math.isfinite(bound))
+
+    def preview(self, times: NDArray) -> ContactPreview:
+        """Return the plan at the nodes ``times`` [s], shape (N + 1,); an interval is as its middle."""
+        nodes, middles = times - _SAME, 0.5 * (times[:-1] + times[1:])
+        active, positions, rotations = [], [], []
+        for each, ends in zip(self.phases, self._ends, strict=True):
+            last = len(each) - 1
+            running = np.minimum(np.searchsorted(ends, middles, side="right"), last)
+            active.append([each[i].begin <= now < each[i].end for i, now in zip(running, middles, strict=True)])
+            shown = np.minimum(np.searchsorted(ends, nodes, side="right"), last)
+            positions.append(np.array([phase.position for phase in each])[shown])
+            rotations.append(np.array([phase.rotation for phase in each])[shown])
+        return ContactPreview(
+            readonly(times), np.array(active).T, np.stack(positions, axis=1), np.stack(rotations, axis=1)
+        )
+
+    def landings(self) -> list[tuple[int, ContactPhase]]:
+        """Return contact and phase of every planned touch-down, in order of time."""
+        found = [(contact, phase) for contact, each in enumerate(self.phases) for phase in each[1:]]
+        return sorted(found, key=lambda landing: landing[1].begin)
+
+    def supports(self) -> list[tuple[float, float, NDArray]]:
+        """Return begin, end and the mean nominal position of each time with the same contacts on the ground."""
+        bounds = sorted({bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)})
+        supports = []
+        for begin, end in pairwise(bounds):
+            standing = [
+                phase.position for each in self.phases for phase in each if phase.begin <= begin and end <= phase.end
+            ]
+            if standing:
+                supports.append((begin, end, np.mean(standing, axis=0)))
+        return supports
+
+
+ComReference = Callable[[NDArray], NDArray]
+"""Positions of the CoM, world, [m], shape (n, 3), at times [s], shape (n,)."""
+
+
+def com_reference(plan: ContactPlan, height: float) -> ComReference:
+    r"""Return the fifth-order spline through the nominal contacts (thesis, below 11.1.11).
+
+    It passes above the mean of the contacts in the middle of each time in which they are the same. Velocity and
+    acceleration are zero at both ends, where it stays. Its purpose is regularisation: it need not be feasible.
+
+    Args:
+        plan: The contacts.
+        height: Of the CoM above them, [m].
+    """
+    supports = plan.supports()
+    begin, last = supports[0][0], supports[-1]
+    end = last[1] if math.isfinite(last[1]) else plan.end + 1.0
+    knots = [(begin, supports[0][2])]
+    knots += [(0.5 * (start + stop), mean) for start, stop, mean in supports[1:-1]]
+    knots += [(end, last[2])]
+    times = np.array([time for time, _ in knots])
+    points = np.array([mean for _, mean in knots]) + np.array([0.0, 0.0, height])
+    if len(knots) < 2 or end - begin <= _SAME:
+        return lambda at: np.broadcast_to(points[0], (len(at), 3))
+    rest = [(1, np.zeros(3)), (2, np.zeros(3))]
+    spline = make_interp_spline(times, points, k=_DEGREE, bc_type=(rest, rest))
+    return lambda at: np.asarray(spline(np.clip(at, begin, end)))

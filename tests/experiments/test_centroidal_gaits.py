@@ -1,0 +1,57 @@
+"""Centroidal MPC in closed loop: hopping and running go on after a push, and what the benchmark compares."""
+
+import numpy as np
+import pytest
+
+from gradiva.experiments import ExperimentOptions, find_experiment
+from gradiva.experiments.benchmark import centroidal_rows
+from gradiva.experiments.campaigns.centroidal_gaits import CentroidalPlant, Push, hopping, walking_and_running
+from gradiva.reduced_model import CentroidalSolution
+
+
+@pytest.mark.parametrize(("name", "paper"), [("figure_11_3", 0.10), ("figure_11_4", 0.06)])
+def test_the_gait_goes_on_after_the_push_with_contacts_adjusted_as_in_the_thesis(tmp_path, name, paper):
+    experiment = find_experiment(name)
+    run = experiment.start(ExperimentOptions(quick=True), tmp_path, None, lambda done, total, text: None)
+    experiment.run(run)
+    free, pushed = run.rows
+    assert run.is_fulfilled
+    assert free["value"] < 0.012
+    assert paper / 2.0 < pushed["value"] < 2.0 * paper
+    assert (free["fallbacks"], pushed["fallbacks"]) == (0, 0)
+    assert (tmp_path / run.folder.path / f"{name}.png").is_file()
+
+
+def test_two_legs_stand_before_they_walk_and_fly_when_they_run():
+    active = walking_and_running(3.0).plan.preview(0.1 * np.arange(31)).active
+    both, none = active.all(axis=1), ~active.any(axis=1)
+    assert both[:4].all()
+    assert np.flatnonzero(both).tolist() == [0, 1, 2, 3, 7]
+    assert np.flatnonzero(none).tolist() == [10, 14, 18, 22, 26]
+
+
+def test_the_plant_falls_freely_between_hops_and_takes_the_push():
+    gait = hopping(1.0)
+    plant = CentroidalPlant(gait, np.array([0.0, 0.0, 0.6]))
+    shape = (1, 1, 3)
+    nothing = CentroidalSolution(
+        *(np.zeros(2), np.zeros((1, 1), dtype=bool), np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3))),
+        *(np.zeros((2, 1, 3)), np.zeros(shape), np.full(shape, 0.5), 0.0, 0.0, 0, False),
+    )
+    push = Push(np.array([0.0, 5.0, 0.0]), 0.4, 0.05)
+    plant.advance(0.4, 0.1, nothing, push.at)
+    np.testing.assert_allclose(plant.state.com_position, [0.0, 0.01875, 0.6 - 0.5 * 9.81 * 0.01], atol=1e-12)
+    np.testing.assert_allclose(plant.state.com_velocity, [0.0, 0.25, -0.981], atol=1e-12)
+    np.testing.assert_allclose(plant.state.contact_positions, [[0.05, 0.05, 0.05]], atol=1e-12)
+
+
+def test_the_benchmark_compares_the_mpc_with_ipopt_on_the_same_problems():
+    ours, reference = centroidal_rows(12, 1.5)
+    assert (ours["name"], reference["name"]) == (
+        "reduced_model.centroidal_mpc/two_legs_12",
+        "reduced_model.centroidal_mpc/two_legs_12.ipopt",
+    )
+    assert ours["samples"] == reference["samples"] == 29
+    assert max(ours["max_violation"], reference["max_violation"]) <= 1e-4
+    assert ours["cost_gap"]["median"] < 5e-3
+    assert ours["cost_gap"]["max"] < 3e-2

@@ -1,0 +1,278 @@
+"""Centroidal MPC: closed forms of its dynamics, both solvers, symmetries of the world, limits, fallback."""
+
+import math
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import casadi as cs
+import numpy as np
+import pytest
+
+from gradiva.common import ConfigError, NoSolutionFound, PlanningError, from_table, so3
+from gradiva.reduced_model import (
+    CentroidalBody,
+    CentroidalMpc,
+    CentroidalMpcConfig,
+    CentroidalState,
+    ContactPhase,
+    ContactPlan,
+    com_reference,
+)
+
+TABLE = tomllib.loads((Path(__file__).parents[2] / "config" / "reduced_model.toml").read_text(encoding="utf-8"))
+CONFIG = replace(from_table(CentroidalMpcConfig, TABLE["centroidal_mpc"], "centroidal_mpc"), deadline=60.0)
+EXACT = replace(CONFIG, solver="ipopt", tolerance=1e-8)
+SOLE = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.0], [-0.1, 0.05, 0.0]])
+BODY = CentroidalBody(30.0, (SOLE, SOLE))
+HEIGHT = 0.6
+STAND, ZERO = np.eye(3), np.zeros(3)
+
+
+def walk(turn=STAND, shift=ZERO, mirror=1.0):
+    """Two feet that walk: single support 0.4 s, double support 0.2 s, the left one first."""
+    feet = [np.array([0.0, 0.1, 0.0]), np.array([0.0, -0.1, 0.0])]
+    phases, begins, lift_off = ([], []), [0.0, 0.0], 0.4
+    for step in range(6):
+        side = step % 2
+        phases[side].append((begins[side], lift_off, feet[side]))
+        feet[side] = np.array([0.2 * (step + 1), feet[side][1], 0.0])
+        begins[side], lift_off = lift_off + 0.4, lift_off + 0.6
+    for each, begin, place in zip(phases, begins, feet, strict=True):
+        each.append((begin, math.inf, place))
+    flip = np.array([1.0, mirror, 1.0])
+    contacts = [[ContactPhase(b, e, turn @ (flip * p) + shift, turn) for b, e, p in each] for each in phases]
+    return ContactPlan(contacts)
+
+
+def state_of(plan, velocity=ZERO, offset=ZERO, momentum=ZERO, time=0.0):
+    preview = plan.preview(np.array([time, time + 0.1]))
+    com = com_reference(plan, HEIGHT)(np.array([time]))[0]
+    return CentroidalState(com + offset, velocity, momentum, preview.positions[0])
+
+
+def update(mpc, plan, state, time=0.0, wrench=None):
+    return mpc.update(time, state, plan, com_reference(plan, HEIGHT), wrench)
+
+
+@pytest.fixture(scope="module")
+def mpc():
+    return CentroidalMpc(CONFIG, BODY)
+
+
+@pytest.fixture(scope="module")
+def exact():
+    return CentroidalMpc(EXACT, BODY)
+
+
+@pytest.fixture(autouse=True)
+def _begins_again(mpc, exact):
+    mpc.reset()
+    exact.reset()
+
+
+# -- dynamics ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_body_in_flight_falls_as_a_stone_and_keeps_its_angular_momentum():
+    plan = ContactPlan([[ContactPhase(-2.0, -1.0, np.zeros(3), STAND), ContactPhase(9.0, 10.0, np.zeros(3), STAND)]])
+    mpc = CentroidalMpc(CONFIG, CentroidalBody(2.0, (SOLE,)))
+    state = CentroidalState([0.1, 0.2, 1.0], [0.3, -0.4, 2.0], [0.01, 0.02, 0.03], np.zeros((1, 3)))
+    found = mpc.update(0.03, state, plan, lambda times: np.zeros((len(times), 3)))
+    t = (found.times - 0.03)[:, None]
+    fall = state.com_position + t * state.com_velocity - 0.5 * 9.81 * t**2 * [0.0, 0.0, 1.0]
+    np.testing.assert_allclose(found.com_positions, fall, atol=1e-12)
+    np.testing.assert_allclose(found.angular_momenta, np.tile(state.angular_momentum, (len(t), 1)), atol=1e-12)
+    assert np.all(found.corner_forces == 0.0)
+
+
+def test_forces_beside_the_com_turn_the_body_by_their_lever(mpc):
+    """Under constant forces the momentum is that of the moment integrated along the parabola of the CoM."""
+    plan = walk()
+    update(mpc, plan, state_of(plan))
+    problem = mpc.problem
+    guess = problem.trajectory(np.zeros(problem.size))
+    guess.forces[:] = [1.0, 0.5, 3.0]
+    state = problem.function.inputs["state"]
+    state[:3] = [[0.0, 0.0, 0.0], [0.3, -0.2, 0.1], [0.0, 0.0, 0.0]]
+    found = problem.trajectory(problem.evaluate(guess.flat)["w"])
+    feet, force, corners = state[3:], np.array([1.0, 0.5, 3.0]), 8
+    fine = np.linspace(0.0, 0.1, 2001)[:, None]
+    path = fine * state[1] + 0.5 * fine**2 * (corners * force - [0.0, 0.0, 9.81])
+    moment = np.cross(feet.mean(axis=0) - path, corners * force)
+    integral = np.trapezoid(moment, fine[:, 0], axis=0)
+    np.testing.assert_allclose(found.spin[1], integral, atol=1e-8)
+
+
+def test_the_jacobian_is_that_of_finite_differences(mpc):
+    plan = walk()
+    update(mpc, plan, state_of(plan, velocity=np.array([0.1, 0.05, 0.0])))
+    problem, random = mpc.problem, np.random.default_rng(1)
+    values = problem.function.outputs
+    jacobian = problem.jacobian_pattern.copy()
+    jacobian.data = values["jacobian"].copy()
+    w, rows = values["w"].copy(), values["rows"].copy()
+    np.testing.assert_allclose(values["offset"], jacobian @ w - rows, atol=1e-9)
+    nonlinear = problem.nonlinear_program
+    function = cs.Function("rows", [nonlinear["x"], nonlinear["p"]], [nonlinear["g"], nonlinear["f"]])
+    for _ in range(3):
+        way = random.standard_normal(problem.size)
+        ahead, back = (np.array(function(w + sign * 1e-5 * way, problem.parameters)[0]).ravel() for sign in (1.0, -1.0))
+        np.testing.assert_allclose((ahead - back) / 2e-5, jacobian @ way, atol=1e-6)
+        far, near = (float(function(s * way, problem.parameters)[1]) for s in (1.0, 0.0))
+        assert far - near == pytest.approx(values["gradient"] @ way + 0.5 * way @ (problem.hessian @ way), rel=1e-9)
+
+
+# -- solutions ---------------------------------------------------------------------------------------------------------
+
+CASES = [
+    (0.0, {}, np.zeros(6)),
+    (0.45, {"velocity": np.array([0.4, -0.3, 0.0]), "offset": np.array([0.02, -0.02, 0.01])}, np.zeros(6)),
+    (0.6, {"momentum": np.array([0.6, -0.3, 0.1])}, np.array([40.0, 30.0, 0.0, 1.0, 2.0, 0.0])),
+]
+
+
+@pytest.mark.parametrize(("time", "given", "wrench"), CASES, ids=["standing", "falling", "pushed"])
+def test_the_real_time_iteration_ends_where_ipopt_ends(mpc, exact, time, given, wrench):
+    plan = walk()
+    update(mpc, plan, state_of(plan, time=max(0.0, time - 0.05)), max(0.0, time - 0.05))
+    exact.resume(mpc.memory)
+    state = state_of(plan, time=time, **given)
+    ours, best = (update(each, plan, state, time, wrench) for each in (mpc, exact))
+    assert -1e-6 <= ours.cost / best.cost - 1.0 < 5e-3
+    assert max(ours.violation, best.violation) <= 1e-4
+    np.testing.assert_allclose(ours.com_positions, best.com_positions, atol=5e-3)
+    np.testing.assert_allclose(ours.contact_positions[-1], best.contact_positions[-1], atol=5e-3)
+
+
+def test_standing_still_needs_the_weight_and_nothing_else(exact):
+    plan = ContactPlan([[ContactPhase(0.0, math.inf, [0.0, y, 0.0], STAND)] for y in (0.1, -0.1)])
+    found = update(exact, plan, state_of(plan))
+    np.testing.assert_allclose(found.corner_forces, np.tile([0.0, 0.0, 30.0 * 9.81 / 8], (12, 8, 1)), atol=1e-3)
+    np.testing.assert_allclose(found.com_positions, np.tile([0.0, 0.0, HEIGHT], (13, 1)), atol=1e-6)
+
+
+def test_a_translated_and_rotated_world_gives_the_same_solution(mpc):
+    turn, shift = so3.rotation_z(2.1), np.array([40.0, -25.0, 3.0])
+    velocity, wrench = np.array([0.3, -0.25, 0.0]), np.array([20.0, 10.0, 0.0, 0.0, 1.0, 0.0])
+    plan, moved = walk(), walk(turn, shift)
+    here = update(mpc, plan, state_of(plan, velocity), wrench=wrench)
+    mpc.reset()
+    there = update(
+        mpc, moved, state_of(moved, turn @ velocity), wrench=np.concatenate((turn @ wrench[:3], turn @ wrench[3:]))
+    )
+    np.testing.assert_allclose(there.com_positions, here.com_positions @ turn.T + shift, atol=1e-8)
+    np.testing.assert_allclose(there.contact_positions, here.contact_positions @ turn.T + shift, atol=1e-8)
+    np.testing.assert_allclose(there.corner_forces, here.corner_forces @ turn.T, atol=1e-6)
+
+
+def test_a_mirrored_world_gives_the_mirrored_solution(mpc):
+    flip, velocity = np.array([1.0, -1.0, 1.0]), np.array([0.2, -0.3, 0.0])
+    plan = walk()
+    swapped = ContactPlan(walk(mirror=-1.0).phases[::-1])
+    here = update(mpc, plan, state_of(plan, velocity))
+    mpc.reset()
+    there = update(mpc, swapped, state_of(swapped, flip * velocity))
+    np.testing.assert_allclose(there.com_positions, here.com_positions * flip, atol=1e-4)
+    np.testing.assert_allclose(there.contact_positions[:, ::-1], here.contact_positions * flip, atol=1e-4)
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+def test_forces_stay_in_the_friction_cone_and_landings_in_the_box_under_a_push_beyond_both(mpc):
+    plan, slope = walk(), CONFIG.limits.friction
+    state = state_of(plan, velocity=np.array([0.0, 1.6, 0.0]), time=0.5)
+    found = update(mpc, plan, state, 0.5)
+    forces, swinging = found.corner_forces, found.active[:, 0]
+    assert np.all(np.hypot(forces[..., 0], forces[..., 1]) <= slope * forces[..., 2] + 1e-9)
+    assert np.all(forces[~found.active[:, [0] * 4 + [1] * 4]] == 0.0)
+    landing = int(np.flatnonzero(swinging)[0])
+    moved = found.contact_positions[landing, 0] - plan.phases[0][1].position
+    assert 0.1 < moved[1] <= CONFIG.limits.location_box[1] + 1e-4
+    np.testing.assert_allclose(np.ptp(found.contact_positions[landing : landing + 8, 0], axis=0), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_measured_push_moves_the_next_landing_its_way(mpc, axis, sign):
+    plan, wrench = walk(), np.zeros(6)
+    wrench[axis] = sign * 60.0
+    state = state_of(plan, time=0.5)
+    free = update(mpc, plan, state, 0.5)
+    mpc.reset()
+    pushed = update(mpc, plan, state, 0.5, wrench)
+    assert sign * (pushed.contact_positions - free.contact_positions)[4, 0, axis] > 2e-3
+    assert sign * (pushed.com_velocities - free.com_velocities)[1, axis] > 0.0
+
+
+# -- failures ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_solver_that_stops_early_is_replaced_by_the_shifted_solution_until_it_is_not_tolerated():
+    mpc = CentroidalMpc(replace(CONFIG, max_iterations=1, tolerance=1e-12, tolerated_failures=2), BODY)
+    plan = walk()
+    with pytest.raises(NoSolutionFound, match="centroidal MPC"):
+        update(mpc, plan, state_of(plan))
+    healthy = CentroidalMpc(CONFIG, BODY)
+    first = update(healthy, plan, state_of(plan))
+    mpc.resume(healthy.memory)
+    state = CentroidalState(
+        first.com_positions[1], first.com_velocities[1], first.angular_momenta[1], first.contact_positions[1]
+    )
+    fallback = update(mpc, plan, state, 0.1)
+    assert fallback.is_fallback
+    np.testing.assert_allclose(fallback.corner_forces[:-1], first.corner_forces[1:], atol=1e-9)
+    np.testing.assert_allclose(fallback.com_positions[:-1], first.com_positions[1:], atol=1e-9)
+    assert update(mpc, plan, state, 0.1).is_fallback
+    with pytest.raises(NoSolutionFound, match="centroidal MPC"):
+        update(mpc, plan, state, 0.1)
+    assert mpc.failures == 4
+
+
+def test_a_missed_deadline_counts_as_a_failure():
+    mpc = CentroidalMpc(replace(CONFIG, deadline=1e-9), BODY)
+    plan, healthy = walk(), CentroidalMpc(CONFIG, BODY)
+    update(healthy, plan, state_of(plan))
+    mpc.resume(healthy.memory)
+    assert update(mpc, plan, state_of(plan), 0.05).is_fallback
+    assert mpc.failures == 1
+
+
+# -- plan and configuration --------------------------------------------------------------------------------------------
+
+
+def test_a_preview_shows_the_next_landing_of_a_contact_in_the_air():
+    preview = walk().preview(0.4 + 0.1 * np.arange(7))
+    np.testing.assert_array_equal(preview.active[:, 0], [False] * 4 + [True] * 2)
+    assert preview.active[:, 1].all()
+    np.testing.assert_allclose(preview.positions[1:, 0], np.tile([0.2, 0.1, 0.0], (6, 1)))
+
+
+def test_the_com_reference_passes_over_the_contacts_and_rests_at_both_ends():
+    plan = walk()
+    reference = com_reference(plan, HEIGHT)
+    np.testing.assert_allclose(reference(np.array([0.6]))[0], [0.0, -0.1, HEIGHT], atol=1e-12)
+    begin, after = reference(np.array([0.0, 1e-3]))
+    np.testing.assert_allclose(after, begin, atol=1e-6)
+    np.testing.assert_allclose(reference(np.array([99.0]))[0], [1.1, 0.0, HEIGHT], atol=1e-12)
+
+
+def test_phases_of_a_contact_that_overlap_are_refused():
+    with pytest.raises(PlanningError, match="contact 0"):
+        ContactPlan([[ContactPhase(0.0, 1.0, np.zeros(3), STAND), ContactPhase(0.5, 2.0, np.zeros(3), STAND)]])
+
+
+@pytest.mark.parametrize(
+    "change", [{"samples": 1}, {"period": 0.0}, {"deadline": math.inf}, {"tolerated_failures": -1}]
+)
+def test_a_configuration_out_of_range_is_refused(change):
+    with pytest.raises(ConfigError, match=next(iter(change))):
+        replace(CONFIG, **change)
+
+
+def test_weights_and_limits_are_positive():
+    with pytest.raises(ConfigError, match="force_rate"):
+        replace(CONFIG.weights, force_rate=0.0)
+    with pytest.raises(ConfigError, match="location_box"):
+        replace(CONFIG.limits, location_box=(0.1, 0.0, 0.1))
