@@ -53,11 +53,22 @@ def test_the_mode_is_switched_while_the_robot_stands(ready):
     assert walk.tick().stepping.mode is SteppingMode.PLACE_AND_TIME
 
 
-def test_nothing_is_logged_where_it_is_configured_to_be_off(ready):
+def test_footholds_are_logged_from_when_it_is_switched_on(ready):
     walk = ready("icub_v2_7")
+    walk.controller.walk(VelocityCommand(0.1, duration=4.0))
+    assert walk.run_until(lambda: walk.log.stepping.mode is SteppingMode.OFF and walk.time > 1.5, 3.0)
+    signals = walking_signals(walk.log, walk.measurement)
+    assert np.isnan(signals["step_adaptation::nominal_foothold"]).all()
     walk.controller.step_adaptation = SteppingMode.PLACE
-    assert walk.tick().stepping is None
-    assert walk.controller.step_adaptation is SteppingMode.PLACE
+    assert walk.run_until(lambda: walk.log.stepping.nominal is not None, 1.5)
+    step = next(step for step in walk.controller.plan.steps if step.touch_down > walk.time)
+    pose = step.footstep.pose
+    signals = walking_signals(walk.log, walk.measurement)
+    np.testing.assert_allclose(signals["step_adaptation::nominal_foothold"], (pose.x, pose.y, pose.yaw), atol=1e-9)
+    walk.run(0.1)
+    recorded = walk.recorder.log["step_adaptation::nominal_foothold"]
+    assert np.isnan(recorded[0]).all()
+    assert np.isfinite(recorded).all(axis=1).any()
 
 
 @pytest.mark.walk

@@ -5,9 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gradiva.common import PlanarPose, PlanningError, Side, StateError
+from gradiva.common import PlanarPose, PlanningError, Side, StateError, so3
 from gradiva.contacts import ContactPlane
-from gradiva.planner import CaptureStep, Foothold, GoalCommand, Retarget, StopCommand, VelocityCommand, WalkingPlanner
+from gradiva.planner import (
+    CaptureStep,
+    Foothold,
+    GoalCommand,
+    PathCommand,
+    Retarget,
+    StopCommand,
+    VelocityCommand,
+    WalkingPlanner,
+)
 from gradiva.setup import load_setup
 from gradiva.walking import PlanReply, WalkingState
 from gradiva.walking.plan_follower import PlanFollower
@@ -229,20 +238,37 @@ class CatchesOnce:
         return None if foothold is None else Retarget((foothold,))
 
 
-def test_a_goal_is_reached_after_a_catch_by_its_last_step_which_is_then_no_longer_the_last(planner):
-    follower, origin = walking(planner, command=GoalCommand(0.8, 0.0))
-    step = follower.plan.steps[-1]
+ARC = np.array([(np.sin(angle), 1.0 - np.cos(angle)) for angle in np.linspace(0.0, 1.2, 25)])  # of 1 m radius
+
+
+@pytest.mark.parametrize("index", [1, 3, -2, -1])
+@pytest.mark.parametrize(
+    ("command", "end"),
+    [
+        (GoalCommand(0.8, 0.0), (0.8, 0.0, None)),
+        (GoalCommand(0.8, 0.3, yaw=0.5), (0.8, 0.3, 0.5)),
+        (PathCommand(ARC, 0.15), (*ARC[-1], 1.2)),
+    ],
+)
+def test_goals_and_paths_are_reached_after_a_catch_by_any_step_which_is_then_not_the_last(planner, command, end, index):
+    follower, origin = walking(planner, command=command)
+    step = follower.plan.steps[index]
     time = step.lift_off + 0.1
-    follower.update(time, origin)
+    for tick in np.arange(0.0, time, 0.05):
+        follower.update(tick, origin)
+    step = running_step(follower.plan, time)
     follower.adaptation = CatchesOnce(elsewhere(step, 0.1, 0.08, 0.0))
     follower.adapted(None, follower.plan.at(time), time)
-    assert len([s for s in follower.plan.steps if s.lift_off > time]) == 2
+    assert follower.refused_changes == 0
+    assert len([s for s in follower.plan.steps if s.lift_off > time]) >= 2
     tick = time
     while follower.is_moving(tick):
         tick += 0.01
         follower.update(tick, origin)
-    middle = sum(follower.plan.at(tick).foot(side).position[:2] for side in Side) / 2.0
-    np.testing.assert_allclose(middle, (0.8, 0.0), atol=0.005)
+    feet = [follower.plan.at(tick).foot(side) for side in Side]
+    np.testing.assert_allclose(sum(foot.position[:2] for foot in feet) / 2.0, end[:2], atol=0.01)
+    if end[2] is not None:
+        assert so3.yaw(feet[0].rotation) == pytest.approx(end[2], abs=0.02)
 
 
 class StepsOnce:

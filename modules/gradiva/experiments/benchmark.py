@@ -68,8 +68,8 @@ from gradiva.reduced_model import (
 )
 from gradiva.robot_model import Compiler, IdynTreeModel, interpreted
 from gradiva.setup import GccCompiler, Plant, Setup, cache_folder, load_setup
-from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference, shipped_laws
-from gradiva.simulation import GroundKind
+from gradiva.simplified_model import BalanceLayer, BalancePlan, BalanceReference, SteppingMode, shipped_laws
+from gradiva.simulation import GroundKind, Push
 from gradiva.walking import WalkingLayers
 from gradiva.whole_body import InverseKinematics, TorqueController, WholeBodyController, WholeBodyReference
 
@@ -85,6 +85,8 @@ _TORQUE_SPEED = 0.1  # [m/s] all robots walk so on soft ground
 _NAMES = {GroundKind.RIGID: "tsid_rigid", GroundKind.VISCOELASTIC: "tsid_compliant"}
 Tick = tuple[RobotState, WholeBodyReference, float]
 _SPEED = 0.19  # [m/s] of the recorded walk
+_CAUGHT_PUSH = 0.05  # [m] of the DCM by each push that is caught
+_FIRST_PUSH, _PUSH_PERIOD = 6.6, 3.05  # [s] since the simulation began, and from one to the next
 _RATE = 500.0  # [Hz] of a stream of messages
 _HORIZONS = (12, 20)  # [-] samples of the centroidal MPC
 _PUSH = np.array([4.0, 4.0, 1.0])  # [N] largest on one kilogram, along each axis
@@ -102,6 +104,7 @@ class BenchmarkSize:
     Attributes:
         walk: Duration of the walk in position control, [s]; 20 s are more than 2000 ticks.
         torque_walk: Duration of the walks in torque control, [s].
+        pushes: Number of pushes that are caught by steps.
         plans: Number of plans of 20 s; each takes milliseconds.
         look_ups: Number of samples of a plan.
         calls: Number of remote procedure calls.
@@ -112,6 +115,7 @@ class BenchmarkSize:
 
     walk: float
     torque_walk: float
+    pushes: int
     plans: int
     look_ups: int
     calls: int
@@ -120,10 +124,10 @@ class BenchmarkSize:
     gait: float
 
 
-FULL = BenchmarkSize(20.0, 3.0, 40, 4000, 5000, 10_000, 4.0, 12.0)
+FULL = BenchmarkSize(20.0, 3.0, 8, 40, 4000, 5000, 10_000, 4.0, 12.0)
 
 
-QUICK = BenchmarkSize(3.0, 0.5, 4, 400, 500, 1000, 0.5, 3.0)
+QUICK = BenchmarkSize(3.0, 0.5, 2, 4, 400, 500, 1000, 0.5, 3.0)
 
 
 def run_benchmark(
@@ -152,6 +156,7 @@ def run_benchmark(
         factors[setup.robot.name] = {Plant.IDEAL: ticks.real_time_factor, Plant.ROBOT: as_robot.real_time_factor}
         rows.append(benchmark_row(f"simulation.step_10ms.robot_plant/{setup.robot.name}", as_robot.simulation_us))
         rows += _robot_rows(setup, ticks, compiler, announce, size.torque_walk)
+        rows.append(_step_adaptation_row(setup, compiler, size.pushes))
     announce("planner")
     rows += _planner_rows(setups[0], size)
     announce("contacts")
@@ -212,6 +217,32 @@ def _model_control_row(setup: Setup, ticks: RecordedTicks, compiler: Compiler, m
     layer = WalkingLayers(setup.robot, config, compiler).model_control
     samples = durations(partial(layer.update, *arguments) for arguments in ticks.model_control)
     return benchmark_row(f"model_control.{model}/{setup.robot.name}", samples)
+
+
+def _step_adaptation_row(setup: Setup, compiler: Compiler, pushes: int) -> Row:
+    """Return the row of the decision of each tick in which pushes are caught, whether or not it moves the step."""
+    mode = dataclasses.replace(setup.walking.step_adaptation, mode=SteppingMode.PLACE_AND_TIME)
+    setup = dataclasses.replace(setup, walking=dataclasses.replace(setup.walking, step_adaptation=mode))
+    walk = SimulatedWalk(setup, compiler=compiler)
+    stepping, samples = walk.layers.reactive_stepping, list[float]()
+    retarget = stepping.retarget
+
+    def timed(state: RobotState, reference: WalkingReference, plan: WalkingPlan) -> Retarget | None:
+        started = time.perf_counter()
+        change = retarget(state, reference, plan)
+        if stepping.log.is_active and stepping.log.side is not None:
+            samples.append(1e6 * (time.perf_counter() - started))
+        return change
+
+    stepping.retarget = timed  # type: ignore[method-assign]
+    force = _CAUGHT_PUSH * setup.robot.mass * setup.walking.planner.natural_frequency / 0.1
+    for index in range(pushes):
+        sign = 1.0 if index % 2 else -1.0
+        push = Push(setup.robot.torso_frame, (0.0, sign * force, 0.0), _FIRST_PUSH + _PUSH_PERIOD * index, 0.1)
+        walk.robot.push(push)
+    walk.get_ready()
+    walk.follow(VelocityCommand(_SPEED, duration=_FIRST_PUSH + _PUSH_PERIOD * pushes))
+    return benchmark_row(f"step_adaptation/{setup.robot.name}", samples)
 
 
 def _planner_rows(setup: Setup, size: BenchmarkSize) -> list[Row]:

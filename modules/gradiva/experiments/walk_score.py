@@ -95,8 +95,8 @@ def _nothing() -> dict[str, Any]:
 
 
 def _stepping(log: SignalLog) -> dict[str, Any]:
-    """Return how many steps step adaptation changed, and by how much at most; earlier is negative."""
-    if "step_adaptation::delay" not in log:
+    """Return how many steps step adaptation changed, and by how much at most (earlier is negative); None while off."""
+    if "step_adaptation::delay" not in log or not np.isfinite(log["step_adaptation::nominal_foothold"]).any():
         return dict.fromkeys(_STEPPING)
     steps = adapted_steps(log)
     change = max((step.distance for step in steps), default=0.0)

@@ -206,9 +206,13 @@ class Plot:
     figures: tuple[str, ...] = ()
 
     def missing(self, record: WalkRecord) -> list[str]:
-        """Return the signals that the log lacks, and the figures that the result lacks."""
-        figures = [name for name in self.figures if name not in record.result]
-        return [name for name in self.signals if name not in record.log] + figures
+        """Return the signals that the log lacks (a special one: without a finite sample), and the missing figures."""
+        log, figures = record.log, [name for name in self.figures if name not in record.result]
+
+        def is_there(name: str) -> bool:
+            return name in log and (not self.is_special or bool(np.isfinite(log[name]).any()))
+
+        return [name for name in self.signals if not is_there(name)] + figures
 
     def svg(self, record: WalkRecord) -> str:
         """Return the drawn plot as an SVG element."""

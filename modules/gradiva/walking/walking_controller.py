@@ -27,7 +27,6 @@ from gradiva.simplified_model import BalancePlan, BalanceReference, SteppingMode
 from gradiva.walking.fallbacks import CommandLimiter, RelaxingWholeBody, TorqueRamp
 from gradiva.walking.plan_follower import PlanFollower, StepAdaptation, planned_polygon
 from gradiva.walking.planning_service import PlanningService
-from gradiva.walking.reactive_stepping import SteppingLog
 from gradiva.walking.start import Preparation, StandingStart
 from gradiva.walking.walking_layers import WalkingLayers
 from gradiva.walking.walking_log import WalkingLog
@@ -460,11 +459,5 @@ class WalkingController:
             whole_body.desired_joint_positions,
             whole_body.desired_velocity[6:],
             "" if contradiction is None else contradiction.task or "",
-            self._stepping_log,
+            self._layers.reactive_stepping.log,
         )
-
-    @property
-    def _stepping_log(self) -> SteppingLog | None:
-        """Return the log of reactive stepping where it is configured: all ticks have the same signals."""
-        is_logged = self._layers.config.step_adaptation.mode is not SteppingMode.OFF
-        return self._layers.reactive_stepping.log if is_logged else None

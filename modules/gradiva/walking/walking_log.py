@@ -42,7 +42,7 @@ class WalkingLog:
         desired_joint_positions: Commanded, feed-forward left out, [rad], shape (n,).
         desired_joint_velocities: [rad/s], shape (n,).
         relaxed_task: Relaxed task of layer 3 with the largest residual; empty where all are met, or none is known.
-        stepping: Of reactive stepping; None where it is configured to be off.
+        stepping: Of reactive stepping.
     """
 
     time: float
@@ -150,7 +150,7 @@ def _imu(measurement: Measurement) -> Signals:
 
 
 def _stepping(log: SteppingLog | None) -> Signals:
-    """Return the footholds of the swinging foot, NaN in double support; nothing where step adaptation is off."""
+    """Return the footholds of the swinging foot, NaN in double support and while step adaptation is off."""
     if log is None:
         return {}
     footholds = {"nominal": log.nominal, "adapted": log.adapted}
