@@ -14,17 +14,6 @@ from gradiva.simulation.soles import SoleBox
 from gradiva.simulation.transport import DrawnValues
 from gradiva.simulation.urdf import Inertial
 
-_UNITS = {
-    "link_mass": "-",
-    "trunk_com": "m",
-    "link_inertia": "-",
-    "sole_tilt": "rad",
-    "sole_offset": "m",
-    "floor_friction": "-",
-    "floor_slope": "rad",
-    "floor_contact_time": "s",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class ModelErrorConfig:
@@ -83,18 +72,18 @@ class ModelErrors:
 
     def drawn(self, bodies: Sequence[str], soles: Sequence[str]) -> list[DrawnValues]:
         """Return what was drawn so far; ``bodies`` and ``soles`` are the names of those that it was drawn for."""
-        labels = {
-            "link_mass": bodies,
-            "trunk_com": _each(bodies, "xyz"),
-            "link_inertia": _each(bodies, "123"),
-            "sole_tilt": _each(soles, ("roll", "pitch")),
-            "sole_offset": _each(soles, "xyz"),
-            "floor_friction": ("floor",),
-            "floor_slope": ("forward", "left"),
-            "floor_contact_time": ("floor",),
+        kinds: dict[str, tuple[str, Sequence[str]]] = {
+            "link_mass": ("-", bodies),
+            "trunk_com": ("m", _each(bodies, "xyz")),
+            "link_inertia": ("-", _each(bodies, "123")),
+            "sole_tilt": ("rad", _each(soles, ("roll", "pitch"))),
+            "sole_offset": ("m", _each(soles, "xyz")),
+            "floor_friction": ("-", ("floor",)),
+            "floor_slope": ("rad", ("forward", "left")),
+            "floor_contact_time": ("s", ("floor",)),
         }
         return [
-            DrawnValues.within(name.replace("_", " "), _UNITS[name], labels[name], values, getattr(self._config, name))
+            DrawnValues.within(name.replace("_", " "), *kinds[name], values, getattr(self._config, name))
             for name, values in self._drawn.items()
         ]
 
