@@ -185,10 +185,12 @@ def test_robustness_walks_ten_seeds_of_a_plant_that_draws_at_both_speeds(tmp_pat
     assert to_walk == {("nothing else", 0.19)}
 
 
-def test_quick_robustness_has_two_seeds(tmp_path):
-    run = start("robustness", tmp_path, FakePool(limit=1.0), quick=True)
+def test_quick_robustness_has_two_seeds_and_lifts_the_planners_limit_where_it_walks_faster(tmp_path):
+    run = start("robustness", tmp_path, pool := FakePool(limit=1.0), quick=True)
     find_experiment("robustness").run(run)
     assert max(row["seed"] for row in run.rows) == 1
+    limits = {trial.command.forward: trial.setup().walking.planner.max_speed for trial in pool.trials}
+    assert limits == {0.19: load_setup("icub_v2_7").robot.max_speed, 0.34: 0.34}
 
 
 def test_directions_miss_when_the_robot_ends_elsewhere(tmp_path):

@@ -14,11 +14,12 @@ from gradiva.experiments import (
     joint_speed_note,
     plan_from_start,
     planned_joint_speeds,
+    response_note,
     slope_note,
 )
 from gradiva.experiments.footing import SlopeFooting, SoftFooting
 from gradiva.planner import VelocityCommand
-from gradiva.setup import GccCompiler, cache_folder, load_setup
+from gradiva.setup import GccCompiler, Plant, cache_folder, load_setup
 from gradiva.simulation import slope_components
 from gradiva.walking import WalkingLayers
 
@@ -150,6 +151,14 @@ def test_ground_that_is_stiff_enough_needs_no_note():
     assert footing_note(on_soft(3e6)).endswith(
         "rolls by 1.2° for each millimetre that the ZMP is off the sole's middle"
     )
+
+
+def test_torque_control_on_soft_ground_is_told_when_sensors_and_motors_are_too_slow_for_it():
+    by_torque = {"walking.control": "torque", "simulation.ground.kind": "viscoelastic"}
+    as_robot = load_setup("icub_v3", by_torque, plant=Plant.ROBOT)
+    assert "joints that are 2 ms old after 10 ms more" in response_note(as_robot)
+    assert response_note(load_setup("icub_v3", by_torque)) is None
+    assert response_note(load_setup("icub_v3", {"walking.control": "torque"}, plant=Plant.ROBOT)) is None
 
 
 def layers_and_plan(robot, speed, **overrides):

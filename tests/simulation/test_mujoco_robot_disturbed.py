@@ -7,7 +7,7 @@ import pytest
 
 from gradiva.common import so3
 from gradiva.robot_model import RobotDescription
-from gradiva.setup import data_folder, load_robot, read_toml
+from gradiva.setup import data_folder, load_robot, load_setup, read_toml
 from gradiva.simulation import MujocoRobot, Push
 
 from .conftest import MakeRobot
@@ -106,3 +106,21 @@ def test_on_a_slope_the_imu_leans_and_the_ground_pulls_downhill(make_icub: MakeR
     truth = robot.truth()
     total = truth.left_foot_wrench + truth.right_foot_wrench
     assert total[0] / total[2] == pytest.approx(np.tan(slope), rel=0.05)
+
+
+def test_the_values_that_a_seed_draws_are_named_with_their_place_in_the_range() -> None:
+    setup = load_setup("icub_v2_7", plant="robot")
+    ideal, icub = load_setup("icub_v2_7").simulation, setup.robot
+    assert MujocoRobot(icub, ideal, standing_posture(icub), seed=3).drawn_values() == []
+    robot = MujocoRobot(icub, setup.simulation, standing_posture(icub), seed=3)
+    drawn = {each.effect: each for each in robot.drawn_values()}
+    config, friction = setup.simulation.friction, drawn["friction factor"]
+    factors = dict(zip(friction.labels, friction.values, strict=True))
+    np.testing.assert_array_equal([factors[joint] for joint in icub.joints], config.factors(len(icub.joints), 3))
+    np.testing.assert_allclose(friction.values, config.spread**friction.fractions, rtol=1e-12)
+    for each in drawn.values():
+        assert len(each.labels) == len(each.values) == len(each.fractions) > 0
+        assert np.abs(each.fractions).max() <= 1.0
+    masses, reach = drawn["link mass"], setup.simulation.model_errors.link_mass
+    np.testing.assert_allclose(masses.values, reach * masses.fractions, rtol=1e-12)
+    assert {"wrench offset", "encoder offset", "sole tilt", "floor friction"} <= drawn.keys()

@@ -10,7 +10,7 @@ from gradiva.common import ConfigError, Side
 from gradiva.telemetry import RunFolder, SignalLog, WalkRecord, write_report
 from gradiva.telemetry.plot_style import thin
 from gradiva.telemetry.plots import PLOTS, plot_joints
-from gradiva.telemetry.report import heading, number, tiles
+from gradiva.telemetry.report import drawn_values, heading, number, tiles
 from gradiva.telemetry.time_plots import plot_attitude, plot_drift, plot_leg_torques
 
 EVENT = {"time_s": 4.2, "kind": "tilt", "subject": "", "response": "freeze", "text": "the base is tilted by 40°"}
@@ -226,3 +226,13 @@ def test_a_limit_that_is_far_away_stands_in_the_title_alone(log):
     figure = plot_leg_torques(WalkRecord(log, JOINTS, walk_result() | {"torque_limits": [50.0] * len(JOINTS)}))
     assert dashed(figure.axes[0]) == []
     assert "limit ±50" in figure.axes[0].get_title()
+
+
+def test_the_extreme_values_that_the_seed_drew_are_shown_the_farthest_first():
+    fractions = {"left hip": 0.2, "right hip": -0.97, "left knee": 0.5}
+    values = {"left hip": 1.1, "right hip": 0.51, "left knee": 1.4}
+    drawn = [{"effect": "friction factor", "unit": "-", "values": values, "fractions": fractions}]
+    shown = drawn_values({"drawn_values": drawn})
+    assert shown.index("friction factor, right hip") < shown.index("left knee") < shown.index("left hip")
+    assert "<td>0.51 </td><td>-97%</td>" in shown
+    assert drawn_values({}) == ""

@@ -46,8 +46,9 @@ def test_noisy_sensors_and_the_predictive_law_do_in_torque_control_as_well(ready
     assert changes.mean() < 0.2  # [N·m] a tick; velocities low-passed with 2 ms make 0.31
 
 
-def test_on_soft_ground_icub_walks(ready):
-    walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic")
+@pytest.mark.parametrize("age", [0.0, 0.004])  # [s] of the joints; without response_delay it falls at once
+def test_on_soft_ground_icub_walks(ready, age):
+    walk = ready("icub_v2_7", TORQUE, "simulation.ground.kind=viscoelastic", f"simulation.sensors.joints.delay={age}")
     assert walk.follow(VelocityCommand(0.12, duration=2.5), settle=0.5)
     assert_walked(walk, com=0.005, slip=0.01)
     log = walk.recorder.log

@@ -97,7 +97,7 @@ def test_on_soft_ground_a_jerk_becomes_a_rate_of_force(compliant, axis):
     change = accelerations(compliant, before)
     body = computations(start_posture(), change[:6], change[6:])
     feet = [as_array(body.getFrameVel(frame)) for frame in ("l_sole", "r_sole")]
-    held = GROUND[1] + 0.5 * GROUND[0] * PERIOD
+    held = GROUND[1] + 0.5 * GROUND[0] * acting()
     force_rate = sum(-AREA * held * (foot[:3] + np.cross(foot[3:], middle())) for foot in feet)
     np.testing.assert_allclose(force_rate / model_of(ROBOT).mass, jerk, atol=0.6)  # angular momentum has a say
 
@@ -123,9 +123,14 @@ def moment_rate(before, change):
     for side, acceleration in twists.items():
         position = before.foot_position(side)
         motion = SoleMotion(position, before.foot_rotation(side), np.zeros(6))
-        rate = ViscoElasticContact(SOLE, side).rate(motion, before.foot_contact(side), PERIOD).gain @ acceleration
+        rate = ViscoElasticContact(SOLE, side).rate(motion, before.foot_contact(side), acting()).gain @ acceleration
         total += np.cross(position - before.com_position, rate[:3]) + rate[3:]
     return total
+
+
+def acting():
+    """Return for how long an acceleration of a sole acts, [s]: its period, and the delay of the response twice."""
+    return PERIOD + 2.0 * walking_config().compliant_torque_control.response_delay
 
 
 def middle():

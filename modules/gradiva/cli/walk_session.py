@@ -32,6 +32,7 @@ from gradiva.experiments import (
     footing_note,
     joint_speed_note,
     plan_from_start,
+    response_note,
     save_walk,
     slope_note,
 )
@@ -236,7 +237,7 @@ def filmed_soles(log: SignalLog, robot: RobotDescription) -> list[FilmedSole]:
 
 def opening(request: WalkRequest, plan: WalkingPlan) -> list[str]:
     """Return the lines with which a walk begins: the command, and notes on the footing."""
-    notes = footing_note(request.setup), slope_note(request.setup)
+    notes = footing_note(request.setup), response_note(request.setup), slope_note(request.setup)
     return [describe_command(request, plan), *(note for note in notes if note)]
 
 

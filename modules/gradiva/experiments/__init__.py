@@ -21,6 +21,7 @@ from gradiva.experiments.footing import (
     footing_note,
     joint_speed_note,
     planned_joint_speeds,
+    response_note,
     slope_note,
 )
 from gradiva.experiments.simulated_walk import Observer, SimulatedWalk
@@ -72,6 +73,7 @@ __all__ = [
     "joint_speed_note",
     "plan_from_start",
     "planned_joint_speeds",
+    "response_note",
     "run_benchmark",
     "run_trial",
     "run_walk",

@@ -19,6 +19,7 @@ from gradiva.whole_body import integrate
 _STIFFNESS = "simulation.viscoelastic.stiffness"
 _DEEPEST = 0.2  # [-] of the CoM's height; on the thesis' sole iCub v2.7 walks at 0.12, steps at 0.18, falls at 0.24
 _LEAST_MARGIN = 0.8  # [-] of resisting over toppling; iCub v2.7 walks by position at 0.87, 1.0 and 1.2, falls at 0.72
+_LONGEST_RESPONSE = 0.01  # [s] age of joints and delay of torques together; torques of 10 ms alone walk on soft ground
 _TILTING = math.radians(1.0) / 1e-3  # [rad/m] from which on it is worth a word that soles roll
 
 
@@ -118,6 +119,22 @@ def footing_note(setup: Setup) -> str | None:
     return (
         f"on this ground one foot sinks by {1e3 * footing.sinkage:.0f} mm and rolls by"
         f" {math.degrees(1e-3 * footing.compliance):.1f}° for each millimetre that the ZMP is off the sole's middle"
+    )
+
+
+def response_note(setup: Setup) -> str | None:
+    """Return one line on sensors and motors that are too slow for torque control on soft ground; None otherwise."""
+    simulation, walking = setup.simulation, setup.walking
+    is_soft = simulation.ground.kind == GroundKind.VISCOELASTIC
+    if not is_soft or walking.walking.control is not ControlMode.TORQUE:
+        return None
+    sensed, motors = simulation.sensors.joints.delay, simulation.motors
+    torques = simulation.servo.delay + motors.torque_delay + motors.torque_time_constant
+    if sensed + torques < 1.001 * _LONGEST_RESPONSE:
+        return None
+    return (
+        f"torques answer joints that are {1e3 * sensed:.3g} ms old after {1e3 * torques:.3g} ms more: on soft ground"
+        f" robots fall beyond {1e3 * _LONGEST_RESPONSE:.3g} ms in all, within some steps; --plant ideal walks"
     )
 
 

@@ -308,6 +308,15 @@ def _for_the_report(outcome: WalkOutcome) -> dict[str, Any]:
     lower, upper = outcome.walk.layers.joint_limits
     return {
         "title": robot.title,
+        "drawn_values": [
+            {
+                "effect": drawn.effect,
+                "unit": drawn.unit,
+                "values": dict(zip(drawn.labels, drawn.values.tolist(), strict=True)),
+                "fractions": dict(zip(drawn.labels, drawn.fractions.tolist(), strict=True)),
+            }
+            for drawn in outcome.walk.robot.drawn_values()
+        ],
         "pushes": [str(push) for push in setup.simulation.pushes],
         "sole": {"x": list(robot.sole.x), "y": list(robot.sole.y)},
         "joints": list(robot.joints),

@@ -50,15 +50,11 @@ class CentroidalLimits:
 
     Attributes:
         friction: Coefficient μ of the cone, [-].
-        normal_force: Largest of a corner, per kilogram of the robot, [m/s²].
         location_box: Half sizes of the box about a nominal contact, along its axes, [m].
-        contact_speed: Largest of a contact in the air, along each axis, [m/s].
     """
 
     friction: float
-    normal_force: float
     location_box: tuple[float, float, float]
-    contact_speed: float
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
@@ -130,9 +126,9 @@ class CentroidalProblem:
         - \tfrac16 T^3 (w - g e_3) \times F
 
     which is exact, where the thesis has a step of Euler (its CoM falls :math:`g T / 2` faster than a stone after each
-    interval). Then :math:`|R_i^\top f|_{x, y} \le \mu / \sqrt 2 \; (R_i^\top f)_z`, a pyramid within the cone; normal
-    forces to a limit; :math:`|R_i^\top (p_i - p_i^n)|` within the box of contacts that have landed; contact
-    velocities. The only product of variables is lever times force.
+    interval). Then :math:`|R_i^\top f|_{x, y} \le \mu / \sqrt 2 \; (R_i^\top f)_z`, a pyramid within the cone of forces
+    that do not pull; :math:`|R_i^\top (p_i - p_i^n)|` within the box where a contact lands. The only product of
+    variables is lever times force.
     """
 
     def __init__(
@@ -184,7 +180,7 @@ class CentroidalProblem:
     def evaluate(self, guess: NDArray) -> Mapping[str, NDArray]:
         """Return ``w``, made consistent of a guess, with everything else at it; overwritten by the next call.
 
-        Consistent: forces and contact velocities are within their limits, and the states follow by the dynamics.
+        Consistent: forces are within their pyramids, and the states follow by the dynamics.
         """
         self.function.inputs["guess"][:] = guess
         return self.function()
@@ -206,8 +202,8 @@ class CentroidalProblem:
     @property
     def location_rows(self) -> npt.NDArray[np.intp]:
         """Places of the rows of the location boxes among all rows."""
-        states, limits = 3 * (3 + self._contacts), 5 * self._corners + 6 * self._contacts
-        begins = states * (self.samples + 1) + limits * np.arange(self.samples) + 5 * self._corners
+        states, limits = 3 * (3 + self._contacts), 4 * self._corners + 3 * self._contacts
+        begins = states * (self.samples + 1) + limits * np.arange(self.samples) + 4 * self._corners
         return (begins[:, None] + np.arange(3 * self._contacts)).reshape(-1)
 
     @property
@@ -274,7 +270,7 @@ class CentroidalProblem:
             first += len(corners)
 
     def _constraints(self, variables: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
-        """Return rows with their bounds: start, dynamics, then friction, normal forces, boxes, contact velocities."""
+        """Return rows with their bounds: start, dynamics, then friction and boxes of each interval."""
         start = cs.vertcat(*self._node(variables, 0)) - cs.vec(self._symbols["state"].T)
         rows = [start, *(self._dynamics(variables, interval) for interval in range(self.samples))]
         lower = upper = [cs.SX.zeros(row.numel()) for row in rows]
@@ -311,8 +307,7 @@ class CentroidalProblem:
         ]
 
     def _consistent(self, guess: cs.SX) -> cs.SX:
-        """Return the variables with inputs within their limits and the states that follow from the measured one."""
-        speed, top = self.limits.contact_speed, self.limits.normal_force
+        """Return the variables with forces within their pyramids and the states that follow from the measured one."""
         slope = self.limits.friction / math.sqrt(2.0)
         state = [row.T for row in cs.vertsplit(self._symbols["state"])]
         states, all_inputs = list(state), list[cs.SX]()
@@ -322,11 +317,9 @@ class CentroidalProblem:
                 rotation = self._rotation(k, i)
                 for j in range(first, first + count):
                     x, y, z = cs.vertsplit(rotation.T @ inputs[j])
-                    z = _clipped(z, 0.0, top)
-                    inputs[j] = rotation @ cs.vertcat(
-                        _clipped(x, -slope * z, slope * z), _clipped(y, -slope * z, slope * z), z
-                    )
-                inputs[self._corners + i] = _clipped(inputs[self._corners + i], -speed, speed)
+                    z = cs.fmax(z, 0.0)
+                    x, y = (cs.fmin(cs.fmax(side, -slope * z), slope * z) for side in (x, y))
+                    inputs[j] = rotation @ cs.vertcat(x, y, z)
             state = self._integrated(k, state, inputs)
             states, all_inputs = states + state, all_inputs + inputs
         return cs.vertcat(*states, *all_inputs)
@@ -341,23 +334,16 @@ class CentroidalProblem:
                 x, y, z = cs.vertsplit(turned @ force)
                 pyramid = cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y)
                 yield pyramid, cs.SX.zeros(4), cs.SX.zeros(4) + wide
-                yield z, cs.SX.zeros(1), cs.SX(limits.normal_force)
         for contact, location in enumerate(self._node(variables, k + 1)[3:]):
             nominal = self._symbols["contacts"][k * self._contacts + contact, :].T
             boxed = self._symbols["boxed"][k, contact]
             box = boxed * cs.DM(limits.location_box) + (1.0 - boxed) * _FREE
             yield self._rotation(k + 1, contact).T @ (location - nominal), -box, box
-        for velocity in inputs[self._corners :]:
-            yield velocity, cs.SX.zeros(3) - limits.contact_speed, cs.SX.zeros(3) + limits.contact_speed
 
 
 def _axes(weights: Sequence[float]) -> cs.DM:
     horizontal, vertical = weights
     return cs.DM([horizontal, horizontal, vertical])
-
-
-def _clipped(value: cs.SX, low: cs.SX | float, high: cs.SX | float) -> cs.SX:
-    return cs.fmin(cs.fmax(value, low), high)
 
 
 def _square(vector: cs.SX, weight: cs.DM | float) -> cs.SX:

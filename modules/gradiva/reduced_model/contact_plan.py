@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.interpolate import make_interp_spline
 
-from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly
+from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, sealed
 
 _SAME = 1e-9  # [s] between two times that are one
 _DEGREE = 5
@@ -80,7 +80,15 @@ class ContactPlan:
             bounds = [bound for phase in each for bound in (phase.begin, phase.end)]
             if not np.isfinite(bounds[:-1]).all() or (np.diff(bounds) <= 0.0).any():
                 raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
-        self._ends = [np.array([phase.end for phase in each]) for each in self.phases]
+        self._tables = [
+            (
+                np.array([phase.begin for phase in each]),
+                np.array([phase.end for phase in each]),
+                np.array([phase.position for phase in each]),
+                np.array([phase.rotation for phase in each]),
+            )
+            for each in self.phases
+        ]
 
     @property
     def end(self) -> float:
@@ -91,17 +99,15 @@ class ContactPlan:
     def preview(self, times: NDArray) -> ContactPreview:
         """Return the plan at the nodes ``times`` [s], shape (N + 1,); an interval is as its middle."""
         nodes, middles = times - _SAME, 0.5 * (times[:-1] + times[1:])
-        active, positions, rotations = [], [], []
-        for each, ends in zip(self.phases, self._ends, strict=True):
-            last = len(each) - 1
-            running = np.minimum(np.searchsorted(ends, middles, side="right"), last)
-            active.append([each[i].begin <= now < each[i].end for i, now in zip(running, middles, strict=True)])
-            shown = np.minimum(np.searchsorted(ends, nodes, side="right"), last)
-            positions.append(np.array([phase.position for phase in each])[shown])
-            rotations.append(np.array([phase.rotation for phase in each])[shown])
-        return ContactPreview(
-            readonly(times), np.array(active).T, np.stack(positions, axis=1), np.stack(rotations, axis=1)
-        )
+        count, contacts = len(times), len(self._tables)
+        active = np.empty((count - 1, contacts), dtype=bool)
+        positions, rotations = np.empty((count, contacts, 3)), np.empty((count, contacts, 3, 3))
+        for contact, (begins, ends, places, turns) in enumerate(self._tables):
+            running = np.minimum(ends.searchsorted(middles, side="right"), len(ends) - 1)
+            active[:, contact] = (begins[running] <= middles) & (middles < ends[running])
+            shown = np.minimum(ends.searchsorted(nodes, side="right"), len(ends) - 1)
+            positions[:, contact], rotations[:, contact] = places[shown], turns[shown]
+        return ContactPreview(readonly(times), active, sealed(positions), sealed(rotations))
 
     def landings(self) -> list[tuple[int, ContactPhase]]:
         """Return contact and phase of every planned touch-down, in order of time."""

@@ -58,6 +58,7 @@ class StepAdaptationConfig:
         sole_height_gain: Proportional gain of that height, [-].
         sole_integral_gain: Integral gain of height and tilt, [1/s].
         stance_tilt_gain: Integral gain of the tilt of a sole with load, [1/s].
+        rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
@@ -96,6 +97,7 @@ class StepAdaptationConfig:
     sole_height_gain: float
     sole_integral_gain: float
     stance_tilt_gain: float
+    rise_gain: float
     sole_leak_time: float
     highest: float
     steepest: float
@@ -115,6 +117,7 @@ class StepAdaptationConfig:
             "prediction",
             "standing_margin",
             "longest_wait",
+            "rise_gain",
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
@@ -147,6 +150,9 @@ class RunningStep:
         double_support: That follows, [s].
         swing_position: Of the swinging sole, [m], shape (2,).
         swing_velocity: [m/s], shape (2,).
+        dcm_age: Time by which ``dcm_position`` is old, over which its error is predicted, [s].
+        planned_dcm: From which that error is counted, [m], shape (2,); None where the age is 0.
+        planned_velocity: Of the planned DCM, [m/s], shape (2,); likewise.
     """
 
     dcm_position: NDArray
@@ -162,6 +168,9 @@ class RunningStep:
     double_support: float
     swing_position: NDArray
     swing_velocity: NDArray
+    dcm_age: float = 0.0
+    planned_dcm: NDArray | None = None
+    planned_velocity: NDArray | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -169,18 +178,38 @@ class AdaptedStep:
     """Landing that step adaptation chose; world.
 
     Attributes:
-        landing: Of the swinging sole.
+        x: Of the swinging sole, [m].
+        y: [m].
+        yaw: [rad].
         time_left: To touch-down, [s].
-        zmp_position: Constant ZMP until touch-down, within the stance sole, [m], shape (2,).
-        dcm_offset: DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,).
-        offset_error: The same less the nominal one, [m], shape (2,).
+        balance: ZMP, offset of the DCM and its error, [m], shape (6,).
     """
 
-    landing: PlanarPose
+    x: float
+    y: float
+    yaw: float
     time_left: float
-    zmp_position: NDArray
-    dcm_offset: NDArray
-    offset_error: NDArray
+    balance: NDArray
+
+    @property
+    def landing(self) -> PlanarPose:
+        """Landing of the swinging sole."""
+        return PlanarPose(self.x, self.y, self.yaw)
+
+    @property
+    def zmp_position(self) -> NDArray:
+        """Constant ZMP until touch-down, within the stance sole, [m], shape (2,)."""
+        return self.balance[:2]
+
+    @property
+    def dcm_offset(self) -> NDArray:
+        """DCM less the ZMP point of the landing foot, in the middle of the double support, [m], shape (2,)."""
+        return self.balance[2:4]
+
+    @property
+    def offset_error(self) -> NDArray:
+        """The same less the nominal one, [m], shape (2,)."""
+        return self.balance[4:]
 
 
 class StepAdapter:
@@ -201,6 +230,12 @@ class StepAdapter:
 
     .. math:: u + b = \gamma\tau \xi - \eta z - \kappa \gamma\tau z_0, \qquad \eta = (1 - \kappa) \gamma\tau - 1
 
+    A measured DCM that is old by :math:`T_a` is predicted first, as its error from the planned one grows on a pendulum,
+    with a ZMP that is at most half a sole off the planned one:
+
+    .. math:: \xi = \xi_m + T_a \zeta (e - (z_0 - z_r)), \qquad e = \xi_m - \xi_r, \quad
+              z_r = \xi_r - \dot\xi_r / \zeta
+
     Variables: :math:`u` (ZMP point of the landing foot), :math:`z`, :math:`b`, :math:`T`.
 
     Objective: :math:`w_u |u - u_n|^2 + w_b |b - b_n|^2 + w_T (T - T_n)^2`, :math:`w_b \gg w_u`.
@@ -218,7 +253,9 @@ class StepAdapter:
     ==================  ==========================================  =====
     Symbol              Name                                        Unit
     ==================  ==========================================  =====
-    :math:`\xi`         ``dcm_position``                            m
+    :math:`\xi_m`       ``dcm_position``                            m
+    :math:`\xi_r`       ``planned_dcm``, ``_velocity``              m, m/s
+    :math:`T_a`         ``dcm_age``                                 s
     :math:`z_0`         ``zmp_position``                            m
     :math:`b_n`         ``dcm_offset``                              m
     :math:`\zeta`       ``natural_frequency``                       rad/s
@@ -267,6 +304,7 @@ class StepAdapter:
             step.side,
             step.natural_frequency,
             step.double_support,
+            step.dcm_age,
             *step.dcm_offset.tolist(),
         )
         if constants != self._constants:  # once a step: a tick writes the rest alone
@@ -284,9 +322,11 @@ class StepAdapter:
                 "swing_velocity": step.swing_velocity,
             }
         )
-        adapted = function()["adapted"].copy()
-        x, y, time = adapted[:3].tolist()
-        return AdaptedStep(PlanarPose(x, y, step.landing.yaw), time, adapted[3:5], adapted[5:7], adapted[7:])
+        if step.dcm_age and step.planned_dcm is not None and step.planned_velocity is not None:
+            function.write({"planned_dcm": step.planned_dcm, "planned_velocity": step.planned_velocity})
+        outputs = function()
+        x, y, time_left = outputs["step"].tolist()
+        return AdaptedStep(x, y, step.landing.yaw, time_left, outputs["balance"].copy())
 
     def _begin(self, step: RunningStep) -> None:
         """Write what stays as it is until touch-down."""
@@ -298,14 +338,18 @@ class StepAdapter:
             stance=(stance.x, stance.y, stance.yaw),
             nominal=(landing.x, landing.y, landing.yaw),
             double_support=step.double_support,
+            dcm_age=step.dcm_age,
         )
 
 
 _TIMES = 16  # values of T between its limits
 _SETTINGS = ("zmp_lag", "swing_acceleration", "swing_speed", "step_weight", "offset_weight", "time_weight")
+_HALF_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _CONTRADICTION = 1e3  # weight of a landing that the swing cannot reach
-_VECTORS = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "sole_x", "sole_y", "zmp_offset")
-_NUMBERS = ("frequency", "swing_sign", "time_left", "shortest", "longest", "double_support", "reach", "min_width")
+_STATE = ("dcm", "zmp_now", "dcm_offset", "swing_position", "swing_velocity", "planned_dcm", "planned_velocity")
+_VECTORS = (*_STATE, "sole_x", "sole_y", "zmp_offset")
+_TIMING = ("frequency", "dcm_age", "time_left", "shortest", "longest", "double_support")
+_NUMBERS = (*_TIMING, "swing_sign", "reach", "min_width")
 
 
 def _function(compiler: Compiler) -> FlatFunction:
@@ -325,7 +369,7 @@ def _function(compiler: Compiler) -> FlatFunction:
     shared = [cs.vertcat(*constants), cs.vertcat(*symbols)]
     local, time, best = _Local(*constants), cs.SX.sym("time"), cs.SX.sym("best", 4)
     better = cs.Function("better", [best, time, *shared], [_better(best, local.candidate(time, inputs))])
-    finish = cs.Function("finish", [best, *shared], [local.adapted(best[1], best[2:], inputs)])
+    finish = cs.Function("finish", [best, *shared], [*local.adapted(best[1], best[2:], inputs)])
 
     given = {name: cs.MX.sym(name, symbol.numel()) for name, symbol in inputs.items()}
     shortest, interval = given["shortest"], (given["longest"] - given["shortest"]) / (_TIMES - 1)
@@ -334,7 +378,8 @@ def _function(compiler: Compiler) -> FlatFunction:
     chosen = cs.MX([math.inf, 0.0, 0.0, 0.0])
     for each in times:
         chosen = better(chosen, each, *arguments)
-    return FlatFunction("step_adaptation", given, {"adapted": finish(chosen, *arguments)}, compiler)
+    adapted = dict(zip(("step", "balance"), finish(chosen, *arguments), strict=True))
+    return FlatFunction("step_adaptation", given, adapted, compiler)
 
 
 def _better(one: cs.SX, other: cs.SX) -> cs.SX:
@@ -373,7 +418,7 @@ class _Local:
         ox, oy = inputs["zmp_offset"][0], inputs["zmp_offset"][1]
         return cls(
             to_local=cs.vec(to_local),
-            dcm=to_local @ (inputs["dcm"] - origin),
+            dcm=to_local @ (_predicted(inputs) - origin),
             zmp_now=_clip(to_local @ (inputs["zmp_now"] - origin), lower, upper),
             dcm_offset=to_local @ inputs["dcm_offset"],
             nominal=to_local @ (inputs["nominal"][:2] - origin),
@@ -408,13 +453,13 @@ class _Local:
         )
         return cs.vertcat(cost, time, landing)
 
-    def adapted(self, time: cs.SX, landing: cs.SX, inputs: Mapping[str, cs.SX]) -> cs.SX:
-        """Return landing, T, ZMP, offset and its error in world."""
+    def adapted(self, time: cs.SX, landing: cs.SX, inputs: Mapping[str, cs.SX]) -> tuple[cs.SX, cs.SX]:
+        """Return landing and T, then ZMP, offset and its error, in world."""
         to_world, origin = cs.reshape(self.to_local, 2, 2).T, inputs["stance"][:2]
         zmp, offset = self.ankle(self.growth(time, inputs), landing)
         offset = to_world @ offset
         place, zmp = origin + to_world @ landing, origin + to_world @ zmp
-        return cs.vertcat(place, time, zmp, offset, offset - inputs["dcm_offset"])
+        return cs.vertcat(place, time), cs.vertcat(zmp, offset, offset - inputs["dcm_offset"])
 
     def ankle(self, growth: cs.SX, landing: cs.SX) -> tuple[cs.SX, cs.SX]:
         """Return the ZMP that meets the offset best, and the offset that it leaves."""
@@ -445,6 +490,14 @@ class _Local:
         middle = 0.5 * (lower + upper)
         is_empty = lower > upper
         return p + cs.if_else(is_empty, middle, lower), p + cs.if_else(is_empty, middle, upper)
+
+
+def _predicted(inputs: Mapping[str, cs.SX]) -> cs.SX:
+    """Return the DCM after the time by which the measured one is old."""
+    error, zeta = inputs["dcm"] - inputs["planned_dcm"], inputs["frequency"]
+    planned_zmp = inputs["planned_dcm"] - inputs["planned_velocity"] / zeta
+    zmp_error = cs.fmin(cs.fmax(inputs["zmp_now"] - planned_zmp, -_HALF_SOLE), _HALF_SOLE)
+    return inputs["dcm"] + inputs["dcm_age"] * zeta * (error - zmp_error)
 
 
 def _clip(value: cs.SX, lower: cs.SX, upper: cs.SX) -> cs.SX:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from gradiva.common import ConfigError, NDArray
 from gradiva.robot_model import RobotDescription
-from gradiva.simulation.transport import effect_generator
+from gradiva.simulation.transport import DrawnValues, effect_generator
 
 # Impedance: a torque of half the friction creeps by 2e-5 to 8e-4 rad/s; by a tenth of it at 0.999, in twice the time.
 _STIFF = (0.99, 0.999, 0.001, 0.5, 2.0)
@@ -92,13 +93,17 @@ class MotorConfig:
 
 
 class JointFriction:
-    """Dry and viscous friction as constraint and damping of the engine, which can only take energy away."""
+    """Dry and viscous friction as constraint and damping of the engine, which can only take energy away.
+
+    Attributes:
+        factors: f of each joint, [-], shape (n,).
+    """
 
     def __init__(self, config: FrictionConfig, description: RobotDescription, seed: int) -> None:
         """Draw the friction of each joint."""
         self._config = config
         self._joints = description.joints
-        factors = config.factors(len(description.joints), seed)
+        self.factors = factors = config.factors(len(description.joints), seed)
         self._coulomb = config.coulomb * factors * description.per_joint("coulomb_friction")
         self._viscous = config.viscous * factors * description.per_joint("viscous_friction")
         self._excess = (config.static_ratio - 1.0) * self._coulomb
@@ -277,3 +282,19 @@ def play_of(factor: float, spread: float, description: RobotDescription, seed: i
     """Draw the joints' plays, uniformly within 1 ± ``spread`` of ``factor`` times the description's, [rad], (n,)."""
     draws = effect_generator(seed, "gear_play").uniform(-1.0, 1.0, len(description.joints))
     return factor * (1.0 + spread * draws) * description.per_joint("gear_play")
+
+
+def drawn_friction(friction: JointFriction, config: FrictionConfig, joints: Sequence[str]) -> DrawnValues:
+    """Return the factors of the joints' friction; their fractions are those of the logarithm."""
+    reach = math.log(config.spread)
+    exponents = DrawnValues.within("friction factor", "-", joints, np.log(friction.factors), reach)
+    return replace(exponents, values=np.exp(exponents.values))
+
+
+def drawn_play(factor: float, spread: float, description: RobotDescription, seed: int) -> DrawnValues:
+    """Return the play of the joints' gears; see ``play_of``."""
+    nominal = factor * description.per_joint("gear_play")
+    excess = play_of(factor, spread, description, seed) - nominal
+    drawn = DrawnValues.within("gear play", "rad", description.joints, excess, spread * nominal)
+    has_play = spread * nominal > 0.0
+    return replace(drawn, values=drawn.values + nominal[has_play])

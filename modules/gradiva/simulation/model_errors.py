@@ -11,6 +11,7 @@ from gradiva.common import ConfigError, NDArray, so3
 from gradiva.simulation.ground import GroundConfig
 from gradiva.simulation.rigid_tree import RigidBody, RigidTree
 from gradiva.simulation.soles import SoleBox
+from gradiva.simulation.transport import DrawnValues
 from gradiva.simulation.urdf import Inertial
 
 
@@ -60,11 +61,31 @@ class ModelErrors:
         """Take the ranges and the seed."""
         self._config = config
         self._seed = seed
+        self._drawn: dict[str, NDArray] = {}
 
     def _draw(self, name: str, shape: int | tuple[int, ...], lowest: float = -1.0) -> NDArray:
         """Return what the range called ``name`` allows, of a generator that the seed and this name choose."""
         random = np.random.default_rng([self._seed, *name.encode()])
-        return getattr(self._config, name) * random.uniform(lowest, 1.0, shape)
+        values: NDArray = getattr(self._config, name) * random.uniform(lowest, 1.0, shape)
+        self._drawn[name] = values
+        return values
+
+    def drawn(self, bodies: Sequence[str], soles: Sequence[str]) -> list[DrawnValues]:
+        """Return what was drawn so far; ``bodies`` and ``soles`` are the names of those that it was drawn for."""
+        kinds: dict[str, tuple[str, Sequence[str]]] = {
+            "link_mass": ("-", bodies),
+            "trunk_com": ("m", _each(bodies, "xyz")),
+            "link_inertia": ("-", _each(bodies, "123")),
+            "sole_tilt": ("rad", _each(soles, ("roll", "pitch"))),
+            "sole_offset": ("m", _each(soles, "xyz")),
+            "floor_friction": ("-", ("floor",)),
+            "floor_slope": ("rad", ("forward", "left")),
+            "floor_contact_time": ("s", ("floor",)),
+        }
+        return [
+            DrawnValues.within(name.replace("_", " "), *kinds[name], values, getattr(self._config, name))
+            for name, values in self._drawn.items()
+        ]
 
     def of_links(self, tree: RigidTree, trunk: str) -> RigidTree:
         """Return the tree with other masses, centres of mass and inertias.
@@ -106,6 +127,10 @@ class ModelErrors:
             slope_forward=floor.slope_forward + forward,
             slope_left=floor.slope_left + left,
         )
+
+
+def _each(names: Sequence[str], parts: Sequence[str]) -> list[str]:
+    return [f"{name} {part}" for name in names for part in parts]
 
 
 def _radius_of_gyration(inertial: Inertial) -> float:

@@ -22,7 +22,7 @@ from gradiva.common import (
 )
 from gradiva.robot_model import Compiler, RobotDescription, interpreted
 from gradiva.simulation.body_probes import BodyProbes
-from gradiva.simulation.drives import JointFriction, MotorLimits
+from gradiva.simulation.drives import JointFriction, MotorLimits, drawn_friction, drawn_play
 from gradiva.simulation.falls import Fall, FallDetector, SlipMeter
 from gradiva.simulation.faults import Fault, FaultKind, MotorFaults, SensorFaults
 from gradiva.simulation.ground import Ground, choose_ground
@@ -35,7 +35,7 @@ from gradiva.simulation.servos import MixedCommand, ServoBank
 from gradiva.simulation.simulation_config import SimulationConfig
 from gradiva.simulation.soles import sole_boxes
 from gradiva.simulation.state_reader import SimulatedState, Snapshot, StateReader
-from gradiva.simulation.transport import PacketLine, SensorStreams, WrenchSample, WrenchSampler
+from gradiva.simulation.transport import DrawnValues, PacketLine, SensorStreams, WrenchSample, WrenchSampler
 
 _WATCH_PERIOD = 0.01  # [s] falls and slips are looked for this often
 _DEEPEST_START = 0.005  # [m] a sole that starts deeper in a floor that is not soft would be shot out of it
@@ -70,12 +70,13 @@ class MujocoRobot:
             ModelError: The robot's model lacks what the description names, or has another mass.
         """
         silence_engine()
-        errors = ModelErrors(config.model_errors, seed)
+        self._errors = errors = ModelErrors(config.model_errors, seed)
         self._config = config = replace(config, ground=errors.of_floor(config.ground, config.timestep))
         self._joints = len(description.joints)
         self._description = description
         self._tree = tree = errors.of_links(load_tree(description), description.torso_frame)
         soles = errors.of_soles(sole_boxes(description, tree))
+        self._sole_names = [sole.sensor for sole in soles]
         self._sole_reach = config.model_errors.sole_reach(soles)
         self._ground = choose_ground(config, description.sole.z, seed, compiler)
         self._friction = JointFriction(config.friction, description, seed)
@@ -123,6 +124,19 @@ class MujocoRobot:
     def fall(self) -> Fall | None:
         """Reason and time of the robot's fall; None while it is upright."""
         return self._fall
+
+    def drawn_values(self) -> list[DrawnValues]:
+        """Return the constants that the seed has chosen, effect by effect; none of an effect that is off."""
+        robot, config = self._description, self._config
+        bodies = [body.name for body in self._tree.bodies]
+        sensors = [sensor.name for sensor in robot.force_torque_sensors]
+        found = [
+            drawn_friction(self._friction, config.friction, robot.joints),
+            drawn_play(config.plant.gear_play, config.plant.gear_play_spread, robot, self._seed),
+            *self._errors.drawn(bodies, self._sole_names),
+            *self._sensors.drawn(robot.joints, sensors),
+        ]
+        return [drawn for drawn in found if drawn.labels]
 
     @property
     def positive_work_j(self) -> float:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
 import numpy as np
 
 from gradiva.common import ConfigError, ImuMeasurement, Measurement, NDArray, low_pass_gain, so3
-from gradiva.simulation.transport import StreamConfig, effect_generator
+from gradiva.simulation.transport import DrawnValues, StreamConfig, effect_generator
 
 _LANDING_FORCE = 30.0  # [N] along the normal: a foot has touched down
 _STREAMS = ("joints", "wrenches", "imu")
@@ -184,7 +185,20 @@ class Sensors:
         self._wrenches = WrenchSensors(config, wrenches, seed)
         self._imu = InertialSensor(config, seed)
         self._last: Measurement | None = None
-        self._is_exact = config.is_exact
+        self._config, self._is_exact = config, config.is_exact
+
+    def drawn(self, joints: Sequence[str], wrenches: Sequence[str]) -> list[DrawnValues]:
+        """Return the constant errors of these joints and force-torque sensors."""
+        config, imu, axes = self._config, self._imu, ("fx", "fy", "fz", "tx", "ty", "tz")
+        sensors = [f"{name} {axis}" for name in wrenches for axis in axes]
+        scale = np.tile(np.repeat([config.force_bias, config.torque_bias], 3), len(wrenches))
+        return [
+            DrawnValues.within("encoder offset", "rad", joints, self._joints.offsets, config.encoder_offset),
+            DrawnValues.within("wrench offset", "N, N·m", sensors, self._wrenches.biases, scale),
+            DrawnValues.within("gyroscope bias", "rad/s", ("x", "y", "z"), imu.bias, config.gyro_bias),
+            DrawnValues.within("tilt bias of the IMU", "rad", ("roll", "pitch"), imu.tilt_bias, config.tilt_bias),
+            DrawnValues.within("heading drift", "rad/s", ("yaw",), np.array([imu.heading_rate]), config.heading_drift),
+        ]
 
     def measure(self, truth: Measurement, joints: bool = True, wrenches: bool = True, imu: bool = True) -> Measurement:
         """Return the measurement with the errors of the sensors.
@@ -227,13 +241,13 @@ class JointSensors:
         self._config = config
         self._position_noise = effect_generator(seed, "encoder_noise")
         self._velocity_noise = effect_generator(seed, "velocity_noise")
-        self._offsets = config.encoder_offset * effect_generator(seed, "encoder_offset").uniform(-1.0, 1.0, joints)
+        self.offsets = config.encoder_offset * effect_generator(seed, "encoder_offset").uniform(-1.0, 1.0, joints)
         self._last: tuple[float, NDArray, NDArray] | None = None  # time, positions, velocities
 
     def measure(self, truth: Measurement) -> tuple[NDArray, NDArray]:
         """Return positions [rad] and velocities [rad/s], shape (n,) each."""
         config = self._config
-        positions = truth.joint_positions + self._offsets
+        positions = truth.joint_positions + self.offsets
         positions = quantised(
             positions + _white(config.encoder_noise, positions, self._position_noise), config.encoder_resolution
         )
@@ -266,7 +280,7 @@ class WrenchSensors:
         self._random = effect_generator(seed, "wrench_noise")
         self._noise = np.repeat([config.force_noise, config.torque_noise], 3)
         scale = np.repeat([config.force_bias, config.torque_bias], 3)
-        self._biases = scale * effect_generator(seed, "wrench_bias").uniform(-1.0, 1.0, (sensors, 6))
+        self.biases = scale * effect_generator(seed, "wrench_bias").uniform(-1.0, 1.0, (sensors, 6))
         self._drift_scale = np.repeat([config.force_drift, config.torque_drift], 3)
         drifts = float(self._drift_scale.any())
         random = effect_generator(seed, "wrench_drift")
@@ -284,7 +298,7 @@ class WrenchSensors:
             self.landing_time = time
         self._is_loaded = is_loaded
         drift = self._drift_scale * self._drift.at(time).reshape(wrenches.shape)
-        read = (self._gains @ wrenches[:, :, None])[:, :, 0] + self._biases + drift
+        read = (self._gains @ wrenches[:, :, None])[:, :, 0] + self.biases + drift
         if self._noise.any():
             read += self._noise * self._random.standard_normal(read.shape)
         return read
@@ -311,21 +325,21 @@ class InertialSensor:
         self._landing = effect_generator(seed, "landing_gyro_noise")
         correlation = 1.0 / (2.0 * math.pi * config.gyro_bandwidth)
         self._band = GaussMarkov(config.gyro_deviation, correlation, 3, effect_generator(seed, "gyro_noise_density"))
-        self._bias = config.gyro_bias * effect_generator(seed, "gyro_bias").uniform(-1.0, 1.0, 3)
+        self.bias = config.gyro_bias * effect_generator(seed, "gyro_bias").uniform(-1.0, 1.0, 3)
         self._drift = GaussMarkov(config.gyro_drift, config.gyro_drift_time, 3, effect_generator(seed, "gyro_drift"))
-        self._tilt_bias = config.tilt_bias * effect_generator(seed, "tilt_bias").uniform(-1.0, 1.0, 2)
+        self.tilt_bias = config.tilt_bias * effect_generator(seed, "tilt_bias").uniform(-1.0, 1.0, 2)
         self._tilt = GaussMarkov(
             config.tilt_noise, config.tilt_correlation_time, 2, effect_generator(seed, "tilt_noise")
         )
-        self._heading_rate = config.heading_drift * effect_generator(seed, "heading_drift").uniform(-1.0, 1.0)
+        self.heading_rate = config.heading_drift * effect_generator(seed, "heading_drift").uniform(-1.0, 1.0)
 
     def measure(self, truth: ImuMeasurement, time: float, landing_time: float) -> ImuMeasurement:
         """Return the reading at ``time`` [s] of a robot of which a foot last touched down at ``landing_time`` [s]."""
         config = self._config
         error = np.zeros(3)
-        error[:2] = self._tilt_bias + self._tilt.at(time)
-        error[2] = self._heading_rate * time
-        rate = truth.angular_velocity + self._bias + self._drift.at(time) + self._band.at(time)
+        error[:2] = self.tilt_bias + self._tilt.at(time)
+        error[2] = self.heading_rate * time
+        rate = truth.angular_velocity + self.bias + self._drift.at(time) + self._band.at(time)
         rate = rate + _white(config.gyro_noise, rate, self._white)
         if 0.0 <= time - landing_time < config.landing_duration:
             rate = rate + _white(config.landing_gyro_noise, rate, self._landing)

@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gradiva.common import ConfigError, LowPass, NDArray
 
@@ -30,6 +31,35 @@ _BLOCK = 256  # [-] random numbers drawn at once
 def effect_generator(seed: int, effect: str) -> np.random.Generator:
     """Return the random numbers of one effect: to switch another effect on does not draw these anew."""
     return np.random.default_rng([seed, zlib.crc32(effect.encode())])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DrawnValues:
+    """Constants of one effect that the seed has chosen, so that a fall can be understood.
+
+    Attributes:
+        effect: Its name.
+        unit: Of the values.
+        labels: Of which joint, body or axis each value is.
+        values: Shape (n,).
+        fractions: Where they lie in the range from which they were drawn, from −1 to 1, shape (n,).
+    """
+
+    effect: str
+    unit: str
+    labels: Sequence[str]
+    values: NDArray
+    fractions: NDArray
+
+    @classmethod
+    def within(
+        cls, effect: str, unit: str, labels: Sequence[str], values: NDArray, reach: npt.ArrayLike
+    ) -> DrawnValues:
+        """Return values that were drawn within ± ``reach``, which may be 0: then nothing was drawn."""
+        values, reach = np.broadcast_arrays(np.ravel(values), np.ravel(reach))
+        is_drawn = reach > 0.0
+        kept = [label for label, is_one in zip(labels, is_drawn, strict=True) if is_one]
+        return cls(effect, unit, kept, values[is_drawn], values[is_drawn] / reach[is_drawn])
 
 
 @dataclass(frozen=True, slots=True)

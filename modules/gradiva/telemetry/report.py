@@ -21,6 +21,7 @@ ERRORS = (("dcm_error_m", "DCM"), ("zmp_error_m", "ZMP"), ("com_error_m", "CoM")
 """Keys of the tracking errors, each with ``rms`` and ``max``, and their labels."""
 _GOOD, _BAD = ("walked",), ("fell", "failed")
 _SETTINGS = ("control", "model", "plant", "ground", "seed")
+_MOST_DRAWN = 12  # rows of the table of drawn values
 _LAYERS = ("estimation", "model_control", "whole_body", "total")
 
 
@@ -38,6 +39,7 @@ def write_report(run: RunFolder) -> Path:
         tiles(record.result),
         tables(record.result),
         events(record.result),
+        drawn_values(record.result),
         "<h2>Plots</h2>",
         _plots(record),
         "<h2>Details</h2>",
@@ -166,6 +168,21 @@ def events(result: Mapping[str, Any]) -> str:
     found = result.get("safety_events") or []
     items = "".join(f"<li>{escape(_event(event))}</li>" for event in found)
     return f'<h2>Safety events</h2><div class="card"><ul>{items}</ul></div>' if found else ""
+
+
+def drawn_values(result: Mapping[str, Any]) -> str:
+    """Return a table of the constants of the plant that lie farthest out in the range that the seed chose them from."""
+    drawn = [
+        (abs(fraction), f"{each['effect']}, {label}", each["values"][label], each["unit"], fraction)
+        for each in result.get("drawn_values") or []
+        for label, fraction in each["fractions"].items()
+    ]
+    farthest = sorted(drawn, key=lambda row: -row[0])[:_MOST_DRAWN]
+    rows = [
+        (name, [f"{value:.4g} {escape(unit).strip('-')}", f"{fraction:+.0%}"])
+        for _, name, value, unit, fraction in farthest
+    ]
+    return _table(f"drawn values: the {len(rows)} extreme ones of {len(drawn)}", ["value", "of the range"], rows)
 
 
 def _event(event: Any) -> str:

@@ -23,7 +23,6 @@ from gradiva.robot_model import Compiler, interpreted
 from gradiva.simplified_model import AdaptedStep, RunningStep, StepAdaptationConfig, StepAdapter, SteppingMode
 from gradiva.whole_body import WholeBodyReference
 
-_SOLE = 0.05  # [m] no ZMP of a foot that stands alone is farther from its reference
 _NEGLIGIBLE = 1e-5  # [m, rad] offset of a sole
 
 
@@ -70,9 +69,7 @@ class ReactiveStepping:
     is small: in between, each tick chooses a landing (``StepAdapter``), and one that moves by more than the dead band
     changes the plan, whose DCM and CoM references then restart where the robot is. In between they do not: a reference
     that follows the robot forgets the error. The velocity of the CoM, and so the DCM, is older than the tick by a
-    filter and the sensors; the error is predicted over that time as the pendulum's,
-
-    .. math:: \dot e = \zeta (e - (z - z_r)), \qquad e = \xi - \xi_r
+    filter and the sensors; the error is predicted over that time.
 
     All steps after the moved one are translated and delayed with it, so that the DCM's offset from the landing foot,
     which the walk needs, stays as it was planned. Nothing changes shortly before touch-down, and a foot that comes
@@ -163,8 +160,8 @@ class ReactiveStepping:
         running, swing = nominal.running, reference.foot(step.footstep.side)
         running.shortest, running.longest = self._times(step, nominal, time)
         running.time_left = max(nominal.step.touch_down - time, running.shortest)
-        running.dcm_position = self._predicted_dcm(state, reference)
-        running.zmp_position = state.zmp_position
+        running.dcm_position, running.zmp_position = state.dcm_position, state.zmp_position
+        running.planned_dcm, running.planned_velocity = reference.dcm.position, reference.dcm.velocity
         running.swing_position, running.swing_velocity = swing.position[:2], swing.twist[:2]
         foothold = self._foothold(self._adapter.adapt(running), step, time)
         if foothold is None:
@@ -200,6 +197,7 @@ class ReactiveStepping:
             double_support,
             rest,
             rest,
+            self._config.prediction,
         )
         return _NominalStep(step, running)
 
@@ -213,23 +211,14 @@ class ReactiveStepping:
         is_falling = elapsed > config.last_delay * planned
         return shortest, left if is_falling else max(left, config.longest_support * planned - elapsed)
 
-    def _predicted_dcm(self, state: RobotState, reference: WalkingReference) -> NDArray:
-        """Return the DCM after the time by which the measured one is old (world, [m], shape (2,))."""
-        planned, zeta = reference.dcm, reference.dcm.divergence_rate
-        (x, y), (zx, zy) = state.dcm_position.tolist(), state.zmp_position.tolist()
-        (rx, ry), (vx, vy) = planned.position.tolist(), planned.velocity.tolist()
-        zmp_x, zmp_y = min(max(zx - rx + vx / zeta, -_SOLE), _SOLE), min(max(zy - ry + vy / zeta, -_SOLE), _SOLE)
-        ahead = self._config.prediction * zeta
-        return np.array((x + ahead * (x - rx - zmp_x), y + ahead * (y - ry - zmp_y)))
-
     def _foothold(self, adapted: AdaptedStep, step: PlannedStep, time: float) -> Foothold | None:
         """Return the adapted landing where it differs from that of the plan by more than the dead band."""
         config, old = self._config, step.footstep.pose
         touch_down = time + adapted.time_left
-        is_moved = math.hypot(adapted.landing.x - old.x, adapted.landing.y - old.y) > config.minimum_move
+        is_moved = math.hypot(adapted.x - old.x, adapted.y - old.y) > config.minimum_move
         if not is_moved and abs(touch_down - step.touch_down) <= config.minimum_delay:
             return None
-        pose = FootPose(adapted.landing.x, adapted.landing.y, old.yaw).on(old.plane)
+        pose = FootPose(adapted.x, adapted.y, old.yaw).on(old.plane)
         return Foothold(pose, None if self.mode is SteppingMode.PLACE else touch_down)
 
     def _is_believed(self, x: float, y: float) -> bool:
@@ -262,7 +251,7 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise.
+    lower than measured by that rise, of which ``rise_gain`` counts.
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
     on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
     as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
@@ -296,7 +285,7 @@ class SoleLevelling:
             stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
         """
-        rise = self._rise_of_support(reference, state) if is_active else 0.0
+        rise = self._config.rise_gain * self._rise_of_support(reference, state) if is_active else 0.0
         feet = {side: self._corrected(side, reference, state, is_active, stands, rise, period) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()

@@ -190,6 +190,8 @@ class CompliantTorqueControlConfig:
         wrench_cone: What the ground can exert.
         wrench_age: Of the measured wrenches, [s].
         wrench_time_constant: Of the low pass on what the model of the ground misses of them, 0 for none, [s].
+        response_delay: From a motion of a sole to the torques that answer it, tolerated on any ground, [s]; see
+            `SoftSole.wrench_rate`.
         cone_horizon: After which a wrench has to be within the cone, [s]; at once nothing can change it.
         joint_limits: Positions.
         torque_limits: Torques.
@@ -209,6 +211,7 @@ class CompliantTorqueControlConfig:
     wrench_cone: WrenchConeConfig
     wrench_age: float
     wrench_time_constant: float
+    response_delay: float
     cone_horizon: float
     joint_limits: JointLimitConfig
     torque_limits: TorqueLimitConfig
@@ -241,16 +244,17 @@ class SoftGroundBody(TorqueBody):
             for side, contact in self.contacts.items()
         }
         self._close({side: sole.wrench for side, sole in soles.items()})
-        period = self.parameters.symbol("period")
-        self.wrench_rates = {side: sole.wrench_rate(self.acceleration, period) for side, sole in soles.items()}
-        self.rate_scale = self._scale_of_rates(config.reference_damping, period)
+        delay = self.parameters.constant("response_delay", config.response_delay)
+        held = self.parameters.symbol("period") + 2.0 * delay
+        self.wrench_rates = {side: sole.wrench_rate(self.acceleration, held) for side, sole in soles.items()}
+        self.rate_scale = self._scale_of_rates(config.reference_damping, held)
         self.softness = cs.sqrt(self.rate_scale) * self._stiffness_ratio(config.standing_foot)
         self.outputs = {f"{side}_regressor": sole.regressor for side, sole in soles.items()}
         self.outputs |= {f"{side}_wrench": wrench for side, wrench in self.wrenches.items()}
 
-    def _scale_of_rates(self, reference_damping: float, period: cs.SX) -> cs.SX:
+    def _scale_of_rates(self, reference_damping: float, held: cs.SX) -> cs.SX:
         """Return the factor, with the mean damping of both feet."""
-        dampings = [contact.damping + 0.5 * period * contact.stiffness for contact in self.contacts.values()]
+        dampings = [contact.damping + 0.5 * held * contact.stiffness for contact in self.contacts.values()]
         reference = self.parameters.constant("reference_damping", reference_damping)
         return (reference / (0.5 * (dampings[0] + dampings[1]))) ** 2
 
