@@ -58,6 +58,7 @@ class StepAdaptationConfig:
         sole_height_gain: Proportional gain of that height, [-].
         sole_integral_gain: Integral gain of height and tilt, [1/s].
         stance_tilt_gain: Integral gain of the tilt of a sole with load, [1/s].
+        rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
         sole_leak_time: Time constant in which a sole with load gives its offset back, [s].
         highest: Largest offset of its height, [m].
         steepest: Largest offset of its tilt about each axis, [rad].
@@ -96,6 +97,7 @@ class StepAdaptationConfig:
     sole_height_gain: float
     sole_integral_gain: float
     stance_tilt_gain: float
+    rise_gain: float
     sole_leak_time: float
     highest: float
     steepest: float
@@ -115,6 +117,7 @@ class StepAdaptationConfig:
             "prediction",
             "standing_margin",
             "longest_wait",
+            "rise_gain",
         )
         for name in self.__dataclass_fields__:
             value = getattr(self, name)

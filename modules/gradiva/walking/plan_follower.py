@@ -107,6 +107,10 @@ class StandingAdaptation(Protocol):
         """
         ...
 
+    def is_recovering(self, time: float) -> bool:
+        """Return whether the robot stands and its DCM is, or was shortly before ``time`` [s], far off its reference."""
+        ...
+
 
 class PlanFollower:
     """Holds the plan and the command that it fulfils.
@@ -319,6 +323,10 @@ class PlanFollower:
     def is_catching(self, time: float) -> bool:
         """Return whether a step that was moved or made to catch a push is under way, or the one after it."""
         return time < self._caught_until
+
+    def is_recovering(self, time: float) -> bool:
+        """Return whether a robot that stands was pushed shortly before ``time`` [s]; see ``StandingAdaptation``."""
+        return self.standing_adaptation is not None and self.standing_adaptation.is_recovering(time)
 
     def _note_catch(self, time: float) -> None:
         """Remember until when the robot is being caught: to the touch-down after the next one."""

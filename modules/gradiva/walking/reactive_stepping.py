@@ -251,7 +251,7 @@ class SoleLevelling:
     .. math:: o = k_P e_z e_3 + k_I \int e \, dt, \qquad p = p_r + o_{z}, \quad R = Exp(o_{x,y}) R_r
 
     A stance sole that tips about an edge lifts its own frame, from which the state estimator counts: the ground is
-    lower than measured by that rise.
+    lower than measured by that rise, of which ``rise_gain`` counts.
     A sole that carries load gives its offset back with a time constant. Under a robot that stands and is pushed it tips
     on an edge, which the ZMP cannot leave then, and the robot rocks back farther than it came: its tilt is integrated
     as well, so that it lies flat under the tilted robot (of a robot that walks, that costs a twentieth of the pushes).
@@ -285,7 +285,7 @@ class SoleLevelling:
             stands: Whether a robot that stands is pushed: its soles with load are laid flat as well.
             period: [s].
         """
-        rise = self._rise_of_support(reference, state) if is_active else 0.0
+        rise = self._config.rise_gain * self._rise_of_support(reference, state) if is_active else 0.0
         feet = {side: self._corrected(side, reference, state, is_active, stands, rise, period) for side in Side}
         if not is_active and all(np.abs(offset).max() < _NEGLIGIBLE for offset in self.offsets.values()):
             self.reset()

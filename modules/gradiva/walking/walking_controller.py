@@ -313,7 +313,7 @@ class WalkingController:
         if layers.foot_admittance is not None:
             is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
-        stands = layers.capture_stepping.is_recovering(time)
+        stands = self._follower.is_recovering(time)
         is_catching = stands or self._follower.is_catching(time)
         if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
             body = layers.sole_levelling.levelled(body, state, is_catching, stands, self._tick.period)
