@@ -60,3 +60,4 @@ def test_a_draw_is_the_same_for_the_same_seed_and_can_be_configured(cause, plant
     assert trial.overrides != other.overrides
     setup = trial.setup()
     assert (setup.robot.name, trial.plant) == (trial.robot, plant)
+    assert trial.command.forward <= setup.walking.planner.max_speed

@@ -9,7 +9,7 @@ import casadi as cs
 import numpy as np
 import pytest
 
-from gradiva.common import ConfigError, NoSolutionFound, PlanningError, from_table, so3
+from gradiva.common import ConfigError, EstimationError, NoSolutionFound, PlanningError, from_table, so3
 from gradiva.reduced_model import (
     CentroidalBody,
     CentroidalMpc,
@@ -237,6 +237,18 @@ def test_a_missed_deadline_counts_as_a_failure():
     mpc.resume(healthy.memory)
     assert update(mpc, plan, state_of(plan), 0.05).is_fallback
     assert mpc.failures == 1
+
+
+def test_a_measurement_that_is_not_finite_is_refused_and_the_next_one_goes_on(mpc):
+    plan, nan = walk(), np.array([math.nan, 0.0, 0.0])
+    update(mpc, plan, state_of(plan))
+    with pytest.raises(EstimationError, match="com_velocity not finite"):
+        update(mpc, plan, state_of(plan, velocity=nan), 0.05)
+    with pytest.raises(EstimationError, match="external_wrench not finite"):
+        update(mpc, plan, state_of(plan), 0.05, wrench=np.concatenate((nan, nan)))
+    found = update(mpc, plan, state_of(plan), 0.05)
+    assert not found.is_fallback
+    assert np.isfinite(found.com_positions).all()
 
 
 # -- plan and configuration --------------------------------------------------------------------------------------------

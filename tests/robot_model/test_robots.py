@@ -125,6 +125,7 @@ def test_drives_are_given_for_a_group_or_for_each_joint():
         ({"coulomb_friction": (1.0, 1.0, 1.0, 1.0, 1.0, -2.0)}, "coulomb_friction=.* must not be negative"),
         ({"full_torque_speed": 5.0, "no_load_speed": 4.0}, "full_torque_speed=5.0, must be below no_load_speed=4.0"),
         ({"velocity_feedforward": 1.1}, "velocity_feedforward=1.1, must not exceed 1"),
+        ({"gear_loss": 1.5}, "gear_loss=1.5, must not exceed 1"),
         ({"integral_gain": 10.0, "integral_limit": 0.0}, "integral_limit=0.0, must be positive where the servo has an"),
         ({"velocity_stiffness": 9e3}, "velocity_stiffness=9000.0, must be below stiffness=5625.0"),
     ],

@@ -128,7 +128,7 @@ class Pendulum:
     def __init__(
         self, gravity: float = GRAVITY, play: float = 0.0, rotor: float = 0.0, mass: float = MASS, **friction: float
     ) -> None:
-        nominal = {"coulomb_friction": 1.0, "viscous_friction": 1.0, "gear_play": play}
+        nominal = {"coulomb_friction": 1.0, "viscous_friction": 1.0, "gear_loss": 1.0, "gear_play": play}
         description = one_joint(**nominal)
         spec = mujoco.MjSpec()
         spec.compiler.degree = False

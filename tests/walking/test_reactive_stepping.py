@@ -206,7 +206,8 @@ def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behi
     assert foothold.lift_off == pytest.approx(waiting.step.lift_off + CONFIG.wait, abs=1e-12)
     assert foothold.touch_down == pytest.approx(waiting.step.touch_down + CONFIG.wait, abs=1e-12)
     changes = [waiting.retarget(load=0.1, behind=0.05) for _ in range(100)]
-    assert 1 + sum(change is not None for change in changes) == round(CONFIG.longest_wait / CONFIG.wait)
+    count = round(CONFIG.longest_wait / CONFIG.wait)
+    assert 1 + sum(change is not None for change in changes) == waiting.stepping.log.changes == count
 
 
 @pytest.mark.parametrize(
@@ -216,6 +217,31 @@ def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behi
 )
 def test_a_lift_off_comes_as_planned_where_waiting_does_not_help(load, behind, settings):
     assert DoubleSupport(**settings).retarget(load, behind) is None
+
+
+def test_a_lift_off_of_the_next_walk_does_not_wait_for_a_push_of_the_last_one():
+    pushed_before = DoubleSupport()
+    assert pushed_before.retarget(load=0.1, behind=0.05) is not None
+    walking, end = pushed_before.reference, pushed_before.plan.end_time
+    pushed_before.reference = pushed_before.plan.at(end)
+    assert pushed_before.retarget(load=0.1, behind=0.05) is None
+    pushed_before.reference = walking
+    assert CONFIG.lagging_dcm < 0.03 < CONFIG.trigger
+    assert pushed_before.retarget(load=0.1, behind=0.03) is None
+
+
+def test_a_walk_leaves_no_running_step_in_the_log_and_a_robot_that_is_prepared_again_begins_anew(ready):
+    walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time")
+    push = Push(walk.setup.robot.torso_frame, (0.0, 60.0, 0.0), walk.time + 2.2, 0.1)
+    walk.robot.push(push)
+    assert walk.follow(VelocityCommand(0.1, duration=2.0), settle=0.5)
+    assert walk.log.stepping.changes == walk.controller.adaptations > 0
+    assert (walk.log.stepping.side, walk.log.stepping.nominal, walk.log.stepping.is_active) == (None, None, False)
+    walk.controller.stop()
+    assert walk.run_until(lambda: walk.controller.state is WalkingState.STOPPED, 3.0)
+    walk.controller.prepare()
+    assert walk.run_until(lambda: walk.controller.state is WalkingState.PREPARED, 10.0)
+    assert walk.controller.adaptations == 0
 
 
 @pytest.mark.walk

@@ -14,7 +14,16 @@ import numpy.typing as npt
 import osqp
 import scipy.sparse as sparse
 
-from gradiva.common import GRAVITY, ConfigError, NDArray, NoSolutionFound, freeze_arrays, sealed, so3
+from gradiva.common import (
+    GRAVITY,
+    ConfigError,
+    EstimationError,
+    NDArray,
+    NoSolutionFound,
+    freeze_arrays,
+    sealed,
+    so3,
+)
 from gradiva.reduced_model.centroidal_problem import (
     CentroidalBody,
     CentroidalLimits,
@@ -356,13 +365,15 @@ class CentroidalMpc:
             external_wrench: Measured, force then moment about the CoM, in the first interval, [N, N·m], shape (6,).
 
         Raises:
+            EstimationError: The state or the wrench is not finite.
             NoSolutionFound: For longer than is tolerated, or at the first call.
         """
+        wrench = np.zeros(6) if external_wrench is None else external_wrench
+        _check_finite(state, wrench)
         preview = plan.preview(self._node_times(time))
         frame = _Frame.of(state, preview)
         forces, velocities = self._guessed_inputs(preview)
         self._set_parameters(frame, state, preview, reference)
-        wrench = np.zeros(6) if external_wrench is None else external_wrench
         self._set(external=frame.turned(wrench.reshape(2, 3)) / self._body.mass)
         self._set(forces=frame.turned(self._forces_before(time, forces)))
         guess = self.problem.trajectory(np.zeros(self.problem.size))
@@ -468,6 +479,14 @@ class CentroidalMpc:
         for name, place in self.problem.function.inputs.items():
             if name in values:
                 place[...] = values[name].reshape(place.shape)  # a single contact has a vector for a matrix
+
+
+def _check_finite(state: CentroidalState, wrench: NDArray) -> None:
+    """Refuse a measurement that is not finite: the last solution, shifted, would follow it."""
+    measured = {name: getattr(state, name) for name in state.__dataclass_fields__} | {"external_wrench": wrench}
+    wrong = [name for name, value in measured.items() if not np.isfinite(value).all()]
+    if wrong:
+        raise EstimationError(f"{PROBLEM}: {', '.join(wrong)} not finite")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -259,6 +259,8 @@ class JointGroup:
         rotor_inertia: Of rotor and gear, reflected: N² J with the ratio N, [kg·m²].
         coulomb_friction: [N·m].
         viscous_friction: [N·m·s/rad].
+        gear_loss: Fraction of the drive's torque that the gear loses as friction, 1 - efficiency, [-]; harmonic drives
+            have an efficiency of 0.7 to 0.8 (catalogues).
         gear_play: Between the ends of the play, [rad].
         full_torque_speed: Up to which the motor has its peak torque, [rad/s].
         no_load_speed: At which it has none left, [rad/s]; 0: the torque does not depend on the speed.
@@ -279,6 +281,7 @@ class JointGroup:
     rotor_inertia: PerJoint = 0.0
     coulomb_friction: PerJoint = 0.0
     viscous_friction: PerJoint = 0.0
+    gear_loss: PerJoint = 0.2
     gear_play: PerJoint = 0.0
     full_torque_speed: PerJoint = 0.0
     no_load_speed: PerJoint = 0.0
@@ -308,8 +311,9 @@ class JointGroup:
         for full, none in zip(self.per_joint("full_torque_speed"), self.per_joint("no_load_speed"), strict=True):
             if full > 0.0 and full >= none:
                 raise ConfigError(f"full_torque_speed={full}, must be below no_load_speed={none}")
-        if any(value > 1.0 for value in _values(self.velocity_feedforward)):
-            raise ConfigError(f"velocity_feedforward={self.velocity_feedforward}, must not exceed 1")
+        for name in ("gear_loss", "velocity_feedforward"):
+            if any(value > 1.0 for value in _values(getattr(self, name))):
+                raise ConfigError(f"{name}={getattr(self, name)}, must not exceed 1")
         gains = zip(*map(self.per_joint, ("stiffness", "integral_gain", "velocity_stiffness")), strict=True)
         for (stiffness, gain, part), limit in zip(gains, self.per_joint("integral_limit"), strict=True):
             if max(gain, part) > 0.0 and limit == 0.0:

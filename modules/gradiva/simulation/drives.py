@@ -37,7 +37,7 @@ class FrictionConfig:
         viscous: Factor on its viscous friction :math:`F_v`, [-].
         static_ratio: Friction at rest over that in motion, r, [-].
         stribeck_velocity: :math:`v_s`, [rad/s].
-        load: Fraction of the drive's torque, l, [-].
+        load: Factor on the ``gear_loss`` of the description, whose product is l, [-].
         spread: Each joint's f is drawn between 1 / spread and spread, uniformly in its logarithm, [-].
     """
 
@@ -101,14 +101,14 @@ class JointFriction:
 
     def __init__(self, config: FrictionConfig, description: RobotDescription, seed: int) -> None:
         """Draw the friction of each joint."""
-        self._config = config
         self._joints = description.joints
         self.factors = factors = config.factors(len(description.joints), seed)
         self._coulomb = config.coulomb * factors * description.per_joint("coulomb_friction")
         self._viscous = config.viscous * factors * description.per_joint("viscous_friction")
         self._excess = (config.static_ratio - 1.0) * self._coulomb
         self._per_speed = 1.0 / config.stribeck_velocity  # [s/rad]
-        self._varies = bool(self._excess.any()) or config.load > 0.0
+        self._gear_loss = config.load * description.per_joint("gear_loss")
+        self._varies = bool(self._excess.any() or self._gear_loss.any())
 
     def add_to(self, spec: mujoco.MjSpec, timestep: float) -> None:
         """Add it to the joints, beside what they have already; stiff, so that a joint that sticks does not creep."""
@@ -142,8 +142,7 @@ class JointFriction:
         np.exp(np.negative(dry, out=dry), out=dry)
         dry *= self._excess
         dry += self._at_speed
-        if self._config.load > 0.0:
-            dry += self._config.load * np.abs(torques)
+        dry += self._gear_loss * np.abs(torques)
         self._losses[self._degrees] = dry
 
 

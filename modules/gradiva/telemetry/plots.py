@@ -43,7 +43,8 @@ _PATHS = (
 )
 _TIGHT_MARGIN = 3.0  # deg, less is worth a look
 _BAR, _PALE_BAR = "#5f8fb4", "#c9d9e6"
-_ROW, _LEFT, _GAP, _TOP, _BOTTOM = 0.19, 1.3, 0.35, 0.28, 0.05  # inch
+_ROW, _LEFT, _GAP, _TOP, _BOTTOM = 0.19, 1.3, 0.35, 0.28, 0.25  # inch
+_LETTER = 0.078  # inch, of a joint's name
 
 
 def plot_ground(record: WalkRecord) -> Figure:
@@ -110,7 +111,7 @@ class _Column:
         title: What and in which unit.
         values: Length of the bars, shape (n,).
         dark: Length of a darker bar inside, shape (n,), or None.
-        warning: Bars shorter than this are red, which the title says where there are any.
+        warning: Bars shorter than this are red, which a line below says where there are any.
     """
 
     title: str
@@ -135,7 +136,7 @@ class _Column:
         if any(value < self.warning for value in self.values):
             beyond = int(np.sum(self.values < 0.0))
             note = f"red: less than {self.warning:g}°" + f", {beyond} beyond the limit" * bool(beyond)
-            axis.set_title(note, loc="right", color=WARNING, pad=6.0)
+            axis.set_xlabel(note, loc="left", color=WARNING)
         axis.set_yticks(rows, names)
         axis.set_ylim(len(rows) - 0.4, -0.6)
         axis.set_xlim(0.0, 1.15 * max(float(lengths.max(initial=0.0)), 1e-6))
@@ -150,10 +151,11 @@ def plot_joints(record: WalkRecord) -> Figure:
     joints = len(columns[0].values)
     names = record.joints if len(record.joints) == joints else [f"joint {index}" for index in range(joints)]
     height = _TOP + _BOTTOM + _ROW * joints
-    width = (FULL_WIDTH - _LEFT - 0.15 - _GAP * (len(columns) - 1)) / len(columns)
+    names_width = max(_LEFT, _LETTER * max(map(len, names)))
+    width = (FULL_WIDTH - names_width - 0.15 - _GAP * (len(columns) - 1)) / len(columns)
     figure = Figure(figsize=(FULL_WIDTH, height))
     for index, column in enumerate(columns):
-        left = (_LEFT + index * (width + _GAP)) / FULL_WIDTH
+        left = (names_width + index * (width + _GAP)) / FULL_WIDTH
         axis = figure.add_axes((left, _BOTTOM / height, width / FULL_WIDTH, 1.0 - (_BOTTOM + _TOP) / height))
         column.draw(axis, names if index == 0 else [""] * joints)
     return figure

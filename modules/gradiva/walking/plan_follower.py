@@ -89,7 +89,7 @@ class StepAdaptation(Protocol):
         Args:
             state: Estimated in this tick.
             reference: Of the plan at the same time.
-            plan: The present one, with its steps and their times.
+            plan: The present one, with its steps and their times; of a robot that stands, none is left.
         """
         ...
 
@@ -200,11 +200,9 @@ class PlanFollower:
         """Return the reference at ``time`` [s], after step adaptation; an impossible change is counted and dropped."""
         if self.adaptation is None and self.standing_adaptation is None:
             return reference
-        plan = self.present_plan
-        capture, change = None, None
-        if plan.landings.after(time) < len(plan.landings):
-            change = None if self.adaptation is None else self.adaptation.retarget(state, reference, plan)
-        elif self.standing_adaptation is not None:
+        plan, capture = self.present_plan, None
+        change = None if self.adaptation is None else self.adaptation.retarget(state, reference, plan)
+        if self.standing_adaptation is not None and plan.landings.after(time) == len(plan.landings):
             capture = self.standing_adaptation.capture(state, reference, plan)
         if capture is None and change is None:
             return reference

@@ -123,7 +123,9 @@ class ReactiveStepping:
             self._is_active = self._is_active and error > self._config.release
             self._is_catching = self._is_catching or (is_believed and error > self._config.trigger)
             waiting = None
-            if self._is_catching and index < len(plan.landings) and self.mode is SteppingMode.PLACE_AND_TIME:
+            if index == len(plan.landings):  # it stands: the next walk begins without a past
+                self._is_catching, self._waited = False, 0.0
+            elif self._is_catching and self.mode is SteppingMode.PLACE_AND_TIME:
                 waiting = self._wait_for_load(state, reference, plan.landings[index])
             self._log(None)
             return waiting
@@ -148,6 +150,7 @@ class ReactiveStepping:
         if loads[swing.other] >= config.stance_load * sum(loads.values()) or behind < config.lagging_dcm:
             return None
         self._waited += config.wait
+        self._changes += 1
         return Retarget((Foothold(None, step.touch_down + config.wait, step.lift_off + config.wait),))
 
     def _change(

@@ -386,6 +386,8 @@ class WalkingController:
             layers.foot_admittance.reset()
         if layers.sole_levelling is not None:
             layers.sole_levelling.reset()
+        layers.reactive_stepping.reset()
+        layers.capture_stepping.reset()
         layers.whole_body.reset(standing.posture if standing else layers.start_posture)
         self._when_done, self._done_reason = WalkingState.PAUSED, _DONE
         self._follower.stand(time, standing.at(time) if standing else None)

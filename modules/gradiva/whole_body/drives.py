@@ -23,7 +23,7 @@ class DrivesConfig:
         friction_velocity: At which the compensation of Coulomb friction has reached 0.76 of its value, [rad/s].
         velocity_time_constant: In torque control, of the return of the desired velocity to the measured one, [s].
         acceleration_gain: In torque control, k of `FrictionCompensator`, [1/s].
-        friction_load: In torque control, fraction of a joint's torque that its gear loses as friction, [-].
+        gear_loss: In torque control, fraction of the gears' losses that is compensated, [-].
         friction_learning: In torque control, rate at which each joint's fraction is learned, [1/s]; 0: it stays.
         largest_friction: Fraction up to which it is learned, [-].
         command_latency: In torque control, from a command to the torque, [s].
@@ -34,7 +34,7 @@ class DrivesConfig:
     friction_velocity: float
     velocity_time_constant: float
     acceleration_gain: float
-    friction_load: float
+    gear_loss: float
     friction_learning: float
     largest_friction: float
     command_latency: float
@@ -48,7 +48,7 @@ class DrivesConfig:
         for name in ("friction_velocity", "velocity_time_constant", "largest_friction"):
             if getattr(self, name) <= 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must be positive")
-        for name in ("acceleration_gain", "friction_load", "friction_learning", "command_latency"):
+        for name in ("acceleration_gain", "gear_loss", "friction_learning", "command_latency"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}, must not be negative")
 
@@ -107,7 +107,7 @@ class FrictionCompensator:
     Symbol            Field                                                      Unit
     ================  =========================================================  =========
     :math:`\alpha`    first ``friction_compensation``, at most ``largest_friction`` -
-    :math:`l`         ``friction_load``                                          -
+    :math:`l`         ``gear_loss`` times that of the description                -
     :math:`T`         ``velocity_time_constant``                                 s
     :math:`k`         ``acceleration_gain``                                      1/s
     :math:`\gamma`    ``friction_learning``                                      1/s
@@ -141,7 +141,7 @@ class FrictionCompensator:
             limits=model.torque_limits()[actuated],
             rates=config.friction_learning * inertias / (config.velocity_time_constant * dry),
             gains=config.acceleration_gain * inertias * config_learns,
-            load=config.friction_load,
+            load=config.gear_loss * description.per_joint("gear_loss")[actuated],
             largest=config.largest_friction,
             inverse_velocity=1.0 / config.friction_velocity,
             time_constant=config.velocity_time_constant,
@@ -201,8 +201,8 @@ def _compensation(joints: int, compiler: Compiler) -> FlatFunction:
     Rows of its signals: torques, velocities, accelerations, measured velocities, integral of the commanded
     accelerations; of its memory: fractions, desired velocities, e, what e was taken of.
     """
-    constants = ("coulomb", "viscous", "limits", "rates", "gains")
-    numbers = ("load", "largest", "inverse_velocity", "time_constant", "period", "return_gain")
+    constants = ("coulomb", "viscous", "load", "limits", "rates", "gains")
+    numbers = ("largest", "inverse_velocity", "time_constant", "period", "return_gain")
     inputs = {name: cs.SX.sym(name, joints) for name in constants}
     inputs |= {name: cs.SX.sym(name) for name in numbers}
     inputs["signals"], inputs["memory"] = cs.SX.sym("signals", 5, joints), cs.SX.sym("memory", 4, joints)

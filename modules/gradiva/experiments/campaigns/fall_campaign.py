@@ -166,9 +166,13 @@ def _speed(robot: RobotDescription, random: np.random.Generator, plant: Plant) -
 
 
 def _friction(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
-    friction = float(random.uniform(0.008, 0.035))
-    overrides = {"simulation.ground.friction": friction, "simulation.model_errors.floor_friction": 0.0}
-    return Disturbance(f"friction {friction:.3f}", overrides, speed=random.uniform(0.2, 0.45))
+    friction, speed = float(random.uniform(0.008, 0.035)), float(random.uniform(0.2, 0.45))
+    overrides = {
+        "simulation.ground.friction": friction,
+        "simulation.model_errors.floor_friction": 0.0,
+        "planner.max_speed": max(speed, robot.max_speed),
+    }
+    return Disturbance(f"friction {friction:.3f}", overrides, speed=speed)
 
 
 def _mass(robot: RobotDescription, random: np.random.Generator) -> Disturbance:
