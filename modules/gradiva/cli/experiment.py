@@ -103,47 +103,68 @@ def experiment(
     """
     with leaving_at_once():
         from gradiva.cli.output import JsonTarget, console_beside
-        from gradiva.common import ConfigError, ControlMode
-        from gradiva.experiments import ExperimentOptions, find_experiment
-        from gradiva.setup import load_setup
-        from gradiva.simplified_model import SteppingMode
+        from gradiva.common import ConfigError
+        from gradiva.experiments import find_experiment
 
     target = JsonTarget(json_to)
     console = console_beside(target)
+    if name is not None and (list_all or resume is not None):
+        option, why = ("--list", "") if list_all else ("--resume", ": its folder says which experiment it is")
+        raise ConfigError(f"{option} takes no name, got '{name}'{why}")
     if list_all:
-        if name is not None:
-            raise ConfigError(f"--list takes no name, got '{name}'")
         return _list(console)
     if resume is not None:
-        if name is not None:
-            raise ConfigError(f"--resume takes no name, got '{name}': its folder says which experiment it is")
         run, is_complete = _carry_out(console, *resumed(Path(resume)))
+    elif name is None:
+        raise ConfigError("which experiment? see gradiva experiment --list")
     else:
-        if name is None:
-            raise ConfigError("which experiment? see gradiva experiment --list")
-        chosen, robots = find_experiment(name), tuple(robot or ())
-        options = ExperimentOptions(
-            robots[0] if robots else DEFAULT_ROBOT,
-            quick,
-            _plants(plant),
-            robots,
-            _choices(ControlMode, "control", control),
-            tuple(speed or ()),
-            seeds,
-            tuple(settings or ()),
-            _choices(SteppingMode, "mode", mode),
-            directions,
-            tuple(phase or ()),
-            tuple(duration or ()),
-        )
-        for each in robots:
-            load_setup(each, options.settings)
+        chosen = find_experiment(name)
+        options = _options(robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration)
         run, is_complete = _carry_out(console, *begun(chosen, options, Path(out)))
     target.write(run.result())
     _print(console, run, is_complete)
     if not is_complete:
         raise KeyboardInterrupt
     return 0 if run.is_fulfilled else 1
+
+
+def _options(
+    robot: Sequence[str] | None,
+    quick: bool,
+    plant: str | None,
+    control: Sequence[str] | None,
+    speed: Sequence[float] | None,
+    seeds: int | None,
+    settings: Sequence[str] | None,
+    mode: Sequence[str] | None,
+    directions: int | None,
+    phase: Sequence[str] | None,
+    duration: Sequence[float] | None,
+) -> ExperimentOptions:
+    """Return what the command line asks for; the robots and settings are tried beforehand."""
+    from gradiva.common import ControlMode
+    from gradiva.experiments import ExperimentOptions
+    from gradiva.setup import load_setup
+    from gradiva.simplified_model import SteppingMode
+
+    robots = tuple(robot or ())
+    options = ExperimentOptions(
+        robots[0] if robots else DEFAULT_ROBOT,
+        quick,
+        _plants(plant),
+        robots,
+        _choices(ControlMode, "control", control),
+        tuple(speed or ()),
+        seeds,
+        tuple(settings or ()),
+        _choices(SteppingMode, "mode", mode),
+        directions,
+        tuple(phase or ()),
+        tuple(duration or ()),
+    )
+    for each in robots:
+        load_setup(each, options.settings)
+    return options
 
 
 def _plants(name: str | None) -> tuple[Plant, ...]:

@@ -74,46 +74,58 @@ class MujocoRobot:
         self._config = config = replace(config, ground=errors.of_floor(config.ground, config.timestep))
         self._joints = len(description.joints)
         self._description = description
-        self._tree = tree = errors.of_links(load_tree(description), description.torso_frame)
-        soles = errors.of_soles(sole_boxes(description, tree))
-        self._sole_names = [sole.sensor for sole in soles]
-        self._sole_reach = config.model_errors.sole_reach(soles)
-        self._ground = choose_ground(config, description.sole.z, seed, compiler)
-        self._friction = JointFriction(config.friction, description, seed)
-        self._model = build_plant(
-            description,
-            tree,
-            config.plant,
-            self._ground,
-            config.ground.gravity_vector,
-            config.timestep,
-            soles,
-            self._friction,
-            seed,
-        )
-        self._data = mujoco.MjData(self._model)
-        self._reader = StateReader(description, self._model, config.ground.world_rotation)
-        self._motors = MotorLimits(config.motors, description, self._model)
-        self._servos = ServoBank(description, config.servo, config.motors, self._model)
-        self._pusher = Pusher(tree, self._model)
-        self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), seed)
-        self._sensor_faults = SensorFaults(description)
-        self._motor_faults = MotorFaults(self._model, self._motors.limits)
-        self._falls = FallDetector(config.fall, posture.base_position, posture.base_rotation)
-        self._slip = SlipMeter(config.slip)
-        to_servos = replace(config.transport, delay=config.servo.delay + config.transport.delay)
-        self._commands: PacketLine[MixedCommand] = PacketLine(to_servos, seed, "commands")
-        self._watch_steps = max(1, config.steps(_WATCH_PERIOD))
-        self._step = 0
-        self._fall: Fall | None = None
         self._seed = seed
-        self._last_read: list[Any] = []  # newest samples of the streams
-        self._positive_work, self._no_power = np.zeros((2, self._joints))  # of each joint; work over the time step
+        self._step = 0
+        self._build_body(compiler)
+        self._build_drives()
+        self._build_sensors()
+        self._build_watch(posture)
+        self._pusher = Pusher(self._tree, self._model)
         for push in config.pushes:
             self.push(push)
         for fault in config.faults:
             self.inject(fault)
         self._start(description, posture)
+
+    def _build_body(self, compiler: Compiler) -> None:
+        """Build links, soles, friction and floor, as the seed has drawn them."""
+        description, config, seed = self._description, self._config, self._seed
+        self._tree = tree = self._errors.of_links(load_tree(description), description.torso_frame)
+        soles = self._errors.of_soles(sole_boxes(description, tree))
+        self._sole_names = [sole.sensor for sole in soles]
+        self._sole_reach = config.model_errors.sole_reach(soles)
+        self._ground = choose_ground(config, description.sole.z, seed, compiler)
+        self._friction = JointFriction(config.friction, description, seed)
+        gravity = config.ground.gravity_vector
+        self._model = build_plant(
+            description, tree, config.plant, self._ground, gravity, config.timestep, soles, self._friction, seed
+        )
+        self._data = mujoco.MjData(self._model)
+
+    def _build_drives(self) -> None:
+        """Build motors and servos, their faults, and the line of the commands to them."""
+        description, config, model = self._description, self._config, self._model
+        self._motors = MotorLimits(config.motors, description, model)
+        self._servos = ServoBank(description, config.servo, config.motors, model)
+        self._motor_faults = MotorFaults(model, self._motors.limits)
+        to_servos = replace(config.transport, delay=config.servo.delay + config.transport.delay)
+        self._commands: PacketLine[MixedCommand] = PacketLine(to_servos, self._seed, "commands")
+        self._positive_work, self._no_power = np.zeros((2, self._joints))  # of each joint; work over the time step
+
+    def _build_sensors(self) -> None:
+        """Build sensors and their faults."""
+        description, config = self._description, self._config
+        self._reader = StateReader(description, self._model, config.ground.world_rotation)
+        self._sensors = Sensors(config.sensors, self._joints, len(description.force_torque_sensors), self._seed)
+        self._sensor_faults = SensorFaults(description)
+        self._last_read: list[Any] = []  # newest samples of the streams
+
+    def _build_watch(self, posture: RobotPosture) -> None:
+        """Build the detectors of falls and slips."""
+        self._falls = FallDetector(self._config.fall, posture.base_position, posture.base_rotation)
+        self._slip = SlipMeter(self._config.slip)
+        self._watch_steps = max(1, self._config.steps(_WATCH_PERIOD))
+        self._fall: Fall | None = None
 
     @property
     def time(self) -> float:

@@ -112,35 +112,66 @@ class WalkingLayers:
             ConfigError: The parts of the configuration contradict each other, or a joint has no motor or no encoder.
         """
         _check_actuation(robot)
-        self._model = model = IdynTreeModel(robot, config.drives.rotor_inertia)
-        self._tasks = [*own_tasks(config.tasks), *tasks]
-        self.inverse_kinematics = inverse_kinematics = InverseKinematics(
-            model, config.inverse_kinematics, compiler, self._kinematic_tasks(config)
-        )
-        friction = FrictionFeedforward(model, config.drives)
-        feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
         self.robot = robot
         self.config = config
+        self._model = IdynTreeModel(robot, config.drives.rotor_inertia)
+        self._tasks = [*own_tasks(config.tasks), *tasks]
+        self._take_limits()
+        self._stand(compiler)
+        self.planner = WalkingPlanner(config.planner)
+        self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
+        self._control_whole_body(compiler)
+        self._estimate(compiler)
+        self._refer(compiler)
+        self._adapt_steps(compiler)
+        self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
+
+    def _take_limits(self) -> None:
+        """Take mass and limits of the model."""
+        model = self._model
         self.mass = model.mass
         self.joint_limits = model.joint_limits()
         self.torque_limits = model.torque_limits()
         self.velocity_limits = model.velocity_limits()
-        self.reference_lead = 0.0 if config.walking.control is ControlMode.TORQUE else config.walking.period
+        self.joint_bounds = self._joint_bounds(model)
+
+    def _stand(self, compiler: Compiler) -> None:
+        """Solve the start posture by the inverse kinematics of layer 3."""
+        config, model = self.config, self._model
+        self.inverse_kinematics = InverseKinematics(model, config.inverse_kinematics, compiler, self._kinematic_tasks())
         com_offset = np.array([config.planner.zmp_offset[0], 0.0])
         upright = upright_torso(model, config.walking.torso_lean)
-        self.start_posture = solve_start_posture(model, inverse_kinematics, com_offset, upright)
+        self.start_posture = solve_start_posture(model, self.inverse_kinematics, com_offset, upright)
         self.torso_rotation = torso_rotation(model, self.start_posture)
+
+    def _control_whole_body(self, compiler: Compiler) -> None:
+        """Build layer 3 and what leads the servos."""
+        config, model = self.config, self._model
+        friction = FrictionFeedforward(model, config.drives)
+        feedforward = ServoFeedforward(model, config.servo_feedforward, compiler, friction)
+        self.reference_lead = 0.0 if self._by_torque else config.walking.period
         self.standing_offset = self._standing_offset(feedforward)
-        self.planner = WalkingPlanner(config.planner)
-        self.model_control: BalanceLayer = balance_layer(config.balance, robot, dcm_law, compiler)
-        self.whole_body = self._whole_body(inverse_kinematics, feedforward, compiler)
-        self.estimator = StateEstimator(model, config.state_estimator, compiler, self._contact_estimator(compiler))
+        self.whole_body = self._whole_body(self.inverse_kinematics, feedforward, compiler)
+        self.foot_admittance = None if self._by_torque else FootAdmittance(config.foot_admittance, compiler)
+
+    def _estimate(self, compiler: Compiler) -> None:
+        """Build the estimators."""
+        config = self.config
+        contacts = self._contact_estimator(compiler)
+        self.estimator = StateEstimator(self._model, config.state_estimator, compiler, contacts)
+        self.zmp_without_foot = ZmpWithoutFoot(
+            self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
+        )
+
+    def _refer(self, compiler: Compiler) -> None:
+        """Build the references from layer 2 to layer 3."""
+        config = self.config
         self.swing_momentum = SwingMomentum(
-            config.swing_momentum, model, inverse_kinematics, self.start_posture, self.torso_rotation
+            config.swing_momentum, self._model, self.inverse_kinematics, self.start_posture, self.torso_rotation
         )
         check_planned_legs(config.planner.leg_momentum, self.swing_momentum)
         self.body_references = BodyReferences(
-            model.mass,
+            self.mass,
             self.start_posture,
             self.torso_rotation,
             config.planner.zmp_offset,
@@ -148,17 +179,18 @@ class WalkingLayers:
             config.planner.inverse_frequency_offset,
             compiler,
         )
-        by_torque = config.walking.control is ControlMode.TORQUE
-        self.foot_admittance = None if by_torque else FootAdmittance(config.foot_admittance, compiler)
-        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, robot.sole, compiler)
-        self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, robot.sole, compiler)
-        weight = model.mass * GRAVITY
-        self.sole_levelling = None if by_torque else SoleLevelling(config.step_adaptation, weight, robot.sole)
-        self.joint_bounds = self._joint_bounds(model)
-        self.zmp_without_foot = ZmpWithoutFoot(
-            model.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
-        )
-        self.safety = SafetySupervisor(config.safety, robot, self.joint_bounds, self.start_posture)
+
+    def _adapt_steps(self, compiler: Compiler) -> None:
+        """Build the reactive steps."""
+        config, sole = self.config, self.robot.sole
+        self.reactive_stepping = ReactiveStepping(config.step_adaptation, config.planner, sole, compiler)
+        self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
+        weight = self.mass * GRAVITY
+        self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
+
+    @property
+    def _by_torque(self) -> bool:
+        return self.config.walking.control is ControlMode.TORQUE
 
     def preparation(self, time: float, start: NDArray) -> Preparation:
         """Return the move from joint positions ``start`` [rad] at ``time`` [s] to the start posture."""
@@ -188,15 +220,14 @@ class WalkingLayers:
         torques = feedforward.servo_torques(self.start_posture, rest, rest, wrench, wrench)
         return ServoInverse(self.robot).offset(torques, self.config.walking.period)
 
-    def _kinematic_tasks(self, config: WalkingConfig) -> list[Task]:
+    def _kinematic_tasks(self) -> list[Task]:
         """Return the tasks of the inverse kinematics, which in torque control solves the start posture alone."""
-        by_torque = config.walking.control is ControlMode.TORQUE
-        return [task for task in self._tasks if task.states_velocity or not by_torque]
+        return [task for task in self._tasks if task.states_velocity or not self._by_torque]
 
     def _whole_body(
         self, inverse_kinematics: InverseKinematics, feedforward: ServoFeedforward, compiler: Compiler
     ) -> WholeBodyController:
-        if self.config.walking.control is ControlMode.TORQUE:
+        if self._by_torque:
             return self._torque_controller(compiler)
         if self.config.walking.control is ControlMode.VELOCITY:
             return VelocityController(inverse_kinematics, self.start_posture)
