@@ -155,7 +155,7 @@ def test_red_bars_are_explained_where_they_are_drawn(log):
         positions = log["joints_state::positions::measured"]
         limits = positions.min(axis=0) - margin, positions.max(axis=0) + margin
         figure = plot_joints(WalkRecord(log, JOINTS, joint_limits=limits))
-        assert figure.axes[0].get_title(loc="right") == note
+        assert figure.axes[0].get_xlabel() == note
 
 
 def test_a_run_without_log_is_refused_by_name(run):
