@@ -160,6 +160,11 @@ def test_a_file_of_settings_that_is_no_toml_is_refused(gradiva, tmp_path):
         (["experiment", "plant_seeds", "--control", "force"], "unknown --control 'force'"),
         (["experiment", "--resume", "nowhere"], "nowhere is not a run: there is no such folder"),
         (["experiment", "directions", "--resume", "nowhere"], "--resume takes no name, got 'directions'"),
+        (["experiment", "--resume", "nowhere", "--speed", "0.2"], "--resume takes none of the options from --quick to"),
+        (
+            ["experiment", "plant_seeds", "--set", "planner.foo=1"],
+            "error: configuration of icub_v2_7, planner: unknown",
+        ),
         (["experiment", "--list", "extra"], "--list takes no name, got 'extra'"),
         (["experiment", "directions", "--robot", "nao"], "unknown robot 'nao'"),
         (["experiment", "directions", "--out", "taken"], "cannot write a run below taken"),

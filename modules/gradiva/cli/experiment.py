@@ -67,7 +67,7 @@ Resume = Annotated[
     str | None,
     typer.Option(
         metavar="DIR",
-        help="Go on with an interrupted run in its folder. What it has walked with the same configuration is kept.",
+        help="Go on with an interrupted run in its folder, as it was asked for. What it has walked so is kept.",
     ),
 ]
 Out = Annotated[str, typer.Option(metavar="DIR", help="Where runs are kept.")]
@@ -113,13 +113,16 @@ def experiment(
         raise ConfigError(f"{option} takes no name, got '{name}'{why}")
     if list_all:
         return _list(console)
+    asked = (robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration)
     if resume is not None:
+        if any(asked):
+            raise ConfigError("--resume takes none of the options from --quick to --duration: its folder has them")
         run, is_complete = _carry_out(console, *resumed(Path(resume)))
     elif name is None:
         raise ConfigError("which experiment? see gradiva experiment --list")
     else:
         chosen = find_experiment(name)
-        options = _options(robot, quick, plant, control, speed, seeds, settings, mode, directions, phase, duration)
+        options = _options(*asked)
         run, is_complete = _carry_out(console, *begun(chosen, options, Path(out)))
     target.write(run.result())
     _print(console, run, is_complete)
@@ -162,7 +165,7 @@ def _options(
         tuple(phase or ()),
         tuple(duration or ()),
     )
-    for each in robots:
+    for each in robots or ((DEFAULT_ROBOT,) if settings else ()):
         load_setup(each, options.settings)
     return options
 

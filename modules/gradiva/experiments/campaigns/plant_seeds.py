@@ -151,7 +151,7 @@ EXPERIMENTS = (
     Experiment(
         "plant_seeds",
         "Gradiva's own campaign",
-        "Walks of 10 s with 50 seeds, robot by robot: how many succeed, and why the others fall.",
+        "Walks of 10 s, 50 seeds of each robot unless --seeds: how many succeed, and why the others fall.",
         run_plant_seeds,
         "walked",
         plants=(Plant.ROBOT,),
