@@ -89,6 +89,17 @@ def test_a_push_sideways_that_tips_the_robot_on_a_soles_edge_is_survived(ready, 
     assert_stands_on_both_feet(walk)
 
 
+@pytest.mark.parametrize("untrusted", [frozenset(), frozenset({Side.LEFT})])
+def test_soles_are_not_moved_by_a_push_while_a_foots_sensor_is_not_trusted(ready, monkeypatch, untrusted):
+    walk = ready("icub_v2_7", "step_adaptation.mode=place_and_time")
+    monkeypatch.setattr(type(walk.layers.safety), "untrusted_feet", untrusted)
+    force = (0.0, 110.0, 0.0)
+    walk.robot.push(Push(walk.setup.robot.torso_frame, force, walk.time, 0.1))
+    assert walk.run(0.4)
+    assert walk.layers.capture_stepping.is_recovering(walk.time)
+    assert bool(walk.layers.sole_levelling.offsets) is not bool(untrusted)
+
+
 def test_a_moved_and_turned_world_gets_the_same_step_and_a_mirrored_one_the_mirrored_step():
     here, there = step_of((0.1, 0.05)), step_of((0.1, 0.05), 3.0, -2.0, 0.7)
     assert (there.side, there.lift_off) == (here.side, pytest.approx(here.lift_off))

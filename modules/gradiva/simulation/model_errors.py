@@ -62,6 +62,7 @@ class ModelErrors:
         self._config = config
         self._seed = seed
         self._drawn: dict[str, NDArray] = {}
+        self._sizes: dict[str, NDArray] = {}  # factors on the range of each value, where they differ
 
     def _draw(self, name: str, shape: int | tuple[int, ...], lowest: float = -1.0) -> NDArray:
         """Return what the range called ``name`` allows, of a generator that the seed and this name choose."""
@@ -82,10 +83,12 @@ class ModelErrors:
             "floor_slope": ("rad", ("forward", "left")),
             "floor_contact_time": ("s", ("floor",)),
         }
-        return [
-            DrawnValues.within(name.replace("_", " "), *kinds[name], values, getattr(self._config, name))
-            for name, values in self._drawn.items()
-        ]
+        found = []
+        for name, values in self._drawn.items():
+            effect, size = _EFFECTS.get(name, name.replace("_", " ")), self._sizes.get(name, np.ones(values.shape))
+            reach = getattr(self._config, name) * size
+            found.append(DrawnValues.within(effect, *kinds[name], size * values, reach))
+        return found
 
     def of_links(self, tree: RigidTree, trunk: str) -> RigidTree:
         """Return the tree with other masses, centres of mass and inertias.
@@ -94,9 +97,11 @@ class ModelErrors:
             tree: As in the model.
             trunk: Link whose body is the trunk.
         """
-        count = len(tree.bodies)
+        count, trunk_radius = len(tree.bodies), _radius_of_gyration(tree.body_of(trunk).inertial)
         factors = 1.0 + self._draw("link_mass", count)
-        shifts = self._draw("trunk_com", (count, 3)) / _radius_of_gyration(tree.body_of(trunk).inertial)
+        shifts = self._draw("trunk_com", (count, 3)) / trunk_radius
+        radii = np.array([_radius_of_gyration(body.inertial) for body in tree.bodies])
+        self._sizes["trunk_com"] = np.repeat(radii[:, None] / trunk_radius, 3, axis=1)
         stretches = np.sqrt(1.0 + self._draw("link_inertia", (count, 3)))
         if not any((self._config.link_mass, self._config.trunk_com, self._config.link_inertia)):
             return tree
@@ -127,6 +132,9 @@ class ModelErrors:
             slope_forward=floor.slope_forward + forward,
             slope_left=floor.slope_left + left,
         )
+
+
+_EFFECTS = {"trunk_com": "centre of mass"}  # names of effects that are not those of their ranges
 
 
 def _each(names: Sequence[str], parts: Sequence[str]) -> list[str]:

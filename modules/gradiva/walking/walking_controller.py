@@ -310,13 +310,14 @@ class WalkingController:
         lead = layers.reference_lead
         ahead = self._follower.present_plan.at(time + lead) if lead else reference
         body = layers.body_references.reference(ahead, desired)
+        is_trusted = not layers.safety.untrusted_feet
         if layers.foot_admittance is not None:
-            is_trusted = not layers.safety.untrusted_feet
             body = layers.foot_admittance.adapted(body, state, self._tick.period, is_trusted)
         stands = self._follower.is_recovering(time)
         is_catching = stands or self._follower.is_catching(time)
         if layers.sole_levelling is not None and (is_catching or layers.sole_levelling.offsets):
-            body = layers.sole_levelling.levelled(body, state, is_catching, stands, self._tick.period)
+            levels = is_catching and is_trusted  # a sensor that reads no load makes a stance sole one in the air
+            body = layers.sole_levelling.levelled(body, state, levels, stands and levels, self._tick.period)
         layers.inverse_kinematics.height_yields = is_catching
         command = self._whole_body.command(state, body, self._tick.period)
         self._obey(layers.safety.note(self._whole_body.findings, time))
