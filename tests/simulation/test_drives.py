@@ -104,7 +104,7 @@ NO_FRICTION = {
     "viscous": 0.0,
     "static_ratio": 1.0,
     "stribeck_velocity": 0.05,
-    "load": 0.0,
+    "gear_loss": 0.0,
     "spread": 1.0,
 }
 IDEAL_MOTOR = {
@@ -212,14 +212,14 @@ def test_viscous_friction_slows_down_exponentially() -> None:
 
 
 def test_friction_grows_with_the_load() -> None:
-    pendulum = Pendulum(gravity=0.0, coulomb=1.0, load=0.25)
+    pendulum = Pendulum(gravity=0.0, coulomb=1.0, gear_loss=0.25)
     for _ in range(300):
         pendulum.step(20.0)
     np.testing.assert_allclose(pendulum.data.qacc[0], (20.0 - 1.0 - 5.0) / INERTIA, rtol=1e-3)
 
 
 def test_friction_never_adds_energy() -> None:
-    pendulum = Pendulum(coulomb=1.0, viscous=0.7, static_ratio=1.4, load=0.2, play=0.01, rotor=0.3)
+    pendulum = Pendulum(coulomb=1.0, viscous=0.7, static_ratio=1.4, gear_loss=0.2, play=0.01, rotor=0.3)
     pendulum.data.qpos[0] = 2.5
     start = lowest = pendulum.energy
     for _ in range(8000):
@@ -296,7 +296,7 @@ def test_what_is_drawn_depends_on_the_seed_and_on_nothing_else() -> None:
     factors = spread.factors(500, 1)
     assert 0.5 <= factors.min() < 0.55 < 1.8 < factors.max() <= 2.0
     np.testing.assert_array_equal(
-        factors, FrictionConfig(**(NO_FRICTION | {"spread": 2.0, "load": 0.1})).factors(500, 1)
+        factors, FrictionConfig(**(NO_FRICTION | {"spread": 2.0, "gear_loss": 0.1})).factors(500, 1)
     )
     assert np.abs(factors - spread.factors(500, 2)).max() > 0.5
     np.testing.assert_array_equal(rotor_factors(0.0, 3, 7), 1.0)
@@ -322,7 +322,7 @@ def test_a_robot_with_all_of_it_stands() -> None:
     description = load_robot("g1")
     config = configured(
         plant={"rotor_spread": 0.2, "gear_play": 1.0, "gear_play_spread": 0.3},
-        friction={"coulomb": 1.0, "viscous": 1.0, "static_ratio": 1.3, "load": 0.1, "spread": 1.5},
+        friction={"coulomb": 1.0, "viscous": 1.0, "static_ratio": 1.3, "gear_loss": 0.1, "spread": 1.5},
         motors={"speed_limits": True},
     )
     robots = [MujocoRobot(description, config, standing_posture(description), seed) for seed in (3, 3, 4)]

@@ -37,7 +37,7 @@ class FrictionConfig:
         viscous: Factor on its viscous friction :math:`F_v`, [-].
         static_ratio: Friction at rest over that in motion, r, [-].
         stribeck_velocity: :math:`v_s`, [rad/s].
-        load: Factor on the ``gear_loss`` of the description, whose product is l, [-].
+        gear_loss: Factor on the ``gear_loss`` of the description, whose product is l, [-].
         spread: Each joint's f is drawn between 1 / spread and spread, uniformly in its logarithm, [-].
     """
 
@@ -45,11 +45,11 @@ class FrictionConfig:
     viscous: float
     static_ratio: float
     stribeck_velocity: float
-    load: float
+    gear_loss: float
     spread: float
 
     def __post_init__(self) -> None:
-        for name in ("coulomb", "viscous", "load"):
+        for name in ("coulomb", "viscous", "gear_loss"):
             if getattr(self, name) < 0.0:
                 raise ConfigError(f"{name}={getattr(self, name)}: must not be negative")
         for name in ("static_ratio", "spread"):
@@ -107,7 +107,7 @@ class JointFriction:
         self._viscous = config.viscous * factors * description.per_joint("viscous_friction")
         self._excess = (config.static_ratio - 1.0) * self._coulomb
         self._per_speed = 1.0 / config.stribeck_velocity  # [s/rad]
-        self._gear_loss = config.load * description.per_joint("gear_loss")
+        self._gear_loss = config.gear_loss * description.per_joint("gear_loss")
         self._varies = bool(self._excess.any() or self._gear_loss.any())
 
     def add_to(self, spec: mujoco.MjSpec, timestep: float) -> None:
