@@ -18,6 +18,8 @@ def test_the_gait_goes_on_after_the_push_with_contacts_adjusted_as_in_the_thesis
     assert run.is_fulfilled
     assert free["value"] < 0.012
     assert paper / 2.0 < pushed["value"] < 2.0 * paper
+    assert "within a factor of 2 of the paper's" in pushed["reason"]
+    assert "factor" not in free["reason"]
     assert (free["fallbacks"], pushed["fallbacks"]) == (0, 0)
     assert (tmp_path / run.folder.path / f"{name}.png").is_file()
 

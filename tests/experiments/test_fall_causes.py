@@ -12,6 +12,7 @@ from gradiva.experiments.fall_causes import CauseKind, FallEvidence, cause_not_f
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.robot_model import ServoLaw
 from gradiva.setup import load_robot, load_setup
+from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import SignalLog
 from gradiva.walking import Finding, Response, SafetyEvent, SafetyKind
 
@@ -194,6 +195,18 @@ def test_a_sole_that_rolls_under_a_pressure_in_its_middle_is_soft_ground():
     assert (cause.kind, "the left sole rolled by 2.9°" in cause.text) == (CauseKind.SOFT_GROUND, True)
 
 
+@pytest.mark.parametrize(
+    ("settings", "advice"),
+    [
+        ({}, "walk with --control torque and torque_control.ground="),
+        ({"models_soft_ground": True}, "walk on stiffer ground, or slower"),
+    ],
+)
+def test_the_advice_on_soft_ground_does_not_repeat_what_is_set(settings, advice):
+    walk = tilted(healthy_walk(), (0.05, 0.0, 0.0), [Side.LEFT], TIMES > 4.0)
+    assert cause_of(walk, **settings).advice.startswith(advice)
+
+
 def test_a_sole_that_tips_about_its_edge_is_no_soft_ground():
     def at_the_edge(side, wrenches):
         wrenches[:, 3] += 0.035 * wrenches[:, 2]
@@ -211,8 +224,11 @@ def test_a_force_that_the_feet_do_not_feel_is_a_push(heading, words):
     speed = size / ROBOT.mass * np.clip(TIMES - start, 0.0, duration)
     direction = [math.cos(math.radians(heading)), math.sin(math.radians(heading)), 0.0]
     walk = healthy_walk()
-    cause = cause_of(dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, direction)))
+    pushed = dataclasses.replace(walk, com_velocity=walk.com_velocity + np.outer(speed, direction))
+    cause = cause_of(pushed)
     assert cause.kind is CauseKind.PUSH
+    assert "step_adaptation" in cause.advice
+    assert "step_adaptation" not in cause_of(pushed, stepping=SteppingMode.PLACE_AND_TIME).advice
     found = re.fullmatch(r"a push of about (\d+) N (.+) at (\S+) s", cause.text)
     assert (found[1], found[2]) == ("90", words)
     assert float(found[3]) == pytest.approx(start, abs=0.04)

@@ -6,7 +6,7 @@ import pytest
 from gradiva.common import so3
 from gradiva.experiments import diagnose, walk_result
 from gradiva.experiments.fall_causes import Cause, CauseKind
-from gradiva.experiments.fall_diagnosis import Diagnosis
+from gradiva.experiments.fall_diagnosis import Diagnosis, advised
 from gradiva.simulation import Push
 from gradiva.telemetry import SignalLog
 from gradiva.walking import WalkingState
@@ -35,6 +35,12 @@ def growth(start):
 def rolling_from(start):
     """Return the tilt of a foot that carries nothing before ``start`` [s] and rolls from then on."""
     return lambda times: np.where(times < start, np.nan, times - start)[:, None]
+
+
+def test_sensors_and_motors_that_were_noted_as_too_slow_are_the_advice_whatever_else_was_measured():
+    cause = Cause(CauseKind.SENSOR, "a foot's wrench disagrees", "zero it")
+    assert advised(cause, None) == cause
+    assert advised(cause, "15 ms").advice == "sensors and motors are too slow for soft ground: 15 ms"
 
 
 def test_a_healthy_walk_shows_no_sign():

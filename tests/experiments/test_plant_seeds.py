@@ -38,14 +38,20 @@ class SeededPool:
             yield index, self.run(trials[index])
 
 
-def run_seeds(tmp_path, pool, **options):
+def run_seeds(tmp_path, pool, report=lambda done, total, text: None, **options):
     experiment = find_experiment("plant_seeds")
-    run = experiment.start(ExperimentOptions(**options), tmp_path, pool, lambda done, total, text: None)
+    run = experiment.start(ExperimentOptions(**options), tmp_path, pool, report)
     experiment.run(run)
     return run
 
 
 ONE = {"robots": ("icub_v2_7",), "controls": (ControlMode.POSITION,), "speeds": (0.3,)}
+
+
+def test_the_first_report_says_which_robots_walk_with_how_many_seeds(tmp_path):
+    said = []
+    run_seeds(tmp_path, SeededPool(), lambda *report: said.append(report), robots=("g1", "talos"), seeds=3)
+    assert said[0] == (0, 18, "g1, talos: 3 seeds of each of 6 cases, 18 walks")
 
 
 def test_walks_are_counted_and_falls_named_one_by_one(tmp_path):

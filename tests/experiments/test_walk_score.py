@@ -63,6 +63,12 @@ def test_without_truth_of_the_soles_nothing_is_said_of_them():
     assert (score(log)["sinkage_m"], score(log)["foot_tilt_rad"]) == (None, None)
 
 
+@pytest.mark.parametrize("log", [walk_log(), SignalLog()])
+def test_a_walk_without_an_adapted_step_has_none_of_them_where_step_adaptation_is_on(log):
+    assert score(log)["adapted_steps"] is None
+    assert score(log, adapts_steps=True)["adapted_steps"] == 0
+
+
 @pytest.mark.parametrize(("when", "counts"), [(0.5, False), (START + 1.0, True), (STOP + 1.0, True), (12.5, False)])
 def test_errors_count_from_the_first_weight_shift_until_two_seconds_after_the_last(when, counts):
     def bump(times):

@@ -1,4 +1,5 @@
 import math
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -114,13 +115,27 @@ def test_zero_velocity_steps_in_place():
 @pytest.mark.parametrize(
     ("change", "velocity", "message"),
     [
-        ({"max_feet_distance": 0.2}, (0.3, 0.0, 0.0), r"step \d+ .*max_feet_distance=0.200 m .*gives 0\.\d+ m"),
-        ({"max_step_turn": 0.05}, (0.0, 0.0, 0.5), r"step \d+ .*max_step_turn=0.050 rad .*gives 0\.\d+ rad"),
+        (
+            {"max_feet_distance": 0.2},
+            (0.3, 0.0, 0.0),
+            r"step \d+ .* too long a step, the feet 0\.\d+ m apart, planner.max_feet_distance=0.200 m",
+        ),
+        ({"max_step_turn": 0.05}, (0.0, 0.0, 0.5), r"step \d+ .*max_step_turn=0.050 rad, the best gives 0\.\d+ rad"),
     ],
 )
 def test_the_constraint_that_cannot_be_kept_is_named(change, velocity, message):
     with pytest.raises(PlanningError, match=message):
         steps_of(config_of(**change), *velocity)
+
+
+def test_the_highest_speed_that_is_named_can_be_planned_and_the_next_cannot():
+    config = config_of(max_speed=2.0)
+    with pytest.raises(PlanningError, match="too long a step") as caught:
+        steps_of(config, 1.5)
+    speed = float(re.search(r"ahead (\d\.\d\d) m/s", str(caught.value))[1])
+    steps_of(config, speed)
+    with pytest.raises(PlanningError, match="too long a step"):
+        steps_of(config, speed + 0.01)
 
 
 def test_the_config_refuses_time_limits_without_a_sample_between_them():

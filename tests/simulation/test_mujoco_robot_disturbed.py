@@ -121,6 +121,6 @@ def test_the_values_that_a_seed_draws_are_named_with_their_place_in_the_range() 
     for each in drawn.values():
         assert len(each.labels) == len(each.values) == len(each.fractions) > 0
         assert np.abs(each.fractions).max() <= 1.0
-    masses, reach = drawn["link mass"], setup.simulation.model_errors.link_mass
+    masses, reach = drawn["change of link mass"], setup.simulation.model_errors.link_mass
     np.testing.assert_allclose(masses.values, reach * masses.fractions, rtol=1e-12)
-    assert {"wrench offset", "encoder offset", "sole tilt", "floor friction"} <= drawn.keys()
+    assert {"wrench offset", "encoder offset", "sole tilt", "change of floor friction"} <= drawn.keys()

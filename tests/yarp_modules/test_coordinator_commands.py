@@ -75,9 +75,9 @@ def test_step_adaptation_has_a_mode(mode):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("setStepAdaptation", "setStepAdaptation: no mode is called ''"),
+        ("setStepAdaptation", "setStepAdaptation: expected one of off, place, place_and_time, got 0 values"),
         ("setStepAdaptation plac", "did you mean 'place'"),
-        ("setStepAdaptation place 1", "no mode is called ''"),
+        ("setStepAdaptation place 1", "expected one of off, place, place_and_time, got 2 values"),
         ("setGoal", "expected x y"),
         ("setGoal 1", "expected x y"),
         ("setGoal 1 2 3 4", "expected x y"),

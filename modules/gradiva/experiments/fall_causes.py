@@ -1,7 +1,8 @@
 """Infers why a robot fell from what it measured, cause by cause.
 
 Nothing here knows what was done to a simulated robot, nor the simulator's truth. Beside the measurements, the model
-(mass, soles) and the plan, only the top speed of ``robots/<name>/robot.toml`` is taken from the configuration.
+(mass, soles) and the plan, only the top speed of ``robots/<name>/robot.toml`` is taken from the configuration. The
+advice alone looks at more of it, so as not to repeat what is set.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy.typing as npt
 from gradiva.common import GRAVITY, NDArray, Side
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.robot_model import RobotDescription, ServoLaw
+from gradiva.simplified_model import SteppingMode
 from gradiva.telemetry import SignalLog
 from gradiva.walking import SafetyEvent, SafetyKind
 
@@ -110,6 +112,8 @@ class FallEvidence:
         speed_ahead: Greatest speed over two steps in what was still planned at the end, [m/s].
         servo_lag: Of joints behind references of constant speed, one tick for the measurement left out, as far as no
             feed-forward undoes it, [s], shape (n,).
+        stepping: What step adaptation may change; of the advice alone, like the next.
+        models_soft_ground: Whether torque control has its model of soft ground.
     """
 
     walk: MeasuredWalk
@@ -120,6 +124,8 @@ class FallEvidence:
     events: Sequence[SafetyEvent] = ()
     speed_ahead: float = 0.0
     servo_lag: NDArray | float = 0.0
+    stepping: SteppingMode = SteppingMode.OFF
+    models_soft_ground: bool = False
 
     @property
     def standing(self) -> MeasuredWalk:
@@ -294,11 +300,13 @@ def _soft_ground(evidence: FallEvidence) -> Cause | None:
         f"the ground is too soft: the {side} sole rolled by {_degrees(rolled[side])} with the pressure well inside its"
         " edges"
     )
-    return Cause(
-        CauseKind.SOFT_GROUND,
-        text,
-        'walk with --control torque and torque_control.ground="compliant"; a larger sole rolls less',
-    )
+    return Cause(CauseKind.SOFT_GROUND, text, _soft_ground_advice(evidence))
+
+
+def _soft_ground_advice(evidence: FallEvidence) -> str:
+    if not evidence.models_soft_ground:
+        return 'walk with --control torque and torque_control.ground="compliant"; a larger sole rolls less'
+    return "walk on stiffer ground, or slower; a larger sole rolls less"
 
 
 def _rolled(walk: MeasuredWalk, side: Side) -> float:
@@ -414,12 +422,10 @@ def _push(evidence: FallEvidence) -> Cause | None:
     faded = np.flatnonzero(during < _FADED * np.maximum.accumulate(during))
     row = int(pushed[0]) + int(during[: faded[0] if len(faded) else None].argmax())
     text = f"a push of about {size[row]:.0f} N {_direction(force[row])} at {begin:.2f} s"
-    return Cause(
-        CauseKind.PUSH,
-        text,
-        "step_adaptation.mode=place_and_time steps aside; dcm_controller.proportional_gain up to 2 withstands more"
-        " with a good IMU",
-    )
+    is_set = evidence.stepping is SteppingMode.PLACE_AND_TIME
+    aside = "" if is_set else "step_adaptation.mode=place_and_time steps aside; "
+    advice = f"{aside}dcm_controller.proportional_gain up to 2 withstands more with a good IMU"
+    return Cause(CauseKind.PUSH, text, advice)
 
 
 def _unusual(evidence: FallEvidence, walk: MeasuredWalk, size: NDArray, window: float) -> npt.NDArray[np.intp]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gradiva.common import ControlMode, NDArray, Side
 from gradiva.experiments.fall_causes import Cause, FallEvidence, cause_not_found, find_cause, greatest_speed
+from gradiva.experiments.footing import response_note
 from gradiva.experiments.measured_walk import MeasuredWalk
 from gradiva.experiments.simulated_walk import SimulatedWalk
 from gradiva.robot_model import ServoLaw
@@ -128,11 +129,21 @@ def diagnose_walk(walk: SimulatedWalk) -> Diagnosis:
             return None
         known_speed = load_robot(walk.setup.robot_argument).max_speed
         limits, ahead = layers.joint_bounds.velocities, _speed_ahead(walk)
-        evidence = FallEvidence(measured, log, onset, limits, known_speed, events, ahead, servo_lag(walk.setup))
+        evidence = FallEvidence(
+            *(measured, log, onset, limits, known_speed, events, ahead, servo_lag(walk.setup)),
+            stepping=walk.setup.walking.step_adaptation.mode,
+            models_soft_ground=walk.setup.walking.knows_soft_ground,
+        )
         went_wrong = walk.robot.fall is not None or onset < walk.time
-        return find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
+        found = find_cause(evidence) or (cause_not_found(evidence) if went_wrong else None)
+        return advised(found, response_note(walk.setup)) if found else None
 
     return diagnose(log, walk.setup.simulation.pushes, walk.time, cause)
+
+
+def advised(cause: Cause, note: str | None) -> Cause:
+    """Return the cause; its advice is what was noted before the walk of slow sensors and motors, if anything was."""
+    return replace(cause, advice=f"sensors and motors are too slow for soft ground: {note}") if note else cause
 
 
 def servo_lag(setup: Setup) -> NDArray:

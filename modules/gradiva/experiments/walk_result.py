@@ -24,6 +24,7 @@ from gradiva.planner import (
 )
 from gradiva.robot_model import Compiler
 from gradiva.setup import Setup
+from gradiva.simplified_model import SteppingMode
 from gradiva.simulation import ground_name
 from gradiva.telemetry import RunFolder, SignalLog, write_report
 from gradiva.walking import WalkingState
@@ -216,7 +217,8 @@ def _slope(setup: Setup) -> dict[str, float | None]:
 
 def _how_it_went(request: WalkRequest, walk: SimulatedWalk) -> dict[str, Any]:
     """The figures of the log, and the simulator's truth at the end."""
-    figures, truth = score(walk.recorder.log), walk.robot.truth()
+    adapts_steps = walk.setup.walking.step_adaptation.mode is not SteppingMode.OFF
+    figures, truth = score(walk.recorder.log, adapts_steps=adapts_steps), walk.robot.truth()
     pose = middle_pose(
         truth.left_foot_position, truth.left_foot_rotation, truth.right_foot_position, truth.right_foot_rotation
     )

@@ -21,7 +21,7 @@ _NEGLIGIBLE = 1e-3  # in units of the constraints, mostly N, N·m and m/s²: rel
 IntArray = npt.NDArray[np.int_]
 
 
-def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
+def score(log: SignalLog, duration_after: float = 2.0, *, adapts_steps: bool = False) -> dict[str, Any]:
     """Return the figures from the first weight shift until ``duration_after`` [s] past the last.
 
     ``mean_speed_mps`` counts the time from the first weight shift to the end of the last one, ``walking_speed_mps``
@@ -30,9 +30,10 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
     Args:
         log: Recorded by ``WalkingRecorder``.
         duration_after: Of the final stand that still counts, [s].
+        adapts_steps: Whether step adaptation is on, which a robot that falls while it stands does not log.
     """
     if len(log) == 0:
-        return _nothing()
+        return _nothing() | _stepping(log, adapts_steps)
     window = _window(log, duration_after)
     path = walked_path(log, window)
     tilt = _tilt(log["simulation::root_link::orientation"])
@@ -49,7 +50,7 @@ def score(log: SignalLog, duration_after: float = 2.0) -> dict[str, Any]:
         "sinkage_m": _largest(log, window, "sinkage"),
         "foot_tilt_rad": _largest(log, window, "tilt"),
         "odometry_drift_m": _drift(log, window),
-        **_stepping(log),
+        **_stepping(log, adapts_steps),
         "torque_control": torque_score(log, window),
         "max_tilt_rad": float(np.max(np.abs(tilt[window] - tilt[0]))),
         "tick_us": {part: _spread(log[f"tick::{part}"][window][:, 0]) for part in PARTS},
@@ -87,18 +88,18 @@ def _nothing() -> dict[str, Any]:
         "sinkage_m": None,
         "foot_tilt_rad": None,
         "odometry_drift_m": None,
-        **dict.fromkeys(_STEPPING),
         "torque_control": None,
         "max_tilt_rad": None,
         "tick_us": {part: {"median": None, "p99": None, "max": None} for part in PARTS},
     }
 
 
-def _stepping(log: SignalLog) -> dict[str, Any]:
+def _stepping(log: SignalLog, is_on: bool) -> dict[str, Any]:
     """Return how many steps step adaptation changed, and by how much at most (earlier is negative); None while off."""
-    if "step_adaptation::delay" not in log or not np.isfinite(log["step_adaptation::nominal_foothold"]).any():
+    is_logged = "step_adaptation::delay" in log and np.isfinite(log["step_adaptation::nominal_foothold"]).any()
+    if not is_on and not is_logged:
         return dict.fromkeys(_STEPPING)
-    steps = adapted_steps(log)
+    steps = adapted_steps(log) if is_logged else []
     change = max((step.distance for step in steps), default=0.0)
     delay = max((step.delay for step in steps), key=abs, default=0.0)
     return dict(zip(_STEPPING, (len(steps), change, delay), strict=True))

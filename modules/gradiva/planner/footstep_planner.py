@@ -186,10 +186,17 @@ class FootstepPlanner:
         limit = getattr(self._config, name)
         value = limit + float(least[worst]) * (1.0 if name.startswith("max") else -1.0)
         unit = "rad" if name == "max_step_turn" else "m"
-        raise PlanningError(
-            f"{where}: planner.{name}={limit:.3f} {unit} cannot be kept, the best impact time gives {value:.3f} {unit}",
-            [f"planner.{name}"],
-        )
+        text = f"no step keeps planner.{name}={limit:.3f} {unit}, the best gives {value:.3f} {unit}"
+        if name == "max_feet_distance":
+            text = f"too long a step, the feet {value:.3f} m apart, planner.{name}={limit:.3f} m; {self._speed_hint()}"
+        raise PlanningError(f"{where}: {text}", [f"planner.{name}"])
+
+    def _speed_hint(self) -> str:
+        """Return the highest speed straight ahead, that of the longest step in the shortest time, rounded down."""
+        config, shortest = self._config, float(self._counts[0] * self._config.sample_period)
+        ahead = math.sqrt(max(0.0, config.max_feet_distance**2 - config.step_width**2))
+        speed = math.floor(100.0 * ahead / shortest + 1e-9) / 100.0
+        return f"a step lasts {shortest:.2f} s at least, straight ahead {speed:.2f} m/s can be planned"
 
 
 _LIMITS = ("min_feet_distance", "max_feet_distance", "max_step_turn")

@@ -134,7 +134,14 @@ class ModelErrors:
         )
 
 
-_EFFECTS = {"trunk_com": "centre of mass"}  # names of effects that are not those of their ranges
+_EFFECTS = {  # of what is added or, of mass and inertia, multiplied with one more; the others are errors by their names
+    "link_mass": "change of link mass",
+    "trunk_com": "shift of centre of mass",
+    "link_inertia": "change of link inertia",
+    "floor_friction": "change of floor friction",
+    "floor_slope": "change of floor slope",
+    "floor_contact_time": "change of contact time",
+}
 
 
 def _each(names: Sequence[str], parts: Sequence[str]) -> list[str]:

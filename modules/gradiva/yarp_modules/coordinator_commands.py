@@ -127,9 +127,12 @@ def _stepping_mode(arguments: Sequence[Element]) -> SteppingMode:
     """Return the mode in the arguments of ``setStepAdaptation``.
 
     Raises:
-        MalformedMessage: There is none.
+        MalformedMessage: There is none, or more than one value.
     """
-    name = word(arguments[0]) if len(arguments) == 1 else ""
+    if len(arguments) != 1:
+        modes = ", ".join(SteppingMode)
+        raise MalformedMessage(f"{Word.STEP_ADAPTATION}: expected one of {modes}, got {len(arguments)} values")
+    name = word(arguments[0])
     if name not in [*SteppingMode]:
         raise MalformedMessage(
             f"{Word.STEP_ADAPTATION}: no mode is called '{name:.20}'{nearest_name(name, SteppingMode)}"

@@ -80,7 +80,9 @@ def _cases_of(robot: str, plant: Plant, options: ExperimentOptions) -> list[Seed
 def run_plant_seeds(run: ExperimentRun) -> None:
     """Walk each case with each seed; the value is how many walked."""
     seeds = run.options.seeds or (_QUICK_SEEDS if run.options.quick else SEEDS)
-    walks = [(case, seed) for case in cases(run.options) for seed in range(seeds)]
+    chosen = cases(run.options)
+    walks = [(case, seed) for case in chosen for seed in range(seeds)]
+    run.report(0, len(walks), f"{_heading(chosen, seeds)}, {len(walks)} walks")
     found: dict[SeedCase, dict[int, TrialResult]] = {}
     for done, (index, result) in enumerate(
         run.pool.results([case.trial(seed, run.options) for case, seed in walks]), 1
@@ -91,6 +93,11 @@ def run_plant_seeds(run: ExperimentRun) -> None:
             run.report(done, len(walks), f"{_title(case)}: {_count(found[case].values())}{_ending(seed, result)}")
         if len(found[case]) == seeds:
             run.add_row(_row(case, [found[case][seed] for seed in range(seeds)]), index // seeds)
+
+
+def _heading(chosen: Sequence[SeedCase], seeds: int) -> str:
+    robots = ", ".join(dict.fromkeys(case.robot for case in chosen))
+    return f"{robots}: {seeds} seeds of each of {len(chosen)} cases"
 
 
 def _title(case: SeedCase) -> str:
@@ -151,7 +158,7 @@ EXPERIMENTS = (
     Experiment(
         "plant_seeds",
         "Gradiva's own campaign",
-        "Walks of 10 s, 50 seeds of each robot unless --seeds: how many succeed, and why the others fall.",
+        "Walks of 10 s, 50 seeds of each case unless --seeds: how many succeed, and why the others fall.",
         run_plant_seeds,
         "walked",
         plants=(Plant.ROBOT,),

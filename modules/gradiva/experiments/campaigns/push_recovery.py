@@ -303,7 +303,7 @@ class Cell:
             "falls": [_fall(found, line) for found, line in zip(self.searches, lines, strict=True)],
             "paper": attainable,
             "value": self.impulse,
-            "asked": Asked.AS_FOUND if self.case.mode == OFF else None,
+            "asked": _asked(self, attainable),
             "outcome": outcome,
             "reason": reason,
         }
@@ -314,15 +314,28 @@ def _judged(cell: Cell, off: float | None, attainable: float | None) -> tuple[st
     if failures:
         return "failed", "; ".join(sorted(failures))
     if cell.case.mode == OFF:
-        return "found", ""
+        return "measured", ""
     if off is not None and cell.impulse < off - 1e-9:
         return "missed", f"survives {off:.1f} N·s without adapted steps"
-    if cell.case.mode is SteppingMode.PLACE_AND_TIME and attainable is not None:
-        is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)
-        needed = (_ASKED_BACKWARD if is_backward else _ASKED) * attainable
-        if cell.impulse < needed:
-            return "missed", f"{needed:.1f} N·s are asked"
+    share = _share(cell, attainable)
+    if share is not None and attainable is not None and cell.impulse < (needed := share * attainable):
+        return "missed", f"{needed:.1f} N·s are asked"
     return "met", ""
+
+
+def _asked(cell: Cell, attainable: float | None) -> str:
+    if cell.case.mode == OFF:
+        return Asked.AS_FOUND
+    share = _share(cell, attainable)
+    return "no less than off" + ("" if share is None else f", {share:g} of the pendulum's")
+
+
+def _share(cell: Cell, attainable: float | None) -> float | None:
+    """Return the share of the pendulum's impulse that is asked of a cell, [-]; None: none is."""
+    if cell.case.mode is not SteppingMode.PLACE_AND_TIME or attainable is None:
+        return None
+    is_backward = math.cos(cell.searches[0].direction) < math.cos(_BACKWARD)
+    return _ASKED_BACKWARD if is_backward else _ASKED
 
 
 def _fall(search: ImpulseSearch, line: Mapping[str, Any]) -> str:
@@ -451,7 +464,7 @@ def sums(rows: Sequence[Row]) -> list[Row]:
                     "paper": None if None in pendulum else sum(pendulum),
                     "value": value,
                     "asked": Asked.AS_FOUND,
-                    "outcome": "found",
+                    "outcome": "measured",
                     "reason": gain,
                 }
             )
