@@ -208,6 +208,9 @@ def test_a_lift_off_waits_while_the_other_foot_has_no_load_and_the_dcm_lags_behi
     changes = [waiting.retarget(load=0.1, behind=0.05) for _ in range(100)]
     count = round(CONFIG.longest_wait / CONFIG.wait)
     assert 1 + sum(change is not None for change in changes) == waiting.stepping.log.changes == count
+    waiting.reference = waiting.plan.at(waiting.step.lift_off + 0.05)
+    assert waiting.retarget(load=1.0, behind=0.0) is None
+    assert waiting.stepping.log.delay == pytest.approx(count * CONFIG.wait, abs=1e-12)
 
 
 @pytest.mark.parametrize(

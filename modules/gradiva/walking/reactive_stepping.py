@@ -109,7 +109,7 @@ class ReactiveStepping:
         self._is_active = self._is_catching = False
         self._nominal: _NominalStep | None = None
         self._changes = 0
-        self._waited = 0.0
+        self._waited = self._late = 0.0  # lift-off of the next step, touch-down of the running one
         self._last_dcm: tuple[float, float] | None = None
         self._logged: tuple[object, ...] = ()
 
@@ -119,7 +119,7 @@ class ReactiveStepping:
         error, is_believed = math.dist(dcm, reference.dcm.position.tolist()), self._is_believed(dcm_x, dcm_y)
         index = plan.landings.after(reference.time)
         if reference.is_double_support or index == len(plan.landings):
-            self._nominal = None
+            self._nominal, self._late = None, 0.0
             self._is_active = self._is_active and error > self._config.release
             self._is_catching = self._is_catching or (is_believed and error > self._config.trigger)
             waiting = None
@@ -131,7 +131,7 @@ class ReactiveStepping:
             return waiting
         step = plan.landings[index]
         self._is_active = self._is_active or (is_believed and error > self._config.trigger)
-        self._is_catching, self._waited = self._is_active, 0.0
+        self._is_catching, self._late, self._waited = self._is_active, self._late + self._waited, 0.0
         change = None
         if self._is_active and is_believed:
             self._nominal = self._nominal or self._planned(plan, index)
@@ -240,7 +240,7 @@ class ReactiveStepping:
             self.log = SteppingLog(self.mode, self._is_active, changes=self._changes)
             return
         poses = _planar(nominal.footstep.pose), _planar(step.footstep.pose)
-        delay = step.touch_down - nominal.touch_down
+        delay = step.touch_down - nominal.touch_down + self._late
         self.log = SteppingLog(self.mode, self._is_active, step.footstep.side, *poses, delay, self._changes)
 
 
