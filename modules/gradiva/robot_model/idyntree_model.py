@@ -7,7 +7,7 @@ mirrored by hand, sometimes break it, and physics engines refuse them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import idyntree.bindings as idyn
@@ -154,6 +154,23 @@ class IdynTreeModel:
         computations.setFrameVelocityRepresentation(idyn.MIXED_REPRESENTATION)
         computations.setFloatingBase(self.description.base_link)
         return computations
+
+    def poses_seen_from(
+        self, reference: str, frames: Sequence[str], joint_positions: NDArray
+    ) -> list[tuple[NDArray, NDArray]]:
+        """Return positions (3,) and rotations (3, 3) of frames in a reference frame; not for the tick.
+
+        Args:
+            reference: Name of a frame.
+            frames: Names.
+            joint_positions: [rad], shape (n,).
+
+        Raises:
+            ModelError: iDynTree refuses the model.
+        """
+        computations = self.kinematics_and_dynamics()
+        computations.setJointPos(joint_positions)
+        return [as_pose(computations.getRelativeTransform(reference, frame)) for frame in frames]
 
     def _check(self) -> None:
         description = self.description

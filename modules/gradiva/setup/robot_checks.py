@@ -81,11 +81,9 @@ def _names(robot: RobotDescription) -> Iterator[Finding]:
 def _soles(robot: RobotDescription) -> Iterator[Finding]:
     tree = load_tree(_of_any_mass(robot))
     sole_boxes(robot, tree)
-    kinematics = _model(robot).kinematics_and_dynamics()
-    kinematics.setJointPos(np.zeros(len(robot.joints)))
-    for side in Side:
-        frame = robot.foot_frame(side)
-        rotation = np.array(kinematics.getRelativeTransform(robot.base_link, frame).getRotation().toNumPy())
+    frames = [robot.foot_frame(side) for side in Side]
+    poses = _model(robot).poses_seen_from(robot.base_link, frames, np.zeros(len(robot.joints)))
+    for frame, (_, rotation) in zip(frames, poses, strict=True):
         if rotation[2, 2] < _LEVEL:
             yield Finding(FAIL, f"soles: z of '{frame}' does not point up when all joints are at zero")
     try:

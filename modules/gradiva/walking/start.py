@@ -9,7 +9,7 @@ import numpy as np
 
 from gradiva.common import GRAVITY, NDArray, PlanarPose, RobotPosture, StateError, minimum_jerk, so3
 from gradiva.planner import FootPose, PlannerConfig, PlanningState
-from gradiva.robot_model import IdynTreeModel, as_array, as_pose
+from gradiva.robot_model import IdynTreeModel, as_array
 
 _PEAK = 1.875  # of ds/dσ of the minimum-jerk law
 _MAX_HEIGHT_DIFFERENCE = 0.02  # [m] between the soles, as measured by the joints of a robot on a floor
@@ -103,10 +103,9 @@ def standing_start(
 
 
 def _seen_from_base(model: IdynTreeModel, joint_positions: NDArray) -> tuple[Pose, Pose]:
-    description, kinematics = model.description, model.kinematics_and_dynamics()
-    kinematics.setJointPos(joint_positions)
+    description = model.description
     frames = (description.left_foot_frame, description.right_foot_frame)
-    left, right = (as_pose(kinematics.getRelativeTransform(description.base_link, frame)) for frame in frames)
+    left, right = model.poses_seen_from(description.base_link, frames, joint_positions)
     return left, right
 
 

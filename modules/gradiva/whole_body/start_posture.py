@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gradiva.common import GRAVITY, FootReference, ModelError, NDArray, NoSolutionFound, RobotPosture, so3
-from gradiva.robot_model import IdynTreeModel, as_array, as_pose
+from gradiva.robot_model import IdynTreeModel, as_array
 from gradiva.whole_body.inverse_kinematics import InverseKinematics, integrate
 from gradiva.whole_body.whole_body_reference import WholeBodyReference
 
@@ -121,13 +121,10 @@ def _level_sole(y: float) -> FootReference:
 def _first_guess(model: IdynTreeModel) -> RobotPosture:
     """The description's posture with the base above the origin and the soles near the ground."""
     description = model.description
-    kinematics = model.kinematics_and_dynamics()
     rotation = forward_base_rotation(model)
-    kinematics.setJointPos(description.posture)
-    soles = []
-    for frame in (description.left_foot_frame, description.right_foot_frame):
-        position, _ = as_pose(kinematics.getRelativeTransform(description.base_link, frame))
-        soles.append(rotation @ position)
+    frames = (description.left_foot_frame, description.right_foot_frame)
+    poses = model.poses_seen_from(description.base_link, frames, description.posture)
+    soles = [rotation @ position for position, _ in poses]
     return RobotPosture(-0.5 * (soles[0] + soles[1]), rotation, description.posture)
 
 
@@ -138,8 +135,7 @@ def torso_rotation(model: IdynTreeModel, posture: RobotPosture) -> NDArray:
 
 
 def _rotation_in_base(model: IdynTreeModel, frame: str, joint_positions: NDArray | None = None) -> NDArray:
-    kinematics = model.kinematics_and_dynamics()
     straight = np.zeros(len(model.description.joints))
-    kinematics.setJointPos(straight if joint_positions is None else joint_positions)
-    _, rotation = as_pose(kinematics.getRelativeTransform(model.description.base_link, frame))
+    posture = straight if joint_positions is None else joint_positions
+    ((_, rotation),) = model.poses_seen_from(model.description.base_link, [frame], posture)
     return rotation

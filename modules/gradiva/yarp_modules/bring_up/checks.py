@@ -7,13 +7,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
-import idyntree.bindings as idyn
 import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, Measurement, NDArray, RobotInterfaceError, Side, so3
 from gradiva.common.errors import FAIL, OK, WARN, Finding, summed_up
 from gradiva.middleware import yarp
-from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts, as_pose, fixed_rotation
+from gradiva.robot_model import Environment, IdynTreeModel, RobotPorts, fixed_rotation
 from gradiva.yarp_modules.robot.joint_boards import (
     Limits,
     PidGains,
@@ -324,14 +323,10 @@ class SensorChecks:
 
     def _tilts(self, sample: Measurement, imu_rotation: NDArray) -> dict[str, float]:
         """Return the angle between the vertical and the z axis of the base and the soles, [rad]."""
-        computations = self._model.kinematics_and_dynamics()
-        rest = np.zeros(len(sample.joint_positions))
-        gravity = np.array([0.0, 0.0, -GRAVITY])
-        computations.setRobotState(idyn.Transform.Identity(), sample.joint_positions, idyn.Twist.Zero(), rest, gravity)
         robot = self._robot
         frames = (robot.base_link, robot.left_foot_frame, robot.right_foot_frame)
-        turns = {frame: as_pose(computations.getRelativeTransform(robot.imu_frame, frame))[1] for frame in frames}
-        return {frame: so3.tilt(imu_rotation @ turn) for frame, turn in turns.items()}
+        poses = self._model.poses_seen_from(robot.imu_frame, frames, sample.joint_positions)
+        return {frame: so3.tilt(imu_rotation @ turn) for frame, (_, turn) in zip(frames, poses, strict=True)}
 
     def _temperatures(self, sample: Measurement) -> list[Finding]:
         temperatures = sample.motor_temperatures
