@@ -114,8 +114,11 @@ class Feet:
     right_foot: FootReference
 
 
+AT_ONCE = replace(CONFIG, sole_speed=10.0)
+
+
 def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loaded_one_stays():
-    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
+    levelling = SoleLevelling(AT_ONCE, WEIGHT, SOLE)
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: -0.005}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, tilt=0.02, left_tilt=(0.0, 0.0, 0.0))
     moved = levelling.levelled(body, state, True, False, 0.01)
@@ -125,6 +128,15 @@ def test_a_sole_in_the_air_that_hangs_low_is_lifted_and_levelled_while_the_loade
     tilt = so3.log(moved.right_foot.rotation)
     np.testing.assert_allclose(tilt, [-0.01 * CONFIG.sole_integral_gain * 0.02, 0.0, 0.0], atol=1e-12)
     np.testing.assert_array_equal(moved.left_foot.position, body.left_foot.position)
+
+
+def test_the_height_of_a_sole_in_the_air_changes_no_faster_than_the_knee_bears():
+    levelling = SoleLevelling(CONFIG, WEIGHT, SOLE)
+    body, state = standing({Side.LEFT: 0.0, Side.RIGHT: -0.02}, {Side.LEFT: 1.0, Side.RIGHT: 0.0})
+    for tick in range(1, 4):
+        moved = levelling.levelled(body, state, True, False, 0.01)
+        assert moved.right_foot.position[2] == pytest.approx(0.01 * tick * CONFIG.sole_speed, abs=1e-12)
+        assert moved.right_foot.twist[2] == pytest.approx(CONFIG.sole_speed, abs=1e-9)
 
 
 def test_a_sole_that_lands_gives_its_offset_back_and_the_references_are_the_plans_again():
@@ -164,7 +176,7 @@ def test_a_sole_is_moved_no_farther_than_its_limits():
 
 
 def test_the_ground_is_lower_than_measured_by_the_rise_of_a_stance_sole_that_tips_on_its_heel():
-    levelling, pitch = SoleLevelling(CONFIG, WEIGHT, SOLE), -0.05
+    levelling, pitch = SoleLevelling(AT_ONCE, WEIGHT, SOLE), -0.05
     heights, loads = {Side.LEFT: 0.0, Side.RIGHT: 0.0}, {Side.LEFT: 1.0, Side.RIGHT: 0.0}
     body, state = standing(heights, loads, left_tilt=(0.0, pitch, 0.0))
     rise = SOLE.x[0] * math.sin(pitch)

@@ -56,6 +56,7 @@ class StepAdaptationConfig:
         time_weight: On the square of the touch-down's change, [m²/s²].
         airborne_load: Load of a sole, as a part of the weight, up to which its height and tilt are fed back, [-].
         sole_height_gain: Proportional gain of that height, [-].
+        sole_speed: Largest rate of that height, [m/s].
         sole_integral_gain: Integral gain of height and tilt, [1/s].
         stance_tilt_gain: Integral gain of the tilt of a sole with load, [1/s].
         rise_gain: Part of a tipped stance sole's rise by which the ground counts as lower, [-].
@@ -95,6 +96,7 @@ class StepAdaptationConfig:
     time_weight: float
     airborne_load: float
     sole_height_gain: float
+    sole_speed: float
     sole_integral_gain: float
     stance_tilt_gain: float
     rise_gain: float

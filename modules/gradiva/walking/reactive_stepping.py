@@ -324,7 +324,9 @@ class SoleLevelling:
             if stands and foot.in_contact:
                 integral = offset = offset + period * config.stance_tilt_gain * np.array([*tilt, 0.0])
         self._integrals[side] = integral.clip(-self._limit, self._limit)
-        self.offsets[side] = offset = offset.clip(-self._limit, self._limit)
+        offset = offset.clip(-self._limit, self._limit)
+        offset[2] = last[2] + np.clip(offset[2] - last[2], -config.sole_speed * period, config.sole_speed * period)
+        self.offsets[side] = offset
         return _moved(foot, offset, (offset - last) / period)
 
 
