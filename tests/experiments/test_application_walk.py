@@ -52,7 +52,7 @@ def one():
     ids=["sensors of the feet", "ground's wrenches"],
 )
 def test_five_processes_in_lockstep_walk_and_step_aside_from_a_push_as_one(one, wrenches, tolerance):
-    # The robot's own sensors weigh what moves below them: the controller's wrenches differ by some newtons, and a sole counts
+    # The sensors weigh what moves below them: the wrenches differ by some newtons, and a sole counts
     # as one in the air by its load, some ticks earlier or later.
     source = f"gradiva-whole-body=--set robot_io.wrenches={wrenches}"
     five = walk_as_application("icub_v2_7", "lockstep", TABLE, source)
