@@ -96,7 +96,8 @@ def test_the_trunk_is_shifted_up_to_the_range_and_small_links_less(description: 
 def test_the_drawn_shift_of_each_centre_of_mass_is_its_own(description: RobotDescription) -> None:
     exact, drawer = load_tree(description), errors(trunk_com=0.01)
     shifts = centres(drawer.of_links(exact, description.torso_frame)) - centres(exact)
-    drawn = {each.effect: each for each in drawer.drawn([body.name for body in exact.bodies], ())}["shift of centre of mass"]
+    drawn_values = drawer.drawn([body.name for body in exact.bodies], ())
+    drawn = {each.effect: each for each in drawn_values}["shift of centre of mass"]
     assert drawn.labels[:3] == [f"{exact.bodies[0].name} {axis}" for axis in "xyz"]
     np.testing.assert_allclose(drawn.values, shifts.ravel(), atol=1e-12)
     assert 0.9 < np.abs(drawn.fractions).max() <= 1.0
