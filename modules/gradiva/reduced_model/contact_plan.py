@@ -139,8 +139,8 @@ class ContactPlan:
             running = np.minimum(ends.searchsorted(middles, side="right"), len(ends) - 1)
             active[:, contact] = (begins[running] <= middles) & (middles < ends[running])
             shown = np.minimum(ends.searchsorted(nodes, side="right"), len(ends) - 1)
-            positions[:, contact], rotations[:, contact], allowed[:, contact] = places[shown], turns[shown], boxes[shown]
-            landings[:, contact] = begins[shown]
+            positions[:, contact], rotations[:, contact] = places[shown], turns[shown]
+            allowed[:, contact], landings[:, contact] = boxes[shown], begins[shown]
         frozen = (sealed(array) for array in (positions, rotations, allowed, landings))
         return ContactPreview(readonly(times), active, *frozen)
 
