@@ -129,8 +129,8 @@ class FlexibleJointObserver:
         description = model.description
         self._config = config
         self._shapes = {
-            "joint_positions": (len(description.joints),),
-            "joint_velocities": (len(description.joints),),
+            "joint_positions": (len(description.measured),),
+            "joint_velocities": (len(description.measured),),
             "contact_wrenches": (len(description.force_torque_sensors), 6),
         }
         self._measures_torques = config.computed_fraction < 1.0
@@ -342,7 +342,7 @@ def joint_torques(
 def observer_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     """Return the function of a tick; its inputs and outputs are named as in ``FlexibleJointObserver``."""
     description = model.description
-    measured, flexible = len(description.joints), len(description.flexible_joints)
+    measured, flexible = len(description.measured), len(description.flexible_joints)
     inputs = _inputs(measured, flexible, len(description.force_torque_sensors))
     memory, gain = Memory(), inputs["acceleration_gain"]
     positions, speeds = memory.last("deflections", flexible), memory.last("deflection_velocities", flexible)
@@ -403,7 +403,7 @@ def _flexible_torques(
         to_base @ base_acceleration[3:],
         to_base @ (base_acceleration[:3] + gravity),
     )
-    measured = len(model.description.joints)
+    measured = len(model.description.measured)
     rotors = inputs["joint_torques"] - clean(model.rotor_inertia)[:measured, :measured] @ joints.accelerations[:measured]
     corrected = {joint: rotors[joint] for joint in range(measured)}
     found: dict[int, cs.SX] = {}

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from gradiva.common import (
     GRAVITY,
+    NO_JOINTS,
     BaseMeasurement,
     ConfigError,
     EstimationError,
@@ -26,7 +27,6 @@ from gradiva.common import (
     altered,
     low_pass_gain,
     minimum_jerk,
-    sealed,
     so3,
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
@@ -55,7 +55,6 @@ _TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "wrench_age_factor",
 )
 
-_NONE = sealed(np.zeros(0))
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
@@ -515,7 +514,7 @@ class StateEstimator:
         self._base.learn(outputs, measurement)
         state = self._state(
             joint_positions=measurement.joint_positions,
-            flexible_positions=deflections.get("flexible_positions", _NONE),
+            flexible_positions=deflections.get("flexible_positions", NO_JOINTS),
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
