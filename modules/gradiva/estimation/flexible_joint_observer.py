@@ -346,14 +346,16 @@ def observer_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     inputs = _inputs(measured, flexible, len(description.force_torque_sensors))
     memory, gain = Memory(), inputs["acceleration_gain"]
     positions, speeds = memory.last("deflections", flexible), memory.last("deflection_velocities", flexible)
-    changes = cs.SX.sym("deflection_accelerations", flexible)
+    bent, changes = cs.SX.sym("bent", flexible), cs.SX.sym("deflection_accelerations", flexible)
     differences = [_acceleration(memory, name, inputs, gain) for name in ("joint_velocities", "base_twist")]
     joints = _Joints(
-        cs.vertcat(inputs["joint_positions"], positions),
+        cs.vertcat(inputs["joint_positions"], bent),
         cs.vertcat(inputs["joint_velocities"], speeds),
         cs.vertcat(differences[0][0], changes),
     )
     torques = _flexible_torques(model, inputs, joints, differences[1][0])
+    last = _implicit_step(inputs, cs.substitute(torques, bent, positions), changes, positions, speeds)[0]
+    torques = cs.substitute(torques, bent, cs.if_else(inputs["is_first"] > 0.5, last, positions))
     deflections, velocities = _implicit_step(inputs, torques, changes, positions, speeds)
     torques = cs.substitute(torques, changes, (velocities - speeds) / inputs["period"])
     for value in (deflections, velocities, *differences[0][1:], *differences[1][1:]):
