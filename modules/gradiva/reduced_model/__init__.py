@@ -1,5 +1,6 @@
 """Layer 2 by the centroidal dynamics: nonlinear MPC of contact forces and contact locations."""
 
+from gradiva.reduced_model.centroidal_layer import CentroidalLaw, CentroidalModelControl, CentroidalWalkingConfig
 from gradiva.reduced_model.centroidal_mpc import (
     CentroidalMpc,
     CentroidalMpcConfig,
@@ -19,6 +20,8 @@ from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, Conta
 
 __all__ = [
     "CentroidalBody",
+    "CentroidalLaw",
+    "CentroidalModelControl",
     "CentroidalLimits",
     "CentroidalMpc",
     "CentroidalMpcConfig",
@@ -26,6 +29,7 @@ __all__ = [
     "CentroidalSolution",
     "CentroidalSolver",
     "CentroidalState",
+    "CentroidalWalkingConfig",
     "CentroidalWeights",
     "ComReference",
     "ContactPhase",

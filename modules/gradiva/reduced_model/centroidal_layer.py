@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import (
+    GRAVITY,
     ConfigError,
     DcmPreview,
     NDArray,
@@ -40,7 +41,7 @@ from gradiva.simplified_model import (
 )
 
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
-_SPARE = 1.5  # [-] of the nominal horizon: intervals are as long as the plan's phases make them
+_SPARE = 1.5  # [-] longest horizon over the nominal one
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
@@ -68,6 +69,11 @@ class CentroidalWalkingConfig:
     frozen: float
     gives_wrenches: bool
     mpc: CentroidalMpcConfig
+
+    @property
+    def horizon(self) -> float:
+        """For which the plan is read, [s]: intervals are as long as its phases make them."""
+        return _SPARE * self.mpc.samples * self.mpc.period
 
     def __post_init__(self) -> None:
         if not 0.0 < self.decision_period < math.inf:
@@ -102,7 +108,12 @@ class CentroidalModelControl(SimplifiedModelControl):
     @classmethod
     def horizon(cls, config: CentroidalWalkingConfig) -> tuple[float, int]:
         """See ``BalanceLayer.horizon``."""
-        return _SAMPLE, math.ceil(_SPARE * config.mpc.samples * config.mpc.period / _SAMPLE)
+        return _SAMPLE, math.ceil(config.horizon / _SAMPLE)
+
+    @classmethod
+    def contact_horizon(cls, config: CentroidalWalkingConfig) -> float:
+        """See ``BalanceLayer.contact_horizon``."""
+        return config.horizon
 
     def update(self, state: RobotState, plan: BalancePlan, time: float, period: float) -> BalanceReference:
         """See ``BalanceLayer.update``.
@@ -207,7 +218,7 @@ class CentroidalLaw(DcmLaw):
         time, config = plan.reference.time, self.config
         self._window = max(config.decision_period, period)
         preview = plan.preview(*CentroidalModelControl.horizon(config))
-        contacts = plan.contacts(_SPARE * config.mpc.samples * config.mpc.period)
+        contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
             time, self._state(state, plan, contacts), _contact_plan(contacts, time), _com_reference(plan, preview)
         )
@@ -277,7 +288,7 @@ class CentroidalLaw(DcmLaw):
 
     def acceleration(self, left: NDArray, right: NDArray) -> NDArray:
         """Return the acceleration of the CoM by the wrenches of both feet ([m/s²], shape (3,))."""
-        acceleration: NDArray = (left[:3] + right[:3]) / self._body.mass - np.array([0.0, 0.0, 9.81])
+        acceleration: NDArray = (left[:3] + right[:3]) / self._body.mass - np.array([0.0, 0.0, GRAVITY])
         return acceleration
 
 

@@ -121,6 +121,12 @@ class BalanceConfig:
         """Period [s] and count of the preview that the law reads; None where it reads none."""
         return balance_law(self.model).kind.horizon(self.law)
 
+    @property
+    def contact_horizon(self) -> float | None:
+        """Time for which the law reads the contacts of the plan, [s]; None where it reads none."""
+        kind = balance_law(self.model).kind
+        return kind.contact_horizon(self.law) if issubclass(kind, BalanceLayer) else None
+
 
 def balance_layer(
     config: BalanceConfig,

@@ -147,6 +147,11 @@ class BalanceLayer(ABC):
         return None
 
     @classmethod
+    def contact_horizon(cls, config: Any) -> float | None:
+        """Return the time for which it reads the contacts of the plan, [s]; None where it reads none."""
+        return None
+
+    @classmethod
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
         """Return the layer; by default by its constructor.
 
