@@ -192,7 +192,8 @@ class CentroidalLaw(DcmLaw):
         inputs = self._mpc.memory
         if inputs is None:
             return LawMemory(np.zeros(2))
-        parts = ([self._next], self._correction, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
+        head = self._next, inputs.failures, *self._correction
+        parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
         return LawMemory(np.zeros(2), state=np.concatenate(parts))
 
     def resume(self, memory: LawMemory) -> None:
@@ -201,11 +202,12 @@ class CentroidalLaw(DcmLaw):
             self.reset()
             return
         samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
-        sizes = (1, 2, samples + 1, 3 * samples * corners, 3 * samples * contacts)
-        due, correction, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
-        self._next, self._correction = float(due[0]), correction
+        sizes = (4, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
+        self._next, self._correction = float(head[0]), head[2:]
         shapes = (samples, corners, 3), (samples, contacts, 3)
-        self._mpc.resume(InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1])))
+        inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
+        self._mpc.resume(inputs)
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""

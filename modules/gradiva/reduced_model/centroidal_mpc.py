@@ -25,6 +25,7 @@ from gradiva.common import (
     so3,
 )
 from gradiva.reduced_model.centroidal_problem import (
+    FREE,
     CentroidalBody,
     CentroidalLimits,
     CentroidalProblem,
@@ -158,11 +159,13 @@ class InputMemory:
         times: Of the nodes, [s], shape (N + 1,).
         forces: On all corners, also of contacts in the air, per kilogram, [m/s²], shape (N, corners, 3).
         contact_velocities: [m/s], shape (N, contacts, 3).
+        failures: Solutions in a row that were missing until then.
     """
 
     times: NDArray
     forces: NDArray
     contact_velocities: NDArray
+    failures: int = 0
 
 
 class TrajectorySolver(Protocol):
@@ -344,8 +347,7 @@ class CentroidalMpc:
 
     def resume(self, memory: InputMemory | None) -> None:
         """Go on from the last solution of another one of the same horizon and body; None: begin again."""
-        self.reset()
-        self._memory = memory
+        self._memory, self._failures_in_a_row = memory, 0 if memory is None else memory.failures
 
     def update(
         self,
@@ -404,7 +406,7 @@ class CentroidalMpc:
         self, found: Trajectory, preview: ContactPreview, frame: _Frame, is_fallback: bool
     ) -> CentroidalSolution:
         forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
-        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities))
+        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
         mass = self._body.mass
         return CentroidalSolution(
             times=preview.times,
@@ -460,15 +462,37 @@ class CentroidalMpc:
         now = np.vstack((state.com_position, state.contact_positions))
         momentum = np.vstack((state.com_velocity, state.angular_momentum / self._body.mass))
         places = frame.placed(now)
+        lowest, highest = self._landing_box(state, preview, lands)
         self._set(
             periods=np.diff(preview.times),
             state=np.vstack((places[:1], frame.turned(momentum), places[1:])),
             active=active,
             com=frame.placed(reference(preview.times[1:])),
             contacts=np.where(stands, places[1:], frame.placed(preview.positions[1:])).reshape(-1, 3),
-            boxed=lands,
+            lowest=lowest,
+            highest=highest,
             rotations=(frame.rotation.T @ preview.rotations).reshape(-1, 3),
         )
+
+    def _landing_box(
+        self, state: CentroidalState, preview: ContactPreview, lands: npt.NDArray[np.bool_]
+    ) -> tuple[NDArray, NDArray]:
+        """Return the bounds of a location less its nominal one along the axes of the contact, shape (N, contacts, 3).
+
+        The landing of a contact in the air is also within its reach at the largest speed; where nothing that is allowed
+        is, it is the nearest allowed one.
+        """
+        limits, allowed = self.problem.limits, preview.allowed[1:]
+        box = np.array(limits.location_box)
+        lowest, highest = np.maximum(-box, allowed[:, :, 0]), np.minimum(box, allowed[:, :, 1])
+        is_flying = np.logical_and.accumulate(~preview.active)
+        remaining = np.maximum(preview.begins[1:] - preview.times[0], 0.0)
+        reach = np.where(is_flying, limits.contact_speed * remaining, FREE)[:, :, None]
+        offsets = state.contact_positions - preview.positions[1:]
+        offsets = (offsets[:, :, None, :] @ preview.rotations[1:])[:, :, 0]
+        near, far = (np.clip(offsets + side * reach, lowest, highest) for side in (-1.0, 1.0))
+        counts = lands[:, :, None]
+        return np.where(counts, near, -FREE), np.where(counts, far, FREE)
 
     def _set(self, **values: npt.NDArray[Any]) -> None:
         for name, place in self.problem.function.inputs.items():

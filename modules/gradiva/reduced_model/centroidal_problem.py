@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from gradiva.common import GRAVITY, ConfigError, NDArray
 from gradiva.robot_model import Compiler, FlatFunction, interpreted
 
-_FREE = 10.0  # [m] bound of a location that the box does not constrain; infinite ones change the solver's step
+FREE = 10.0  # [m] bound of a location that no box constrains; infinite ones change the solver's step
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,12 @@ class CentroidalLimits:
     Attributes:
         friction: Coefficient μ of the cone, [-].
         location_box: Half sizes of the box about a nominal contact, along its axes, [m].
+        contact_speed: By which a contact in the air may still move until it lands, along each of its axes, [m/s].
     """
 
     friction: float
     location_box: tuple[float, float, float]
+    contact_speed: float
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
@@ -127,8 +129,8 @@ class CentroidalProblem:
 
     which is exact, where the thesis has a step of Euler (its CoM falls :math:`g T / 2` faster than a stone after each
     interval). Then :math:`|R_i^\top f|_{x, y} \le \mu / \sqrt 2 \; (R_i^\top f)_z`, a pyramid within the cone of forces
-    that do not pull; :math:`|R_i^\top (p_i - p_i^n)|` within the box where a contact lands. The only product of
-    variables is lever times force.
+    that do not pull; :math:`R_i^\top (p_i - p_i^n)` within a box where a contact lands: that of the limits, of the
+    contact's speed until then and of the ground that is allowed. The only product of variables is lever times force.
     """
 
     def __init__(
@@ -220,7 +222,8 @@ class CentroidalProblem:
             "active": (samples, contacts),  # Γ
             "com": (samples, 3),  # reference of the nodes from the second on
             "contacts": (samples * contacts, 3),  # likewise
-            "boxed": (samples, contacts),  # 1 where the box counts
+            "lowest": (samples * contacts, 3),  # location less reference, along the axes of the contact
+            "highest": (samples * contacts, 3),
             "rotations": ((samples + 1) * contacts * 3, 3),  # of contact frames, at all nodes
             "forces": (corners, 3),  # of the interval before the first
         }
@@ -326,8 +329,7 @@ class CentroidalProblem:
 
     def _limits(self, variables: cs.SX, k: int) -> Iterator[tuple[cs.SX, cs.SX, cs.SX]]:
         """Yield rows, lower and upper bounds of interval k and of the node at its end."""
-        limits, inputs = self.limits, self._interval(variables, k)
-        slope, wide = limits.friction / math.sqrt(2.0), cs.inf
+        inputs, slope, wide = self._interval(variables, k), self.limits.friction / math.sqrt(2.0), cs.inf
         for contact, (first, count) in enumerate(self._groups()):
             turned = self._rotation(k, contact).T
             for force in inputs[first : first + count]:
@@ -335,10 +337,10 @@ class CentroidalProblem:
                 pyramid = cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y)
                 yield pyramid, cs.SX.zeros(4), cs.SX.zeros(4) + wide
         for contact, location in enumerate(self._node(variables, k + 1)[3:]):
-            nominal = self._symbols["contacts"][k * self._contacts + contact, :].T
-            boxed = self._symbols["boxed"][k, contact]
-            box = boxed * cs.DM(limits.location_box) + (1.0 - boxed) * _FREE
-            yield self._rotation(k + 1, contact).T @ (location - nominal), -box, box
+            nominal, lowest, highest = (
+                self._symbols[name][k * self._contacts + contact, :].T for name in ("contacts", "lowest", "highest")
+            )
+            yield self._rotation(k + 1, contact).T @ (location - nominal), lowest, highest
 
 
 def _axes(weights: Sequence[float]) -> cs.DM:
