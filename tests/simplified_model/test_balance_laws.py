@@ -86,7 +86,7 @@ def test_a_table_of_a_law_that_does_not_walk_is_warned_of():
 
 
 def test_the_help_of_the_command_line_lists_every_law_with_its_summary(installed):
-    text = " ".join(CliRunner().invoke(app, ["walk", "--help"], env={"COLUMNS": "300"}).output.split())
+    text = " ".join(CliRunner().invoke(app, ["walk", "--help"], env={"COLUMNS": "400"}).output.split())
     assert all(f"{name}: {balance_law(name).summary}" in text for name in ("dcm", "dcm_mpc", "centroidal_mpc"))
     assert "heading_gains Or package.module:Class." in text
 

@@ -391,6 +391,181 @@ class WalkingPlan:
         begin: float | None = None
         for index in range(first, len(supports)):
             phase, start = supports[index], supports.times[index]
+            if begin is not None and start >= until:
+                break
+            if phase.swing_side is not side:
+                begin = start if begin is None else begin
+            elif begin is not None:
+                contacts.append(_planned_contact(side, supports[index - 1], begin, start))
+                begin = None
+        if begin is not None:
+            contacts.append(_planned_contact(side, supports[index], begin, None))
+        return contacts
+
+    @property
+    def plane(self) -> ContactPlane:
+        """Contact plane, above which the CoM has its height."""
+        ...
+
+    def at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position ([m], shape (3,)) and its velocity ([m/s], shape (3,)) at ``time``.
+
+        The arrays are made for the caller.
+        """
+        ...
+
+    def sampled(self, times: NDArray) -> tuple[NDArray, NDArray]:
+        """Return the DCM ([m], shape (n, 2)) and the divergence rate σ ([rad/s], shape (n,)) at ``times`` (n,)."""
+        ...
+
+    def spliced(self, since: float, time: float, continuation: Self) -> Self:
+        """Return this trajectory between ``since`` and ``time`` [s], and ``continuation``, which starts at ``time``."""
+        ...
+
+
+_NO_PHASES: tuple[int, npt.NDArray[np.bool_], NDArray] = 0, np.zeros((0, 2), bool), np.zeros((0, 2, 5))
+
+
+@dataclass(eq=False)
+class WalkingPlan:
+    """References over time from ``start_time`` on; immutable: a replan or a retarget makes a new one.
+
+    Attributes:
+        phases: Supports in order, the last one stands for ever.
+        trajectory: DCM and CoM.
+        steps: All steps of the plan, with their times.
+        end_time: End of the last double support, [s].
+    """
+
+    phases: Sequence[ContactPhase]
+    trajectory: DcmTrajectory
+    steps: Sequence[PlannedStep]
+    end_time: float
+
+    def __post_init__(self) -> None:
+        self.start_time = self.phases[0].start_time
+        self._prepare()
+
+    def _prepare(self) -> None:
+        self._last: tuple[float, WalkingReference | None] = math.nan, None
+        self._last_phase: tuple[float, float, ContactPhase | None] = 0.0, 0.0, None  # from, until, what
+        self._preview_phases = _NO_PHASES
+        self.boundaries: dict[int, NDArray] = {}  # DCM before a step, where a retarget has needed it
+
+    @cached_property
+    def supports(self) -> Timeline[ContactPhase]:
+        """Phases by their start times."""
+        if isinstance(self.phases, Timeline):
+            return self.phases
+        return Timeline(self.phases, [phase.start_time for phase in self.phases])
+
+    @cached_property
+    def landings(self) -> Timeline[PlannedStep]:
+        """Steps by their touch-downs."""
+        if isinstance(self.steps, Timeline):
+            return self.steps
+        return Timeline(self.steps, [step.touch_down for step in self.steps])
+
+    @property
+    def footsteps(self) -> tuple[Footstep, ...]:
+        """All footsteps, in order."""
+        return tuple(step.footstep for step in self.steps)
+
+    def phase_at(self, time: float) -> ContactPhase:
+        """Return the contact phase at ``time`` [s]; the first one before the start."""
+        begin, end, phase = self._last_phase
+        if phase is None or not begin <= time < end:  # as nearly always it is the one that was asked for last
+            supports = self.supports
+            index = supports.after(time)
+            begin = supports.times[index - 1] if index > 1 else -math.inf
+            end = supports.times[max(1, index)] if max(1, index) < len(supports) else math.inf
+            phase = supports[max(0, index - 1)]
+            self._last_phase = begin, end, phase
+        return phase
+
+    def dcm_at(self, time: float) -> tuple[DcmReference, NDArray, NDArray]:
+        """Return the DCM, the CoM position and velocity at ``time`` [s], as ``DcmTrajectory.at``."""
+        return self.trajectory.at(time)
+
+    def at(self, time: float) -> WalkingReference:
+        """Return all references at ``time`` [s]; those of the start before it, those of the end after it.
+
+        The last ones are kept: layer 3 asks for those of the end of a period, the next tick for the same.
+        """
+        last_time, last = self._last
+        if last is not None and last_time == time:
+            return last
+        phase = self.phase_at(time)
+        left, right = phase.feet_at(time)
+        dcm, com_position, com_velocity = self.dcm_at(time)
+        reference = unchecked(
+            WalkingReference,
+            time=time,
+            dcm=dcm,
+            com_position=com_position,
+            com_velocity=com_velocity,
+            left_foot=left,
+            right_foot=right,
+            stance_foot=phase.stance_foot,
+            heading=phase.heading_at(time),
+            is_walking=phase.is_walking,
+        )
+        self._last = time, reference
+        return reference
+
+    def preview(self, time: float, period: float, count: int) -> DcmPreview:
+        r"""Return the plan sampled over ``count`` intervals of ``period`` [s] from ``time`` on.
+
+        The ZMP of an interval is the constant one that carries the DCM from its beginning to its end,
+        :math:`z_k = (\xi_{k+1} - e^{\sigma T} \xi_k) / (1 - e^{\sigma T})`: the preview obeys the predictive
+        controller's own model. A foot that swings is given where it will land.
+        """
+        times = time + period * np.arange(count + 1.0)
+        dcm, rates = self.trajectory.sampled(times)
+        growth = np.exp(period * rates[:-1])[:, None]
+        zmp = (dcm[1:] - growth * dcm[:-1]) / (1.0 - growth)
+        first, in_contact, poses = self._phases_between(times[0], times[-2])
+        index = np.maximum(np.searchsorted(self.supports.times, times[:-1], side="right") - 1 - first, 0)
+        in_contact, poses = in_contact[index], poses[index]
+        return DcmPreview(period, dcm, zmp, rates[:-1], in_contact[:, 0], in_contact[:, 1], poses[:, 0], poses[:, 1])
+
+    def _phases_between(self, begin: float, end: float) -> tuple[int, npt.NDArray[np.bool_], NDArray]:
+        """Return the index of the phase at ``begin`` [s], and feet in contact (left, right) and landings up to ``end``.
+
+        Landings are x, y, yaw and slopes. They are kept for the next preview, with the phases of twice the time.
+        """
+        known, in_contact, landings = self._preview_phases
+        supports = self.supports
+        first, last = max(0, supports.after(begin) - 1), max(0, supports.after(end) - 1)
+        if first < known or last >= known + len(in_contact):
+            last = max(last, supports.after(2.0 * end - begin) - 1)
+            phases = supports[first : last + 1]
+            in_contact = np.array([[phase.swing_side is not side for side in Side] for phase in phases])
+            landings = np.array([(phase.left.landing, phase.right.landing) for phase in phases])
+            known, *_ = self._preview_phases = first, in_contact, landings
+        return known, in_contact, landings
+
+    def contacts(self, time: float, duration: float) -> tuple[PlannedContact, ...]:
+        """Return when and where each sole is on the ground from ``time`` on, for ``duration`` [s] or longer.
+
+        In order of time for each foot, the left one first. The first is the contact that lasts at ``time``, with its
+        touch-down in the past, or the next one; a foot in the air at the end is followed to its landing.
+        """
+        supports, contacts = self.supports, list[PlannedContact]()
+        now = max(0, supports.after(time) - 1)
+        for side in Side:
+            first = now
+            while first > 0 and supports[first - 1].swing_side is not side and supports[first].swing_side is not side:
+                first -= 1
+            contacts += self._contacts_of(side, first, time + duration)
+        return tuple(contacts)
+
+    def _contacts_of(self, side: Side, first: int, until: float) -> list[PlannedContact]:
+        """Return the contacts of one foot from the phase of an index on, to the first that lasts until then."""
+        supports, contacts = self.supports, list[PlannedContact]()
+        begin: float | None = None
+        for index in range(first, len(supports)):
+            phase, start = supports[index], supports.times[index]
             if phase.swing_side is not side:
                 begin = start if begin is None else begin
                 if start < until:

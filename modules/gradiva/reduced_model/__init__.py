@@ -21,8 +21,8 @@ from gradiva.reduced_model.contact_plan import ComReference, ContactPhase, Conta
 __all__ = [
     "CentroidalBody",
     "CentroidalLaw",
-    "CentroidalModelControl",
     "CentroidalLimits",
+    "CentroidalModelControl",
     "CentroidalMpc",
     "CentroidalMpcConfig",
     "CentroidalProblem",

@@ -1,4 +1,4 @@
-"""Layer 2 by the centroidal MPC: from its forces and contacts to the ZMP, the wrenches of the feet and the footholds."""
+"""Layer 2 by the centroidal MPC: from its forces and contacts to ZMP, wrenches of the feet and footholds."""
 
 from __future__ import annotations
 
@@ -84,10 +84,11 @@ class CentroidalWalkingConfig:
 
 
 class CentroidalModelControl(SimplifiedModelControl):
-    """Nonlinear MPC of the centroidal momentum: forces of the feet and footholds over the next two steps (thesis 11).
+    """Nonlinear predictive control of the centroidal momentum (thesis 11.1.15).
 
-    It decides at its own rate; in between its correction of the planned ZMP is held. The ZMP-CoM law follows that ZMP
-    as it follows the one of a DCM law. Without a solution for longer than is tolerated there is none from this layer.
+    It chooses the forces of the feet and their footholds over the next two steps, at its own rate; in between its
+    correction of the planned ZMP is held. The ZMP-CoM law follows that ZMP as it follows the one of a DCM law. Without
+    a solution for longer than is tolerated there is none from this layer.
     """
 
     Config = CentroidalWalkingConfig
@@ -231,7 +232,7 @@ class CentroidalLaw(DcmLaw):
             self.targets = self._landings(solution, contacts)
 
     def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
-        """Return CoM and velocity as measured, and the feet as planned: the world of the estimate is that of the plan."""
+        """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""
         feet = []
         for side in Side:
             first = next(contact for contact in contacts if contact.side is side)

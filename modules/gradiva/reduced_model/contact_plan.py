@@ -156,10 +156,8 @@ class ContactPlan:
         bounds = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
         switches = sorted(bound for bound in bounds if math.isfinite(bound))
         passed = bisect_right(switches, time + rounding)
-        if passed:
-            start = switches[passed - 1]
-        else:
-            start = switches[0] - period * math.ceil((switches[0] - time) / period)
+        before_all = switches[0] - period * math.ceil((switches[0] - time) / period)
+        start = switches[passed - 1] if passed else before_all
         nodes = list[float]()
         for end in switches[passed:]:
             length = (end - start) / max(1, round((end - start) / period))

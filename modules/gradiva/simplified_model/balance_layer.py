@@ -51,7 +51,7 @@ class BalancePlan:
     polygon: SupportPolygon
     preview: Preview
     zmp_shift: NDArray
-    contacts: Contacts = lambda _: ()  # noqa: E731 (a plan without steps)
+    contacts: Contacts = lambda _: ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
