@@ -36,6 +36,7 @@ from gradiva.common.references import (
 )
 from gradiva.common.robot import (
     GRAVITY,
+    NO_JOINTS,
     BaseMeasurement,
     ControlMode,
     ImuMeasurement,
@@ -49,6 +50,7 @@ from gradiva.common.so3 import PlanarPose
 
 __all__ = [
     "GRAVITY",
+    "NO_JOINTS",
     "BaseMeasurement",
     "ClockJump",
     "ConfigError",

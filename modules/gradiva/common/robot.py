@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from gradiva.common.arrays import NDArray, altered, freeze_arrays
+import numpy as np
+
+from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly
 from gradiva.common.references import FootContact, Side, TwoFeet
 from gradiva.common.so3 import PlanarPose
+
+NO_JOINTS = readonly(np.zeros(0))
+"""Positions or velocities of the flexible joints of a rigid robot."""
 
 GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
 
@@ -139,6 +144,8 @@ class RobotState(TwoFeet):
         right_contact: The same of the right foot.
         zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
         velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
+        flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
+        flexible_velocities: Their velocities, [rad/s], shape (f,).
     """
 
     base_position: NDArray
@@ -163,6 +170,8 @@ class RobotState(TwoFeet):
     right_contact: FootContact | None = None
     zmp_is_measured: bool = True
     velocity_lag: float = 0.0
+    flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -184,6 +193,8 @@ class RobotState(TwoFeet):
             right_foot_twist=(6,),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
+            flexible_positions=(None,),
+            flexible_velocities=(None,),
         )
 
     def foot_twist(self, side: Side) -> NDArray:
