@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from gradiva.common.arrays import NDArray, altered, freeze_arrays
+import numpy as np
+
+from gradiva.common.arrays import NDArray, altered, freeze_arrays, readonly
 from gradiva.common.references import FootContact, Side, TwoFeet
 from gradiva.common.so3 import PlanarPose
+
+NO_JOINTS = readonly(np.zeros(0))
+"""Positions or velocities of the flexible joints of a rigid robot."""
 
 GRAVITY = 9.81  # [m/s²] of controllers; planner and simulated ground have theirs in their configuration
 
@@ -141,6 +146,8 @@ class RobotState(TwoFeet):
         velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
         external_wrench: That neither ground nor gravity exerts: force, then moment about the CoM, world axes, [N, N·m],
             shape (6,); None where it is not estimated.
+        flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
+        flexible_velocities: Their velocities, [rad/s], shape (f,).
     """
 
     base_position: NDArray
@@ -166,6 +173,8 @@ class RobotState(TwoFeet):
     zmp_is_measured: bool = True
     velocity_lag: float = 0.0
     external_wrench: NDArray | None = None
+    flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
         if self.external_wrench is not None:
@@ -189,6 +198,8 @@ class RobotState(TwoFeet):
             right_foot_twist=(6,),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
+            flexible_positions=(None,),
+            flexible_velocities=(None,),
         )
 
     def foot_twist(self, side: Side) -> NDArray:

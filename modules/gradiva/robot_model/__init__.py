@@ -2,6 +2,7 @@
 
 from gradiva.robot_model.collada import read_collada
 from gradiva.robot_model.flat_function import Compiler, FlatFunction, built_once, interpreted
+from gradiva.robot_model.flexible_joints import DeflectionAxis, FlexibilityConfig, FlexibleJoint, flexible_urdf
 from gradiva.robot_model.force_torque_mount import ForceTorqueMount, fixed_rotation, force_torque_mount
 from gradiva.robot_model.idyntree_model import (
     IdynTreeModel,
@@ -9,10 +10,12 @@ from gradiva.robot_model.idyntree_model import (
     as_pose,
     balanced,
     check_inertias,
+    full_model,
     is_physical,
     unphysical_links,
 )
 from gradiva.robot_model.robot_description import (
+    FLEXIBLE_GROUP,
     QUANTITIES,
     AngleUnit,
     Environment,
@@ -37,11 +40,15 @@ from gradiva.robot_model.symbolic_dynamics import (
 )
 
 __all__ = [
+    "FLEXIBLE_GROUP",
     "QUANTITIES",
     "AngleUnit",
     "Compiler",
+    "DeflectionAxis",
     "Environment",
     "FlatFunction",
+    "FlexibilityConfig",
+    "FlexibleJoint",
     "ForceTorqueMount",
     "ForceTorquePort",
     "ForceTorqueSensor",
@@ -63,7 +70,9 @@ __all__ = [
     "built_once",
     "check_inertias",
     "fixed_rotation",
+    "flexible_urdf",
     "force_torque_mount",
+    "full_model",
     "interpreted",
     "is_physical",
     "links_from_base",
