@@ -35,7 +35,7 @@ def state_of(model, velocity, load):
 
 
 def pushed(model, force, duration, offset=(0.0, 0.0, 0.0)):
-    """Stand for 2 s with feet that read ``offset`` too much, then be pushed by ``force``; return times and estimates."""
+    """Stand for 2 s with feet that read ``offset`` too much, then be pushed by ``force``: times, estimates."""
     observer, velocity, estimates = ExternalWrenchObserver(model, CONFIG), np.zeros(3), []
     load = np.array([0.0, 0.0, model.mass * GRAVITY]) + offset
     for tick in range(round((PUSHED_AT + duration) / PERIOD) + 1):
