@@ -109,7 +109,7 @@ def momentum_function(model: IdynTreeModel, compiler: Compiler) -> FlatFunction:
     feet = {name: cs.SX.sym(name, 6 if name.endswith("wrench") else 3) for name in _FEET}
     com = cs.SX.sym("com_position", 3)
     inputs = {name: getattr(robot, name) for name in _STATE if name != "com_position"} | {"com_position": com, **feet}
-    load = cs.vertcat(0.0, 0.0, -robot.mass * GRAVITY, 0.0, 0.0, 0.0)
+    load = cs.SX([0.0, 0.0, -robot.mass * GRAVITY, 0.0, 0.0, 0.0])
     for side in Side:
         wrench, lever = feet[f"{side}_foot_wrench"], feet[f"{side}_foot_position"] - com
         load += cs.vertcat(wrench[:3], wrench[3:] + cs.cross(lever, wrench[:3]))
