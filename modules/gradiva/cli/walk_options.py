@@ -26,7 +26,6 @@ _CHOICES = {
     "control": tuple(map(str, ControlMode)),
     "plant": tuple(map(str, Plant)),
 }
-_NOT_YET = {"model": ("centroidal_mpc",)}
 
 
 def _is_by(law: BalanceLaw) -> Callable[[Setup], bool]:
@@ -253,8 +252,6 @@ def _check_choice(option: str, value: str | None) -> None:
     valid = balance_law_names() if option == "model" else _CHOICES[option]
     if value in valid:
         return
-    if value in _NOT_YET.get(option, ()):
-        raise ConfigError(f"--{option} {value} is not in this version, which has: {', '.join(valid)}")
     more = "; or write 'package.module:Class'" if option == "model" else ""
     raise ConfigError(f"unknown --{option} '{value}'{nearest_name(value, valid)}{more}")
 

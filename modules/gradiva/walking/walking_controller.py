@@ -333,6 +333,7 @@ class WalkingController:
             planned_polygon(reference, layers.robot.sole),
             lambda sample, count: plan.preview(time, sample, count),
             layers.swing_momentum.zmp_shift(reference),
+            lambda duration: plan.contacts(time, duration),
         )
         state = layers.zmp_without_foot.corrected(state, reference, layers.safety.untrusted_feet)
         return layers.model_control.update(state, now, time, self._tick.period)
