@@ -10,6 +10,7 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimator,
     ContactParameterEstimatorConfig,
 )
+from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
@@ -21,6 +22,8 @@ __all__ = [
     "ContactEstimatorConfig",
     "ContactParameterEstimator",
     "ContactParameterEstimatorConfig",
+    "ExternalWrenchConfig",
+    "ExternalWrenchObserver",
     "StateEstimator",
     "StateEstimatorConfig",
 ]

@@ -29,6 +29,7 @@ from gradiva.common import (
     so3,
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
+from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
@@ -440,6 +441,7 @@ class StateEstimator:
         config: StateEstimatorConfig,
         compiler: Compiler = interpreted,
         contacts: ContactEstimator | None = None,
+        external_wrench: ExternalWrenchObserver | None = None,
     ) -> None:
         """Build the equations.
 
@@ -448,9 +450,10 @@ class StateEstimator:
             config: Filters, and where the base comes from.
             compiler: How the equations become fast.
             contacts: Estimates the contacts with soft ground; None: the state has none.
+            external_wrench: Estimates the external wrench; None: the state has none.
         """
         self._config = config
-        self._contacts = contacts
+        self._contacts, self._external_wrench = contacts, external_wrench
         self._joints = (len(model.description.joints),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         key = (state_function, model.fingerprint, config.base, compiler)
@@ -470,6 +473,8 @@ class StateEstimator:
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
+        if self._external_wrench is not None:
+            self._external_wrench.reset()
         self._time = -math.inf
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
 
@@ -514,6 +519,8 @@ class StateEstimator:
             Side.LEFT: (state.left_foot_position, state.left_foot_rotation),
             Side.RIGHT: (state.right_foot_position, state.right_foot_rotation),
         }
+        if self._external_wrench is not None:
+            state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))

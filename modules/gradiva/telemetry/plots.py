@@ -15,6 +15,7 @@ from gradiva.common import NDArray, Side
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, FULL_WIDTH, MUTED, STYLE, WARNING, ZMP, svg
 from gradiva.telemetry.time_plots import (
     CONTACT_SIGNALS,
+    PUSH_SIGNALS,
     SOLE_SIGNALS,
     STEPPING_SIGNALS,
     TORQUE_SIGNALS,
@@ -24,6 +25,7 @@ from gradiva.telemetry.time_plots import (
     plot_contacts,
     plot_dcm,
     plot_drift,
+    plot_external_wrench,
     plot_feet,
     plot_forces,
     plot_leg_torques,
@@ -265,6 +267,13 @@ PLOTS = (
         " beside the error of the DCM that causes it.",
         STEPPING_SIGNALS,
         plot_stepping,
+        is_special=True,
+    ),
+    Plot(
+        "External wrench",
+        "Estimated by the momentum: what neither ground nor gravity explains.",
+        PUSH_SIGNALS,
+        plot_external_wrench,
         is_special=True,
     ),
     Plot(

@@ -44,6 +44,7 @@ STEPPING_SIGNALS = (
     "dcm::position::measured",
     "dcm::position::desired",
 )
+PUSH_SIGNALS = ("external_wrench::force", "external_wrench::torque")
 _COLOURS = {"estimation": COM, "model_control": DCM, "whole_body": ZMP, "total": INK}
 _HEIGHT = 2.6  # inch
 _BINS = 60
@@ -142,6 +143,16 @@ def plot_forces(record: WalkRecord) -> Figure:
     for side in Side:
         line(axes[0], times, force[side], FOOT[side], str(side), width=1.0)
     line(axes[1], times, force[Side.LEFT] + force[Side.RIGHT], INK, width=0.8)
+    return _finish(figure, axes, record)
+
+
+def plot_external_wrench(record: WalkRecord) -> Figure:
+    """Draw the estimated external force, and its moment about the CoM."""
+    log, times = record.log, record.log.times
+    figure, axes = panels(["force [N]", "moment about the CoM [N·m]"], times, height=1.7)
+    for axis, signal in zip(axes, PUSH_SIGNALS, strict=True):
+        for column, (name, colour) in enumerate(zip("xyz", _AXES.values(), strict=True)):
+            line(axis, times, log[signal][:, column], colour, name, width=1.0)
     return _finish(figure, axes, record)
 
 

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
-from gradiva.estimation import ContactEstimator, ContactEstimatorConfig, StateEstimator, StateEstimatorConfig
+from gradiva.estimation import (
+    ContactEstimator,
+    ContactEstimatorConfig,
+    ExternalWrenchConfig,
+    ExternalWrenchObserver,
+    StateEstimator,
+    StateEstimatorConfig,
+)
 from gradiva.planner import LegMomentumConfig, PlannerConfig, WalkingPlanner
 from gradiva.robot_model import Compiler, IdynTreeModel, RobotDescription, ServoLaw, interpreted
 from gradiva.safety import JointBounds, SafetyConfig, SafetySupervisor
@@ -157,8 +164,10 @@ class WalkingLayers:
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
         config = self.config
-        contacts = self._contact_estimator(compiler)
-        self.estimator = StateEstimator(self._model, config.state_estimator, compiler, contacts)
+        contacts, external_wrench = self._contact_estimator(compiler), None
+        if config.external_wrench.is_estimated:
+            external_wrench = ExternalWrenchObserver(self._model, config.external_wrench, compiler)
+        self.estimator = StateEstimator(self._model, config.state_estimator, compiler, contacts, external_wrench)
         self.zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
@@ -303,6 +312,7 @@ class WalkingConfig:
         compliant_torque_control: The same for soft ground.
         state_estimator: Estimation.
         contact_estimator: The contacts with soft ground.
+        external_wrench: Estimation of pushes.
         swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
         safety: Tolerated limits, and the responses beyond them.
         balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
@@ -324,6 +334,7 @@ class WalkingConfig:
     compliant_torque_control: CompliantTorqueControlConfig
     state_estimator: StateEstimatorConfig
     contact_estimator: ContactEstimatorConfig
+    external_wrench: ExternalWrenchConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
     balance_laws: Mapping[str, Any]

@@ -80,7 +80,7 @@ def walking_signals(log: WalkingLog, measurement: Measurement) -> Signals:
     if reference is None or state is None or desired is None:
         raise ValueError("only ticks of the control loop can be recorded")
     signals = _pendulum(reference, state, desired) | _joints(log, state, measurement) | _gait(reference, state)
-    signals |= _imu(measurement) | _stepping(log.stepping)
+    signals |= _imu(measurement) | _stepping(log.stepping) | _external_wrench(state)
     for side in Side:
         signals |= _foot(side, reference.foot(side), state) | _contact(side, state.foot_contact(side))
     return signals
@@ -162,6 +162,14 @@ def _stepping(log: SteppingLog | None) -> Signals:
             for name, pose in footholds.items()
         },
     }
+
+
+def _external_wrench(state: RobotState) -> Signals:
+    """Return force and moment about the CoM; nothing where they are not estimated."""
+    wrench = state.external_wrench
+    if wrench is None:
+        return {}
+    return {"external_wrench::force": wrench[:3], "external_wrench::torque": wrench[3:]}
 
 
 def _foot(side: Side, foot: FootReference, state: RobotState) -> Signals:
