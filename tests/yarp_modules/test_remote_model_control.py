@@ -1,5 +1,7 @@
 """Layer 2 in another process answers as if it were in this one, and may be killed and started again."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -62,7 +64,7 @@ def update(control, tick, setup=SETUP):
     state = state_near(reference, len(setup.robot.joints), tick)
     polygon = planned_polygon(reference, setup.robot.sole)
     preview = lambda period, count: PLAN.preview(reference.time, period, count)  # noqa: E731
-    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001))
+    plan = BalancePlan(reference, polygon, preview, np.full(2, 0.001), partial(PLAN.contacts, reference.time))
     return control.update(state, plan, reference.time, PERIOD)
 
 
@@ -84,9 +86,9 @@ def test_an_exception_of_layer_2_is_answered_at_once_and_the_fallback_balances(m
     assert line.service.refused == 1
 
 
-@pytest.mark.parametrize("model", ["dcm", "dcm_mpc"])
+@pytest.mark.parametrize("model", ["dcm", "dcm_mpc", "centroidal_mpc"])
 def test_the_answer_is_that_of_layer_2_in_this_process_to_the_last_digit(model):
-    setup = load_setup("icub_v2_7", {"walking.model": model})
+    setup = load_setup("icub_v2_7", {"walking.model": model, "centroidal_walking.mpc.deadline": 60.0})
     remote, local = remote_on(DirectLine(service_of(setup)), setup), balance_layer(setup.walking.balance, setup.robot)
     for tick in range(60):
         assert_same(update(remote, tick, setup), update(local, tick, setup))

@@ -144,6 +144,8 @@ class RobotState(TwoFeet):
         right_contact: The same of the right foot.
         zmp_is_measured: Whether a trusted sensor measures ``zmp_position``.
         velocity_lag: By how much the velocities of joints, base and feet are older than the rest, [s].
+        external_wrench: That neither ground nor gravity exerts: force, then moment about the CoM, world axes, [N, N·m],
+            shape (6,); None where it is not estimated.
         flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
         flexible_velocities: Their velocities, [rad/s], shape (f,).
     """
@@ -170,10 +172,13 @@ class RobotState(TwoFeet):
     right_contact: FootContact | None = None
     zmp_is_measured: bool = True
     velocity_lag: float = 0.0
+    external_wrench: NDArray | None = None
     flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
     flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
+        if self.external_wrench is not None:
+            freeze_arrays(self, external_wrench=(6,))
         freeze_arrays(
             self,
             base_position=(3,),

@@ -16,6 +16,7 @@ from gradiva.estimation.flexible_joint_observer import (
     FlexibleJointState,
     FootMotion,
 )
+from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
@@ -31,6 +32,8 @@ __all__ = [
     "FlexibleJointObserverConfig",
     "FlexibleJointState",
     "FootMotion",
+    "ExternalWrenchConfig",
+    "ExternalWrenchObserver",
     "StateEstimator",
     "StateEstimatorConfig",
 ]

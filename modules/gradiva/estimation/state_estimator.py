@@ -31,6 +31,7 @@ from gradiva.common import (
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver
+from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
@@ -443,6 +444,7 @@ class StateEstimator:
         config: StateEstimatorConfig,
         compiler: Compiler = interpreted,
         contacts: ContactEstimator | None = None,
+        external_wrench: ExternalWrenchObserver | None = None,
         flexible_joints: FlexibleJointObserver | None = None,
     ) -> None:
         """Build the equations.
@@ -452,10 +454,11 @@ class StateEstimator:
             config: Filters, and where the base comes from.
             compiler: How the equations become fast.
             contacts: Estimates the contacts with soft ground; None: the state has none.
+            external_wrench: Estimates the external wrench; None: the state has none.
             flexible_joints: Observes the flexible joints of the model; None: it has none.
         """
         self._config = config
-        self._contacts = contacts
+        self._contacts, self._external_wrench = contacts, external_wrench
         self._flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
@@ -478,6 +481,8 @@ class StateEstimator:
             self._contacts.reset()
         if self._flexible_joints is not None:
             self._flexible_joints.reset()
+        if self._external_wrench is not None:
+            self._external_wrench.reset()
         self._last: RobotState | None = None
         self._time = -math.inf
         self._feet: dict[Side, tuple[NDArray, NDArray]] = {}
@@ -526,6 +531,8 @@ class StateEstimator:
             Side.RIGHT: (state.right_foot_position, state.right_foot_rotation),
         }
         self._last = state
+        if self._external_wrench is not None:
+            state = altered(state, external_wrench=self._external_wrench.update(state, measurement.time))
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))

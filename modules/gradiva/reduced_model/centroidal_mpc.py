@@ -64,7 +64,8 @@ class CentroidalMpcConfig:
             other one follows, in the units of the variables.
         tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
         max_iterations: Of OSQP in a quadratic program, or of IPOPT.
-        deadline: Time of a solution, beyond which the last one is shifted in its place, [s].
+        deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; the first solution, with
+            none before it, may take that time for each of its quadratic programs.
         usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         weights: Of the objective.
@@ -159,11 +160,13 @@ class InputMemory:
         times: Of the nodes, [s], shape (N + 1,).
         forces: On all corners, also of contacts in the air, per kilogram, [m/s²], shape (N, corners, 3).
         contact_velocities: [m/s], shape (N, contacts, 3).
+        failures: Solutions in a row that were missing until then.
     """
 
     times: NDArray
     forces: NDArray
     contact_velocities: NDArray
+    failures: int = 0
 
 
 class TrajectorySolver(Protocol):
@@ -235,7 +238,7 @@ class RealTimeIteration:
         elif intervals:
             self._shift_duals(intervals)
         guess = self._problem.evaluate(guess)["w"].copy()
-        self.iterations, self._spent = 0, 0.0
+        self.iterations, self._spent, self._is_cold = 0, 0.0, is_cold
         for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
             linear = self._quadratic_solution(guess)
             guess = self._problem.evaluate(linear)["w"].copy()
@@ -257,7 +260,7 @@ class RealTimeIteration:
         if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
             self._duals[:] = 0.0
             raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self._spent > self._config.deadline:
+        if self._spent > self._config.deadline and not self._is_cold:
             raise NoSolutionFound(PROBLEM, f"deadline of {self._config.deadline} s missed")
         self._duals[:] = program.solution.y
         return solution
@@ -308,8 +311,8 @@ _SOLVERS: dict[CentroidalSolver, Callable[[CentroidalProblem, CentroidalMpcConfi
 class CentroidalMpc:
     r"""Nonlinear model predictive control of the centroidal dynamics with adjusted contacts (thesis, chapter 11).
 
-    At each call the horizon begins now; its other nodes lie on multiples of the period, so that planned touch-downs
-    and lift-offs do not move between nodes from call to call. The problem is posed in a frame at the measured CoM,
+    At each call the horizon begins now; every touch-down and lift-off is a node, and those between them do not move
+    from call to call (``ContactPlan.nodes``). The problem is posed in a frame at the measured CoM,
     turned as the contacts: it is the same wherever the robot walks. A contact that stands is not decided about: its
     nominal location is where it is, and the box counts from its next landing on.
 
@@ -345,8 +348,7 @@ class CentroidalMpc:
 
     def resume(self, memory: InputMemory | None) -> None:
         """Go on from the last solution of another one of the same horizon and body; None: begin again."""
-        self.reset()
-        self._memory = memory
+        self._memory, self._failures_in_a_row = memory, 0 if memory is None else memory.failures
 
     def update(
         self,
@@ -371,7 +373,7 @@ class CentroidalMpc:
         """
         wrench = np.zeros(6) if external_wrench is None else external_wrench
         _check_finite(state, wrench)
-        preview = plan.preview(self._node_times(time))
+        preview = plan.preview(plan.nodes(time, self._config.period, self._config.samples))
         frame = _Frame.of(state, preview)
         forces, velocities = self._guessed_inputs(preview)
         self._set_parameters(frame, state, preview, reference)
@@ -392,8 +394,9 @@ class CentroidalMpc:
 
     def _solved(self, guess: NDArray, preview: ContactPreview) -> Trajectory:
         memory, count = self._memory, self._config.samples
-        moved = 0 if memory is None else round((preview.times[1] - memory.times[1]) / self._config.period)
-        w = self._solver.solve(guess, memory is None, min(max(moved, 0), count - 1))
+        now = preview.times[0] + _SAME * self._config.period
+        passed = 0 if memory is None else int(np.searchsorted(memory.times[1:], now))
+        w = self._solver.solve(guess, memory is None, min(passed, count - 1))
         violation = self.problem.violation()
         if not violation <= self._config.usable_violation:
             raise NoSolutionFound(PROBLEM, f"solved, but a constraint is violated by {violation:.1g}")
@@ -404,7 +407,7 @@ class CentroidalMpc:
         self, found: Trajectory, preview: ContactPreview, frame: _Frame, is_fallback: bool
     ) -> CentroidalSolution:
         forces, velocities = frame.turned_back(found.forces), frame.turned_back(found.contact_velocities)
-        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities))
+        self._memory = InputMemory(preview.times, sealed(forces), sealed(velocities), self._failures_in_a_row)
         mass = self._body.mass
         return CentroidalSolution(
             times=preview.times,
@@ -420,12 +423,6 @@ class CentroidalMpc:
             iterations=self._solver.iterations,
             is_fallback=is_fallback,
         )
-
-    def _node_times(self, time: float) -> NDArray:
-        """Return now and the multiples of the period that follow, shape (N + 1,)."""
-        period = self._config.period
-        first = math.floor(time / period + _SAME) + 1
-        return np.concatenate(([time], period * (first + np.arange(self._config.samples))))
 
     # -- the guess: inputs of the last solution at the new intervals ---------------------------------------------------
 

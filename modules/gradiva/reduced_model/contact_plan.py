@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -15,6 +16,7 @@ from gradiva.common import NDArray, PlanningError, freeze_arrays, readonly, seal
 
 _SAME = 1e-9  # [s] between two times that are one
 _DEGREE = 5
+_ROUNDING = 1e-6  # of a period, between two times that are one
 _ANYWHERE = readonly([[-math.inf] * 3, [math.inf] * 3])
 
 
@@ -143,6 +145,30 @@ class ContactPlan:
             allowed[:, contact], landings[:, contact] = boxes[shown], begins[shown]
         frozen = (sealed(array) for array in (positions, rotations, allowed, landings))
         return ContactPreview(readonly(times), active, *frozen)
+
+    def nodes(self, time: float, period: float, count: int) -> NDArray:
+        """Return ``time`` and the ``count`` nodes after it, [s], shape (count + 1,).
+
+        Every touch-down and lift-off is a node, and the time between two of them is divided into equal intervals of
+        about ``period`` [s]: nodes do not move as time goes on.
+        """
+        rounding = _ROUNDING * period
+        bounds = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
+        switches = sorted(bound for bound in bounds if math.isfinite(bound))
+        passed = bisect_right(switches, time + rounding)
+        before_all = switches[0] - period * math.ceil((switches[0] - time) / period)
+        start = switches[passed - 1] if passed else before_all
+        nodes = list[float]()
+        for end in switches[passed:]:
+            length = (end - start) / max(1, round((end - start) / period))
+            skipped = max(0, math.floor((time + rounding - start) / length))
+            nodes += [start + length * k for k in range(skipped + 1, round((end - start) / length) + 1)]
+            start = end
+            if len(nodes) >= count:
+                break
+        skipped = max(0, math.floor((time + rounding - start) / period))
+        nodes += [start + period * (skipped + k + 1) for k in range(count - len(nodes))]
+        return np.array([time, *nodes[:count]])
 
     def landings(self) -> list[tuple[int, ContactPhase]]:
         """Return contact and phase of every planned touch-down, in order of time."""

@@ -2,8 +2,8 @@ r"""The engine's model of a robot on its ground, and its static equilibrium at t
 
 Flexible joints are hinges with the engine's spring, explicit, and its damper, implicit: :math:`\tau_f = -k s_f - d \dot
 s_f`. The fictitious links between them, massless in models, weigh 1 g and have 1e-5 kg·m² about each axis here, for the
-engine refuses massless bodies. That is 1e-5 of a leg's inertia about its hip, and accelerations differ from those of
-massless links by as much; they tend to them linearly as the links become lighter (tests).
+engine refuses massless bodies. Accelerations differ by less than 1e-4 of the largest from those of massless links, and
+tend to them linearly as the fictitious ones become lighter (tests).
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ from gradiva.estimation import (
     ContactEstimatorConfig,
     FlexibleJointObserver,
     FlexibleJointObserverConfig,
+    ExternalWrenchConfig,
+    ExternalWrenchObserver,
     StateEstimator,
     StateEstimatorConfig,
 )
@@ -168,11 +170,14 @@ class WalkingLayers:
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
         config = self.config
-        contacts, flexible = self._contact_estimator(compiler), None
+        contacts, external_wrench, flexible_joints = self._contact_estimator(compiler), None, None
+        if config.external_wrench.is_estimated:
+            external_wrench = ExternalWrenchObserver(self._model, config.external_wrench, compiler)
         if self.knows_flexible_joints:
-            flexible = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
-        model = self._flexible_model
-        self.estimator = StateEstimator(model, config.state_estimator, compiler, contacts, flexible)
+            flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
+        self.estimator = StateEstimator(
+            self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
+        )
         self.zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
@@ -332,6 +337,7 @@ class WalkingConfig:
         state_estimator: Estimation.
         flexible_joint_observer: Of the links that bend.
         contact_estimator: The contacts with soft ground.
+        external_wrench: Estimation of pushes.
         swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
         safety: Tolerated limits, and the responses beyond them.
         balance_laws: Of layer 2, by name of the law: the tables of the shipped laws and of the chosen one.
@@ -355,6 +361,7 @@ class WalkingConfig:
     state_estimator: StateEstimatorConfig
     flexible_joint_observer: FlexibleJointObserverConfig
     contact_estimator: ContactEstimatorConfig
+    external_wrench: ExternalWrenchConfig
     swing_momentum: SwingMomentumConfig
     safety: SafetyConfig
     balance_laws: Mapping[str, Any]
@@ -364,8 +371,10 @@ class WalkingConfig:
     def balance(self) -> BalanceConfig:
         """Configuration of layer 2."""
         model = self.walking.model
-        law = self.balance_laws.get(model)
-        return BalanceConfig(model, law, self.dcm_controller, self.zmp_com_controller, self.gain_schedule)
+        law, planner = self.balance_laws.get(model), self.planner
+        narrowest = max(planner.min_step_width, planner.min_feet_distance)
+        gains = self.zmp_com_controller, self.gain_schedule
+        return BalanceConfig(model, law, self.dcm_controller, *gains, planner.max_feet_distance, narrowest)
 
     @property
     def knows_soft_ground(self) -> bool:

@@ -99,7 +99,12 @@ class TorqueBody(Body):
         self.laws["base dynamics"] = forces[:6]
         self.torques = forces[6:][list(description.actuated)]
         if description.passive:
-            self.laws["passive joints"] = forces[6:][list(description.passive)] - _spring_torques(self.dynamics)
+            import os
+            h=self.parameters.constant("spring_horizon", float(os.environ.get("SH","0")))
+            P=list(description.passive)
+            k=cs.DM(description.per_joint("stiffness"))[P]; d=cs.DM(description.per_joint("damping"))[P]
+            pred = _spring_torques(self.dynamics) - k*h*self.dynamics.joint_velocities[P] - (d*h+k*h*h/2)*self._joints[P]
+            self.laws["passive joints"] = forces[6:][P] - pred
 
 
 def _spring_torques(dynamics: SymbolicDynamics) -> cs.SX:
