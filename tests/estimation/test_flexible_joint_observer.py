@@ -22,7 +22,7 @@ from gradiva.common import (
 )
 from gradiva.estimation import FlexibleJointObserver, FlexibleJointObserverConfig, FootMotion
 from gradiva.estimation.flexible_joint_observer import observer_function
-from gradiva.robot_model import FlexibleJoint, IdynTreeModel, as_array, interpreted
+from gradiva.robot_model import IdynTreeModel, as_array, interpreted
 from gradiva.setup import load_setup
 from tests.conftest import description_of
 
@@ -63,7 +63,11 @@ def joint_torques(body, base_acceleration, accelerations, wrenches):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_recursion_is_idyntrees_inverse_dynamics_whatever_moves(seed):
     rng, joints = np.random.default_rng(seed), ACTUATED + 4
-    positions, velocities, accelerations = 0.3 * rng.normal(size=joints), rng.normal(size=joints), rng.normal(size=joints)
+    positions, velocities, accelerations = (
+        0.3 * rng.normal(size=joints),
+        rng.normal(size=joints),
+        rng.normal(size=joints),
+    )
     twist, base_acceleration, wrenches = rng.normal(size=6), rng.normal(size=6), 80.0 * rng.normal(size=(2, 6))
     body, rotation = computations(rng, positions, velocities, twist)
     function = observer_function(flexible_model(), interpreted)
@@ -207,14 +211,15 @@ def test_a_wrong_sample_is_refused(changes, message):
 
 
 def test_torques_that_nothing_measures_are_refused_where_they_are_trusted():
-    with pytest.raises(EstimationError, match="joint_torques is not finite .* computed_fraction = 1 needs none"):
+    with pytest.raises(EstimationError, match=r"joint_torques is not finite .* computed_fraction = 1 needs none"):
         observer(computed_fraction=0.9).update(measurement(), reference(), None)
 
 
 def test_a_flexible_joint_in_an_arm_is_refused():
+    setup = load_setup("talos", ['flexibility.joints=["arm_left_1_joint"]', "flexibility.stiffness=1e3"])
+    model = IdynTreeModel(setup.robot.with_flexible_joints())
     with pytest.raises(ModelError, match="flexible joint 'arm_left_1_joint_roll' is in no leg"):
-        load = load_setup("talos", ['flexibility.joints=["arm_left_1_joint"]', "flexibility.stiffness=1e3"])
-        FlexibleJointObserver(IdynTreeModel(load.robot.with_flexible_joints()), CONFIG)
+        FlexibleJointObserver(model, CONFIG)
 
 
 @pytest.mark.parametrize(

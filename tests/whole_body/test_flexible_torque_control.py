@@ -35,25 +35,23 @@ def flexible(stiffness=STIFFNESS, damping=DAMPING):
     return IdynTreeModel(replace(description, flexible_joints=joints).with_flexible_joints())
 
 
-def controller_of(model, **regulation):
+def controller_of(model, horizon=0.0, **regulation):
     config = walking_config()
     task = replace(config.flexible_torque_control.flexible_joints, **regulation)
-    law = replace(config.flexible_torque_control, flexible_joints=task)
+    law = replace(config.flexible_torque_control, flexible_joints=task, spring_horizon=horizon)
     return FlexibleTorqueController(model, config.rigid_torque_control, law, RATE, start_posture())
 
 
 @lru_cache
-def flexible_controller():
-    return controller_of(flexible())
+def flexible_controller(horizon=0.0):
+    return controller_of(flexible(), horizon)
 
 
 def moving_state(deflections, rates, seed=5):
     """A state near standing, everything moving a little, with its hips bent."""
     rng, posture = np.random.default_rng(seed), start_posture()
     joints = posture.joint_positions + 0.03 * rng.normal(size=JOINTS)
-    moving = state(
-        replace(posture, joint_positions=joints), 0.05 * rng.normal(size=6), 0.1 * rng.normal(size=JOINTS)
-    )
+    moving = state(replace(posture, joint_positions=joints), 0.05 * rng.normal(size=6), 0.1 * rng.normal(size=JOINTS))
     return replace(moving, flexible_positions=deflections, flexible_velocities=rates)
 
 
@@ -84,15 +82,20 @@ def answer(controller, joints):
     return np.concatenate((solution[-6:], solution[:joints])), 30.0 * solution[joints : joints + 12].reshape(2, 6)
 
 
-def test_the_equations_of_motion_hold_with_the_torques_of_motors_springs_and_dampers():
+@pytest.mark.parametrize("horizon", [0.0, 0.02])
+def test_the_equations_of_motion_hold_with_the_torques_of_motors_springs_and_dampers(horizon):
+    """Those of springs and dampers after the horizon, with the accelerations that are asked for."""
     deflections, rates = np.array([0.03, -0.02, 0.01, 0.04]), np.array([0.1, 0.2, -0.3, 0.1])
-    before, controller = moving_state(deflections, rates), flexible_controller()
+    before, controller = moving_state(deflections, rates), flexible_controller(horizon)
     controller.reset(start_posture())
     torques = controller.command(before, reference(), PERIOD).values
-    forces = generalised_forces(flexible(), before, *answer(controller, JOINTS + 4))
+    acceleration, wrenches = answer(controller, JOINTS + 4)
+    forces = generalised_forces(flexible(), before, acceleration, wrenches)
+    changes = horizon * acceleration[FLEXIBLE]
+    later = deflections + horizon * (rates + 0.5 * changes)
     np.testing.assert_allclose(forces[:6], 0.0, atol=1e-6)
     np.testing.assert_allclose(forces[6 : 6 + JOINTS], torques, atol=1e-6)
-    np.testing.assert_allclose(forces[FLEXIBLE], -STIFFNESS * deflections - DAMPING * rates, atol=1e-6)
+    np.testing.assert_allclose(forces[FLEXIBLE], -STIFFNESS * later - DAMPING * (rates + changes), atol=1e-6)
 
 
 def test_stiff_springs_give_the_torques_of_the_rigid_controller():
@@ -112,12 +115,11 @@ def test_stiff_springs_give_the_torques_of_the_rigid_controller():
 def test_without_flexible_joints_it_is_the_rigid_controller():
     config = walking_config()
     same = replace(
-        config.flexible_torque_control, com=config.rigid_torque_control.com,
+        config.flexible_torque_control,
+        com=config.rigid_torque_control.com,
         angular_momentum=config.rigid_torque_control.angular_momentum,
     )
-    flexible_law = FlexibleTorqueController(
-        model_of(ROBOT), config.rigid_torque_control, same, RATE, start_posture()
-    )
+    flexible_law = FlexibleTorqueController(model_of(ROBOT), config.rigid_torque_control, same, RATE, start_posture())
     rigid = RigidTorqueController(model_of(ROBOT), config.rigid_torque_control, RATE, start_posture())
     before = moving_state(np.zeros(0), np.zeros(0))
     expected = rigid.command(before, reference(), PERIOD).values

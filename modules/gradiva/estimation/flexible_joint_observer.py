@@ -1,16 +1,16 @@
 r"""Observe flexible joints, whose deflections nothing measures, by the ground's wrench and the other joints.
 
-Per leg, from the sole up (thesis section 9.3). Link i moves with angular velocity :math:`\omega_i`, angular acceleration
-:math:`\dot\omega_i` and proper acceleration :math:`\alpha_i` of its origin, all in its own axes. With its child c, which
-lies at :math:`p, R` and whose joint turns by :math:`s_c` about the axis :math:`a`,
+Per leg, from the sole up (thesis section 9.3). Link i moves with angular velocity :math:`\omega_i`, its derivative
+:math:`\dot\omega_i` and proper acceleration :math:`\alpha_i` of its origin, all in its own axes. With its child c,
+which lies at :math:`p, R` and whose joint turns by :math:`s_c` about the axis :math:`a`,
 
 .. math::
     \omega_i &= R (\omega_c - a \dot s_c), \qquad
     \dot\omega_i = R (\dot\omega_c - a \ddot s_c - \omega_c \times a \dot s_c), \\
     \alpha_i &= R \alpha_c - \dot\omega_i \times p - \omega_i \times (\omega_i \times p), \\
     \phi_i &= M_i \begin{bmatrix} \alpha_i \\ \dot\omega_i \end{bmatrix} +
-              \begin{bmatrix} 0 \\ \omega_i \end{bmatrix} \times^* M_i \begin{bmatrix} 0 \\ \omega_i \end{bmatrix}, \qquad
-    f_i = \phi_i + X f_c,
+              \begin{bmatrix} 0 \\ \omega_i \end{bmatrix} \times^* M_i \begin{bmatrix} 0 \\ \omega_i \end{bmatrix}, \\
+    f_i &= \phi_i + X f_c,
 
 where :math:`f_i` is the wrench of its parent on link i; below the foot it is that of the foot on the ground. Measured
 joint torques, less what turns the rotors, correct it, :math:`f_i \leftarrow [(1 - \beta) \tau_m + \beta s^\top f_i] s +
@@ -19,10 +19,10 @@ deflection is their state after an implicit step (thesis equation 9.1.2):
 
 .. math:: s_k = \frac{d s_{k-1} - \tau \Delta}{k \Delta + d}, \qquad \dot s_k = \frac{s_k - s_{k-1}}{\Delta}.
 
-A foot that stands is at rest. One that swings moves as the waist and the kinematics say, with the last deflections; the
-leg's inertia A about the flexible joints then takes part, :math:`\tau = \tau_0 + A \ddot s`. Taken from the last tick
-that diverges, for A is far above :math:`d \Delta`: so :math:`\ddot s = (\dot s_k - \dot s_{k-1}) / \Delta` is part of the
-implicit step.
+A foot that stands is at rest. One that swings moves as the waist and the kinematics say, with the last deflections;
+the leg's inertia A about the flexible joints then takes part, :math:`\tau = \tau_0 + A \ddot s`. Taken from the last
+tick that diverges, for A is far above :math:`d \Delta`: so :math:`\ddot s = (\dot s_k - \dot s_{k-1}) / \Delta` is part
+of the implicit step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import casadi as cs
-import numpy as np
 
 from gradiva.common import (
     GRAVITY,
@@ -90,9 +89,7 @@ class FlexibleJointObserverConfig:
         if not 0.0 <= self.computed_fraction <= 1.0:
             raise ConfigError(f"computed_fraction={self.computed_fraction}, must be in [0, 1]")
         if self.acceleration_time_constant < 0.0:
-            raise ConfigError(
-                f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative"
-            )
+            raise ConfigError(f"acceleration_time_constant={self.acceleration_time_constant}, must not be negative")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -251,7 +248,8 @@ def leg_chain(model: IdynTreeModel, side: Side) -> list[RigidLink]:
         ModelError: Another link hangs on one of them.
     """
     links = {link.index: link for link in links_from_base(model)}
-    chain, link = [], links[model.model.getFrameLink(model.frame_index(model.description.foot_frame(side)))]
+    link = links[model.model.getFrameLink(model.frame_index(model.description.foot_frame(side)))]
+    chain: list[RigidLink] = []
     while link.parent is not None:
         chain.insert(0, link)
         link = links[link.parent]
@@ -290,6 +288,7 @@ def motion_of_parent(motion: _Motion, child: RigidLink, joints: _Joints) -> _Mot
 def _place(child: RigidLink, joints: _Joints) -> tuple[cs.DM, cs.DM, cs.SX, cs.SX, cs.SX]:
     """Return lever, axis and rotation of a link in its parent, and speed and acceleration of the joint between them."""
     joint, axis = child.joint, clean(child.axis)
+    assert joint is not None, "the base has no joint"
     turn = clean(child.rest_rotation) @ rotation_about(child.axis, joints.positions[joint])
     return clean(child.rest_position), axis, turn, joints.velocities[joint], joints.accelerations[joint]
 
@@ -380,7 +379,7 @@ def _inputs(measured: int, flexible: int, sensors: int) -> dict[str, cs.SX]:
         "stiffness": (flexible,),
         "damping": (flexible,),
     }
-    shapes |= {name: (1,) for name in ("period", "computed_fraction", "acceleration_gain", "is_first")}
+    shapes |= dict.fromkeys(("period", "computed_fraction", "acceleration_gain", "is_first"), (1,))
     for side in Side:
         shapes |= {f"{side}_foot_rotation": (3, 3), f"{side}_foot_swings": (1,)}
     return {name: cs.SX.sym(name, *shape) for name, shape in shapes.items()}
@@ -406,22 +405,26 @@ def _flexible_torques(
         to_base @ (base_acceleration[:3] + gravity),
     )
     measured = len(model.description.measured)
-    rotors = inputs["joint_torques"] - clean(model.rotor_inertia)[:measured, :measured] @ joints.accelerations[:measured]
+    rotors = (
+        inputs["joint_torques"] - clean(model.rotor_inertia)[:measured, :measured] @ joints.accelerations[:measured]
+    )
     corrected = {joint: rotors[joint] for joint in range(measured)}
     found: dict[int, cs.SX] = {}
     for side in Side:
         chain, moving = leg_chain(model, side), base
         for link in chain:
             moving = motion_of_child(moving, link, joints)
-        place, turn = as_pose(model.model.getFrameTransform(model.frame_index(model.description.foot_frame(side))))
-        upward = clean(turn) @ inputs[f"{side}_foot_rotation"].T @ gravity
+        sole = model.model.getFrameTransform(model.frame_index(model.description.foot_frame(side)))
+        upward = clean(as_pose(sole)[1]) @ inputs[f"{side}_foot_rotation"].T @ gravity
         foot = _Motion(cs.SX(3, 1), cs.SX(3, 1), upward).blended(moving, inputs[f"{side}_foot_swings"])
         on_ground = _foot_on_ground(model, side, inputs["contact_wrenches"])
         found |= joint_torques(chain, foot, on_ground, joints, corrected, inputs["computed_fraction"])
     names = [joint.name for joint in model.description.flexible_joints]
     lost = [name for joint, name in enumerate(names, measured) if joint not in found]
     if lost:
-        raise ModelError(f"{model.description.name}: flexible joint '{lost[0]}' is in no leg, no wrench shows its torque")
+        raise ModelError(
+            f"{model.description.name}: flexible joint '{lost[0]}' is in no leg, no wrench shows its torque"
+        )
     return cs.vertcat(*(found[joint] for joint in range(measured, measured + len(names))))
 
 
@@ -446,7 +449,9 @@ def _implicit_step(
 ) -> tuple[cs.SX, cs.SX]:
     r"""Return s and ṡ after the step; in the first tick those at rest.
 
-    .. math:: (k + d / \Delta + A / \Delta^2) s_k = (d / \Delta) s_{k-1} + A (s_{k-1} / \Delta + \dot s_{k-1}) / \Delta - \tau_0
+    .. math::
+        (k + d / \Delta + A / \Delta^2) s_k =
+        (d / \Delta) s_{k-1} + A (s_{k-1} / \Delta + \dot s_{k-1}) / \Delta - \tau_0
     """
     follows, period = 1.0 - inputs["is_first"], inputs["period"]
     inertia = follows * cs.jacobian(torques, changes) / period**2

@@ -30,8 +30,8 @@ from gradiva.common import (
     so3,
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
-from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver
 from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
+from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 

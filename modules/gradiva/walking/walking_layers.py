@@ -13,10 +13,10 @@ from gradiva.common import GRAVITY, ConfigError, ControlMode, NDArray, Side
 from gradiva.estimation import (
     ContactEstimator,
     ContactEstimatorConfig,
-    FlexibleJointObserver,
-    FlexibleJointObserverConfig,
     ExternalWrenchConfig,
     ExternalWrenchObserver,
+    FlexibleJointObserver,
+    FlexibleJointObserverConfig,
     StateEstimator,
     StateEstimatorConfig,
 )
@@ -279,12 +279,8 @@ class WalkingLayers:
         rigid = config.rigid_torque_control
         if self.knows_flexible_joints:
             law = config.flexible_torque_control
-            return FlexibleTorqueController(
-                model, rigid, law, rate, posture, compiler, self._tasks, friction, motion
-            )
-        return RigidTorqueController(
-            model, rigid, rate, posture, compiler, self._tasks, friction, motion
-        )
+            return FlexibleTorqueController(model, rigid, law, rate, posture, compiler, self._tasks, friction, motion)
+        return RigidTorqueController(model, rigid, rate, posture, compiler, self._tasks, friction, motion)
 
 
 def _check_actuation(robot: RobotDescription) -> None:

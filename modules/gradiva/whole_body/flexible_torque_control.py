@@ -1,6 +1,7 @@
 r"""Control torques of a robot whose links bend, "TSID-Flex" (thesis section 9.2).
 
-Deflections are concentrated in passive joints :math:`s_f` with known torques, :math:`\tau_f = -k s_f - d \dot s_f`.
+Deflections are concentrated in passive joints :math:`s_f`, whose torques :math:`\tau_f = -k s_f - d \dot s_f` are
+known. In the thesis they are those of now; here those after a horizon h, which accelerations change (`TorqueBody`).
 
 Variables
     :math:`\dot\nu` of base, actuated and flexible joints, :math:`f_l, f_r` and, in the full form, :math:`\tau`.
@@ -26,7 +27,7 @@ from gradiva.robot_model import FLEXIBLE_GROUP, Compiler, IdynTreeModel, RobotDe
 from gradiva.whole_body.composed_problem import Priority
 from gradiva.whole_body.drives import CommandedMotion, FrictionCompensator
 from gradiva.whole_body.rigid_torque_control import RigidTorqueControlConfig, RigidTorqueController
-from gradiva.whole_body.tasks import Body, Task, check_task
+from gradiva.whole_body.tasks import Body, Task, check_task, refuse_negative
 from gradiva.whole_body.walking_tasks import (
     AngularMomentumTaskConfig,
     ComTaskConfig,
@@ -79,12 +80,14 @@ def expected_deflections(body: Body) -> cs.SX:
     r"""Return :math:`-(h_f - \sum_k J_{f,k}^\top f_{r,k}) / k`, at which springs bear the expected wrenches, [rad], (f, 1)."""
     dynamics, description = body.dynamics, body.dynamics.model.description
     flexible = list(description.passive)
+    if not flexible:
+        return cs.SX(0, 1)
     torques = dynamics.bias_forces[6:][flexible]
     for side in Side:
         foot = body.reference.feet[side]
         wrench = foot.is_loaded * expected_wrench(body.feet[side], foot)
         torques -= body.feet[side].jacobian[:, [6 + joint for joint in flexible]].T @ wrench
-    return -torques / cs.DM(description.per_joint("stiffness")[flexible])
+    return -torques / body.parameters.symbols["passive_stiffness"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +98,17 @@ class FlexibleTorqueControlConfig:
         com: Centre of mass, through the wrenches.
         angular_momentum: Through the wrenches.
         flexible_joints: Their regulation.
+        spring_horizon: After which the torques of the flexible joints count in the dynamics; 0: those of now, as in the
+            thesis, [s].
     """
 
     com: ComTaskConfig
     angular_momentum: AngularMomentumTaskConfig
     flexible_joints: FlexibleJointTaskConfig
+    spring_horizon: float
+
+    def __post_init__(self) -> None:
+        refuse_negative(self)
 
 
 class FlexibleTorqueController(RigidTorqueController):
@@ -143,7 +152,8 @@ class FlexibleTorqueController(RigidTorqueController):
             posture=_with_flexible_group(rigid.posture, model.description),
         )
         tasks = [FlexibleJointTask("flexible joints", config.flexible_joints), *tasks]
-        super().__init__(model, law, torque_rate, self._complete(posture), compiler, tasks, friction, motion)
+        start, horizon = self._complete(posture), config.spring_horizon
+        super().__init__(model, law, torque_rate, start, compiler, tasks, friction, motion, horizon)
 
     def reset(self, posture: RobotPosture) -> None:
         """See ``WholeBodyController.reset``."""
