@@ -8,8 +8,8 @@ Variables
 Objective
     that of TSID-Rigid, and :math:`\ddot s_f^* = k_p (s_f^* - s_f) - k_d \dot s_f` of the flexible joints.
 Constraints
-    those of TSID-Rigid, and the flexible joints' rows of the dynamics, :math:`M_f \dot\nu + h_f - \sum_k J_{f,k}^\top f_k
-    = \tau_f`.
+    those of TSID-Rigid, and the flexible joints' rows of the dynamics, :math:`M_f \dot\nu + h_f -
+    \sum_k J_{f,k}^\top f_k = \tau_f`.
 
 Without flexible joints it is TSID-Rigid.
 """
@@ -77,7 +77,7 @@ class FlexibleJointTask(Task):
 
 
 def expected_deflections(body: Body) -> cs.SX:
-    r"""Return :math:`-(h_f - \sum_k J_{f,k}^\top f_{r,k}) / k`, at which springs bear the expected wrenches, [rad], (f, 1)."""
+    r"""Return :math:`(\sum_k J_{f,k}^\top f_{r,k} - h_f) / k`, where springs hold the expected wrenches, [rad], (f, 1)."""
     dynamics, description = body.dynamics, body.dynamics.model.description
     flexible = list(description.passive)
     if not flexible:
