@@ -99,15 +99,15 @@ def test_the_equations_of_motion_hold_with_the_torques_of_motors_springs_and_dam
 
 
 def test_stiff_springs_give_the_torques_of_the_rigid_controller():
-    """Springs of 1e9 N·m/rad that bear what the rigid hips bear, at rest in them."""
+    """Springs of 1e9 N·m/rad under what the rigid hips carry, at rest."""
     config, before = walking_config().rigid_torque_control, moving_state(np.zeros(4), np.zeros(4))
     rigid = RigidTorqueController(model_of(ROBOT), config, RATE, start_posture())
     expected = rigid.command(before, reference(), PERIOD).values
     acceleration, wrenches = answer(rigid, JOINTS)
     stiff = flexible(1e9, 0.0)
-    borne = generalised_forces(stiff, before, np.append(acceleration, np.zeros(4)), wrenches)[FLEXIBLE]
-    assert np.max(np.abs(borne)) > 5.0
-    bent = replace(before, flexible_positions=-borne / 1e9)
+    carried = generalised_forces(stiff, before, np.append(acceleration, np.zeros(4)), wrenches)[FLEXIBLE]
+    assert np.max(np.abs(carried)) > 5.0
+    bent = replace(before, flexible_positions=-carried / 1e9)
     controller = controller_of(stiff, weight=1e8, stiffness=0.0)
     np.testing.assert_allclose(controller.command(bent, reference(), PERIOD).values, expected, atol=2e-3)
 
@@ -130,9 +130,9 @@ def test_at_the_deflections_of_the_expected_wrenches_a_robot_stands_still():
     controller, before = flexible_controller(), replace(state(), flexible_positions=np.zeros(4))
     before = replace(before, flexible_velocities=np.zeros(4))
     wrenches = np.array([reference().left_foot_wrench, reference().right_foot_wrench])
-    borne = generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE]
+    carried = generalised_forces(flexible(), before, np.zeros(33), wrenches)[FLEXIBLE]
     controller.reset(start_posture())
-    controller.command(replace(before, flexible_positions=-borne / STIFFNESS), reference(), PERIOD)
+    controller.command(replace(before, flexible_positions=-carried / STIFFNESS), reference(), PERIOD)
     acceleration, _ = answer(controller, JOINTS + 4)
     np.testing.assert_allclose(acceleration[FLEXIBLE], 0.0, atol=0.5)
 

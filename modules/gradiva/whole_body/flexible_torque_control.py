@@ -77,7 +77,7 @@ class FlexibleJointTask(Task):
 
 
 def expected_deflections(body: Body) -> cs.SX:
-    r"""Return :math:`(\sum_k J_{f,k}^\top f_{r,k} - h_f) / k`, where springs hold the expected wrenches, [rad], (f, 1)."""
+    r"""Return the deflections under the expected wrenches, :math:`(\sum_k J_{f,k}^\top f_{r,k} - h_f) / k`, [rad]."""
     dynamics, description = body.dynamics, body.dynamics.model.description
     flexible = list(description.passive)
     if not flexible:
