@@ -78,6 +78,28 @@ def test_every_contact_change_is_a_node_and_nodes_stay_as_time_goes_on():
     np.testing.assert_allclose(plan.nodes(nodes[7], 0.1, 3), nodes[7:11])
 
 
+def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the_legs_reach():
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
+    step = next(step for step in plan.steps[2:] if step.footstep.side is Side.RIGHT)
+    time = 0.5 * (step.lift_off + step.touch_down)
+    layer, now = balance_layer(SETUP.walking.balance, SETUP.robot), balance_plan(plan, time)
+    state = state_on(now.reference)
+    assert layer.update(state, now, time, PERIOD).contact_targets is None
+    pushed = replace(state, com_velocity=state.com_velocity + np.array([0.6, -0.3, 0.0]))
+    layer.reset()
+    left, right = layer.update(pushed, now, time, PERIOD).contact_targets
+    assert left is None
+    nominal, stance = step.footstep.pose, plan.phase_at(time).left.pose
+    assert right.x > nominal.x + 0.03
+    assert right.y < nominal.y - 0.03
+    limits = SETUP.walking.balance
+    assert right.x - stance.x <= limits.longest_step + 1e-3
+    inward = replace(state, com_velocity=state.com_velocity + np.array([0.0, 0.5, 0.0]))
+    layer.reset()
+    _, right = layer.update(inward, now, time, PERIOD).contact_targets
+    assert stance.y - right.y == pytest.approx(limits.narrowest_step, abs=2e-3)
+
+
 @pytest.mark.parametrize(
     ("key", "value", "why"),
     [

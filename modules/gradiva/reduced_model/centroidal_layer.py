@@ -42,6 +42,7 @@ from gradiva.simplified_model import (
 
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
 _SPARE = 1.5  # [-] longest horizon over the nominal one
+_SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
@@ -104,7 +105,7 @@ class CentroidalModelControl(SimplifiedModelControl):
         """See ``BalanceLayer.built``."""
         zmp_com = config.zmp_com_controller
         gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-        return cls(CentroidalLaw(config.law, robot), gains, compiler)
+        return cls(CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step), gains, compiler)
 
     @classmethod
     def horizon(cls, config: CentroidalWalkingConfig) -> tuple[float, int]:
@@ -153,12 +154,16 @@ class CentroidalLaw(DcmLaw):
         solution: Of the last decision in this process; None before it.
     """
 
-    def __init__(self, config: CentroidalWalkingConfig, robot: RobotDescription) -> None:
+    def __init__(
+        self, config: CentroidalWalkingConfig, robot: RobotDescription, longest_step: float, narrowest_step: float
+    ) -> None:
         """Build the MPC.
 
         Args:
             config: Its settings.
             robot: Mass and soles.
+            longest_step: Largest distance of the sole frames in double support, [m].
+            narrowest_step: Least lateral distance of the sole frames there, [m].
 
         Raises:
             ConfigError: The margin leaves nothing of the sole.
@@ -168,7 +173,7 @@ class CentroidalLaw(DcmLaw):
             raise ConfigError(f"sole_margin={margin} m leaves nothing of a sole of {sole.length} m x {sole.width} m")
         corners = (sole.corners(side, margin) for side in Side)
         soles = tuple(np.column_stack((each, np.full(len(each), sole.z))) for each in corners)
-        self.config = config
+        self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
         self._mpc = CentroidalMpc(config.mpc, self._body)
         self._window = config.decision_period
@@ -223,10 +228,13 @@ class CentroidalLaw(DcmLaw):
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
-            time, self._state(state, plan, contacts), _contact_plan(contacts, time), _com_reference(plan, preview)
+            time, self._state(state, plan, contacts), self._contact_plan(contacts), _com_reference(plan, preview)
         )
         self._next = time + self._window
-        self._correction = self._mean_zmp(solution, contacts) - _planned_zmp(preview, self._window)
+        rate = plan.reference.dcm.divergence_rate
+        ahead = solution.times[1:] - time
+        span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
+        self._correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
         self.solution = solution
         if config.moves_footholds:
             self.targets = self._landings(solution, contacts)
@@ -241,21 +249,56 @@ class CentroidalLaw(DcmLaw):
             feet.append(first.position if foot.in_contact else foot.position - height * first.rotation[:, 2])
         return CentroidalState(state.com_position, state.com_velocity, np.zeros(3), np.stack(feet))
 
-    def _mean_zmp(self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]) -> NDArray:
-        """Return the mean ZMP of a solution until the next decision (world, [m], shape (2,))."""
-        begin, owners = solution.times[0], self._body.owners
-        until = np.clip(solution.times - begin, 0.0, self._window)
-        shares = np.diff(until) / until[-1]
+    def _contact_plan(self, contacts: tuple[PlannedContact, ...]) -> ContactPlan:
+        """Return the plan of left and right foot, with the landings that the legs reach."""
+        phases: list[list[ContactPhase]] = [[], []]
+        for contact in contacts:
+            end = math.inf if contact.end is None else contact.end
+            allowed = self._reach(contact, _shown(contacts, contact.side.other, contact.begin))
+            phase = ContactPhase(contact.begin, end, contact.position, contact.rotation, allowed)
+            phases[contact.side is Side.RIGHT].append(phase)
+        return ContactPlan(phases)
+
+    def _reach(self, landing: PlannedContact, stance: PlannedContact) -> NDArray:
+        """Return the box of a landing less the planned one, along the axes of the contact, [m], shape (2, 3).
+
+        It is as long and as wide as the longest step allows from the planned landing, and keeps the feet apart.
+        """
+        if not self.config.moves_footholds:
+            return np.zeros((2, 3))
+        ahead, beside, _ = landing.rotation.T @ (landing.position - stance.position)
+        sign, beside = landing.side.sign, abs(beside)
+        longest = math.sqrt(max(0.0, self._longest**2 - beside**2))
+        widest = math.sqrt(max(0.0, self._longest**2 - ahead**2))
+        inner, outer = min(0.0, self._narrowest - beside), max(0.0, widest - beside)
+        lateral = sorted((sign * inner, sign * outer))
+        ahead = float(np.clip(ahead, -longest, longest))
+        return np.array([[-longest - ahead, lateral[0], -math.inf], [longest - ahead, lateral[1], math.inf]])
+
+    def _mean_zmp(
+        self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...], duration: float, rate: float
+    ) -> NDArray:
+        """Return the constant ZMP that moves the DCM as that of a solution over its first ``duration`` [s].
+
+        Args:
+            solution: Forces and contacts.
+            contacts: Of the plan.
+            duration: [s].
+            rate: At which the DCM diverges, [1/s].
+        """
+        owners = self._body.owners
+        shares = -np.diff(np.exp(-rate * np.clip(solution.times - solution.times[0], 0.0, duration)))
         total = np.zeros(2)
         for k in np.flatnonzero(shares > 0.0):
             places, loads = [], []
             for foot, corners in enumerate(self._body.corners):
-                rotation = _shown(contacts, foot, solution.times[k]).rotation
+                rotation = _shown(contacts, tuple(Side)[foot], solution.times[k]).rotation
                 places.append(solution.contact_positions[k, foot] + corners @ rotation.T)
                 loads.append(solution.corner_forces[k, owners == foot] @ rotation[:, 2])
             load = np.concatenate(loads)
             total += shares[k] * (load @ np.concatenate(places))[:2] / max(load.sum(), 1e-3)
-        return total
+        mean: NDArray = total / shares.sum()
+        return mean
 
     def _landings(
         self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]
@@ -263,7 +306,7 @@ class CentroidalLaw(DcmLaw):
         """Return where the foot in the air should land; None where it lands there already, or too soon."""
         time, config = solution.times[0], self.config
         for foot, side in enumerate(Side):
-            landing = _shown(contacts, foot, time)
+            landing = _shown(contacts, side, time)
             if landing.begin <= time:
                 continue
             node = int(np.argmax(solution.active[:, foot]))
@@ -295,20 +338,10 @@ class CentroidalLaw(DcmLaw):
         return acceleration
 
 
-def _shown(contacts: tuple[PlannedContact, ...], foot: int, time: float) -> PlannedContact:
+def _shown(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> PlannedContact:
     """Return the contact of a foot that lasts at ``time`` [s], or its next one."""
-    side = tuple(Side)[foot]
     of_foot = [contact for contact in contacts if contact.side is side]
     return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
-
-
-def _contact_plan(contacts: tuple[PlannedContact, ...], time: float) -> ContactPlan:
-    """Return the plan of left and right foot."""
-    phases: list[list[ContactPhase]] = [[], []]
-    for contact in contacts:
-        end = math.inf if contact.end is None else contact.end
-        phases[contact.side is Side.RIGHT].append(ContactPhase(contact.begin, end, contact.position, contact.rotation))
-    return ContactPlan(phases)
 
 
 def _planned_zmp(preview: DcmPreview, duration: float) -> NDArray:

@@ -64,7 +64,8 @@ class CentroidalMpcConfig:
             other one follows, in the units of the variables.
         tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
         max_iterations: Of OSQP in a quadratic program, or of IPOPT.
-        deadline: Time of a solution, beyond which the last one is shifted in its place, [s].
+        deadline: Time of a solution, beyond which the last one is shifted in its place, [s]; the first solution, with
+            none before it, may take that time for each of its quadratic programs.
         usable_violation: Largest violation of a constraint of a solution that is used, in the units above.
         tolerated_failures: Solutions in a row that may be missing before the MPC stops.
         weights: Of the objective.
@@ -237,7 +238,7 @@ class RealTimeIteration:
         elif intervals:
             self._shift_duals(intervals)
         guess = self._problem.evaluate(guess)["w"].copy()
-        self.iterations, self._spent = 0, 0.0
+        self.iterations, self._spent, self._is_cold = 0, 0.0, is_cold
         for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
             linear = self._quadratic_solution(guess)
             guess = self._problem.evaluate(linear)["w"].copy()
@@ -259,7 +260,7 @@ class RealTimeIteration:
         if program.info.status_val not in _SOLVED or not math.isfinite(float(solution.sum())):
             self._duals[:] = 0.0
             raise NoSolutionFound(PROBLEM, str(program.info.status))
-        if self._spent > self._config.deadline:
+        if self._spent > self._config.deadline and not self._is_cold:
             raise NoSolutionFound(PROBLEM, f"deadline of {self._config.deadline} s missed")
         self._duals[:] = program.solution.y
         return solution

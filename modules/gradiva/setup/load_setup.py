@@ -98,6 +98,11 @@ class Setup:
         """Name or absolute path by which `load_setup` finds the robot again."""
         return str(self.tables["robot"])
 
+    @property
+    def simulated_robot(self) -> RobotDescription:
+        """Description whose joints are those of the plant: the flexible ones of the simulation come last."""
+        return _bending(self.robot, self.simulation.flexibility)
+
     def part(self, kind: type[T], name: str) -> T:
         """Return the table called ``name``, one of those that the controller does not read.
 
@@ -243,6 +248,29 @@ def _with_its_flexibility(tables: Mapping[str, Any]) -> dict[str, Any]:
     known, own = tables.get(_FLEXIBILITY, {}), tables.get("simulation", {}).get(_FLEXIBILITY, {})
     inherited = {**known, "damping": []} if "stiffness" in own else known
     return merge(tables.get("simulation", {}), {_FLEXIBILITY: merge(inherited, own)})
+
+
+def _bending(robot: RobotDescription, flexibility: FlexibilityConfig) -> RobotDescription:
+    flexible = flexibility.flexible_joints(robot.name, robot.joints)
+    return replace(robot, flexible_joints=flexible).with_flexible_joints()
+
+
+def simulated_robot(tables: Mapping[str, Any]) -> RobotDescription:
+    """Return the description of the robot of a run, see ``Setup.simulated_robot``.
+
+    Args:
+        tables: Of the run's ``config.toml``.
+
+    Raises:
+        ConfigError: They name no robot, or an unknown one.
+        ModelError: The robot's model package is not installed.
+    """
+    name = tables.get("robot")
+    if not isinstance(name, str):
+        raise ConfigError("the configuration has no key robot")
+    robot, table = load_robot(name), _with_its_flexibility(tables)[_FLEXIBILITY]
+    where = f"configuration of {robot.name}, {_FLEXIBILITY}"
+    return _bending(robot, from_table(FlexibilityConfig, table, where)) if table else robot
 
 
 def _on_its_ground(config: WalkingConfig, mass: float, sole: SoleRectangle) -> WalkingConfig:

@@ -108,6 +108,8 @@ class BalanceConfig:
         dcm_controller: The instantaneous law; where another one has no solution it answers, so it is always needed.
         zmp_com_controller: The ZMP-CoM law.
         gain_schedule: Between its gains for standing and walking.
+        longest_step: Largest distance of the sole frames in double support, for layers that move footholds, [m].
+        narrowest_step: Least lateral distance of the sole frames there, [m].
     """
 
     model: str
@@ -115,6 +117,8 @@ class BalanceConfig:
     dcm_controller: DcmControllerConfig
     zmp_com_controller: ZmpComControllerConfig
     gain_schedule: GainScheduleConfig
+    longest_step: float
+    narrowest_step: float
 
     @property
     def horizon(self) -> tuple[float, int] | None:

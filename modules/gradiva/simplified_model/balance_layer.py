@@ -67,8 +67,9 @@ class BalanceReference:
             (6,). None: the pendulum's force through ``zmp_position`` is distributed over the feet, and torque control
             is commanded the pendulum's acceleration in the place of ``com_acceleration``.
         contact_targets: Where the left and the right foot should land, on the contact plane of the planned foothold;
-            the one in the air goes there from now on, at the planned time. None for a foot that keeps its foothold;
-            None: both do. Footholds of later steps, and times, are moved by a ``StepAdaptation`` (`gradiva.walking`).
+            the one in the air goes there from now on, at the planned time, and the references of DCM and CoM restart
+            where the robot is. None for a foot that keeps its foothold; None: both do. Footholds of later steps, and
+            times, are moved by a ``StepAdaptation`` (`gradiva.walking`).
     """
 
     com_position: NDArray

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 import numpy as np
 
-from gradiva.common import BaseMeasurement, ImuMeasurement, NDArray, Side, TwoFeet, freeze_arrays, so3, unchecked
+from gradiva.common import (
+    NO_JOINTS,
+    BaseMeasurement,
+    ImuMeasurement,
+    NDArray,
+    Side,
+    TwoFeet,
+    freeze_arrays,
+    so3,
+    unchecked,
+)
 from gradiva.robot_model import RobotDescription
 from gradiva.simulation.falls import SlipMeter
 
@@ -37,6 +47,8 @@ class SimulatedState(TwoFeet):
         right_foot_wrench: The same of the right foot.
         foot_slip_m: Largest horizontal slip of a sole in one stance phase so far, [m].
         foot_turn_rad: Largest turn of a sole about the vertical in one stance phase so far, [rad].
+        flexible_positions: Deflections of the flexible joints, [rad], shape (f,); empty for a rigid robot.
+        flexible_velocities: Their velocities, [rad/s], shape (f,).
     """
 
     time: float
@@ -56,6 +68,8 @@ class SimulatedState(TwoFeet):
     right_foot_wrench: NDArray
     foot_slip_m: float
     foot_turn_rad: float
+    flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
         freeze_arrays(
@@ -74,7 +88,14 @@ class SimulatedState(TwoFeet):
             right_foot_rotation=(3, 3),
             left_foot_wrench=(6,),
             right_foot_wrench=(6,),
+            flexible_positions=(None,),
+            flexible_velocities=(None,),
         )
+
+    @property
+    def all_joint_positions(self) -> NDArray:
+        """Positions of the joints, then of the flexible ones, [rad], shape (n + f,)."""
+        return np.concatenate((self.joint_positions, self.flexible_positions))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,8 +125,11 @@ class StateReader:
         self._model = model
         self._data = mujoco.MjData(model)
         self._level_rotation = level_rotation
-        self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in description.joints])
-        self.joint_velocities = np.array([int(model.joint(name).dofadr[0]) for name in description.joints])
+        joints, flexible = description.joints, [joint.name for joint in description.flexible_joints]
+        self.joint_positions = np.array([int(model.joint(name).qposadr[0]) for name in joints])
+        self.joint_velocities = np.array([int(model.joint(name).dofadr[0]) for name in joints])
+        self.flexible_positions = np.array([int(model.joint(name).qposadr[0]) for name in flexible], dtype=int)
+        self.flexible_velocities = np.array([int(model.joint(name).dofadr[0]) for name in flexible], dtype=int)
         self._base_rotation = self._data.xmat[_BASE].reshape(3, 3)  # a view
         self._imu = model.site(description.imu_frame).id
         self._imu_rotation = self._rotation(self._imu)  # a view
@@ -168,6 +192,8 @@ class StateReader:
             right_foot_wrench=self._foot_wrench(Side.RIGHT, snapshot.wrenches),
             foot_slip_m=slip.largest_slip,
             foot_turn_rad=slip.largest_turn,
+            flexible_positions=snapshot.positions[self.flexible_positions],
+            flexible_velocities=snapshot.velocities[self.flexible_velocities],
         )
 
     def watch_soles(self, data: mujoco.MjData, wrenches: NDArray, slip: SlipMeter) -> None:

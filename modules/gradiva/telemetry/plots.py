@@ -15,6 +15,7 @@ from gradiva.common import NDArray, Side
 from gradiva.telemetry.plot_style import COM, DCM, FOOT, FULL_WIDTH, MUTED, STYLE, WARNING, ZMP, svg
 from gradiva.telemetry.time_plots import (
     CONTACT_SIGNALS,
+    DEFLECTION_SIGNALS,
     PUSH_SIGNALS,
     SOLE_SIGNALS,
     STEPPING_SIGNALS,
@@ -24,6 +25,7 @@ from gradiva.telemetry.time_plots import (
     plot_com_velocity,
     plot_contacts,
     plot_dcm,
+    plot_deflections,
     plot_drift,
     plot_external_wrench,
     plot_feet,
@@ -300,6 +302,13 @@ PLOTS = (
         "Depth of the middle and tilt of each sole, by the simulator's truth, while it carries a tenth of the weight.",
         SOLE_SIGNALS,
         plot_soles,
+        is_special=True,
+    ),
+    Plot(
+        "Flexible joints",
+        "Deflection of the links that bend: solid estimated, dashed true.",
+        DEFLECTION_SIGNALS,
+        plot_deflections,
         is_special=True,
     ),
     Plot(

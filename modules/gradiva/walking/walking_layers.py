@@ -344,8 +344,10 @@ class WalkingConfig:
     def balance(self) -> BalanceConfig:
         """Configuration of layer 2."""
         model = self.walking.model
-        law = self.balance_laws.get(model)
-        return BalanceConfig(model, law, self.dcm_controller, self.zmp_com_controller, self.gain_schedule)
+        law, planner = self.balance_laws.get(model), self.planner
+        narrowest = max(planner.min_step_width, planner.min_feet_distance)
+        gains = self.zmp_com_controller, self.gain_schedule
+        return BalanceConfig(model, law, self.dcm_controller, *gains, planner.max_feet_distance, narrowest)
 
     @property
     def knows_soft_ground(self) -> bool:

@@ -67,7 +67,9 @@ class WalkingModule(GradivaModule):
         self._robot_io = self.setup.part(RobotIoConfig, "robot_io")
         self._layers: WalkingLayers | None = None
         self._timer = LapTimer()
-        self._ports = WalkingPorts(self.port_name(""), self.setup.robot.joints)
+        robot = self.setup.robot
+        flexible = [joint.name for joint in robot.flexible_joints]
+        self._ports = WalkingPorts(self.port_name(""), robot.joints, flexible)
         self._session: WalkingSession | None = None
         self._planning: PlanningService | None = None
         self._robot: YarpRobot | None = None
