@@ -167,7 +167,6 @@ class CentroidalProblem:
         outputs = {
             "jacobian": jacobian.nz[:],
             "rows": rows,
-            "offset": jacobian @ variables - rows,
             "cost": cost,
         }
         linearised = cs.Function("linearised", [variables, parameters], list(outputs.values()))
