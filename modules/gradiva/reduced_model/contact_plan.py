@@ -113,8 +113,8 @@ class ContactPlan:
             bounds = [bound for phase in each for bound in (phase.begin, phase.end)]
             if not np.isfinite(bounds[:-1]).all() or (np.diff(bounds) <= 0.0).any():
                 raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
-        bounds = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
-        self._switches = sorted(bound for bound in bounds if math.isfinite(bound))
+        switches = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
+        self._switches = sorted(switch for switch in switches if math.isfinite(switch))
         self._tables = [
             (
                 np.array([phase.begin for phase in each]),
