@@ -11,6 +11,7 @@ from gradiva.common import GRAVITY, ConfigError, Side
 from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.reduced_model import ContactPhase, ContactPlan
+from gradiva.reduced_model.centroidal_layer import _com_reference as com_reference_of
 from gradiva.setup import load_setup
 from gradiva.simplified_model import BalancePlan, balance_layer
 from gradiva.walking.plan_follower import planned_polygon
@@ -78,6 +79,15 @@ def test_every_contact_change_is_a_node_and_nodes_stay_as_time_goes_on():
     np.testing.assert_allclose(plan.nodes(nodes[7], 0.1, 3), nodes[7:11])
 
 
+def test_the_com_reference_of_the_mpc_is_the_planned_com():
+    plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
+    time = plan.steps[2].lift_off + 0.1
+    now = balance_plan(plan, time)
+    times = time + np.linspace(0.0, 1.5, 50)
+    planned = [plan.at(at).com_position for at in times]
+    np.testing.assert_allclose(com_reference_of(now, now.preview(0.02, 80))(times), planned, atol=2e-4)
+
+
 def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the_legs_reach():
     plan = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0))
     step = next(step for step in plan.steps[2:] if step.footstep.side is Side.RIGHT)
@@ -120,11 +130,11 @@ def test_a_margin_that_leaves_nothing_of_the_sole_is_refused():
 
 
 @pytest.mark.walk
-@pytest.mark.parametrize("control", ["position", "torque"])
-def test_a_robot_walks_by_it(control):
+@pytest.mark.parametrize(("control", "duration"), [("position", 2.0), ("torque", 1.0)])
+def test_a_robot_walks_by_it(control, duration):
     walk = SimulatedWalk(load_setup("icub_v3", PATIENT | {"walking.control": control}))
     assert walk.get_ready()
-    assert walk.follow(VelocityCommand(0.15, duration=2.0))
-    assert walk.robot.truth().base_position[0] > 0.1
+    assert walk.follow(VelocityCommand(0.15, duration=duration))
+    assert walk.robot.truth().base_position[0] > 0.1 * (duration - 1.0)
     assert walk.layers.model_control.failures == 0
     assert walk.held_ticks == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +101,15 @@ class CentroidalModelControl(SimplifiedModelControl):
         super().__init__(law, gains, compiler)
         self._law = law
 
+    @property
+    def time_limit(self) -> float:
+        """See ``BalanceLayer.time_limit``."""
+        return self._law.time_limit
+
+    @time_limit.setter
+    def time_limit(self, limit: float) -> None:
+        self._law.time_limit = limit
+
     @classmethod
     def built(cls, config: Any, robot: RobotDescription, compiler: Compiler) -> BalanceLayer:
         """See ``BalanceLayer.built``."""
@@ -134,6 +144,27 @@ class CentroidalModelControl(SimplifiedModelControl):
         )
 
 
+Targets = tuple[PlanarPose | None, PlanarPose | None]
+"""Where the left and the right foot should land."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Decision:
+    """Answer of the MPC.
+
+    Attributes:
+        solution: Its trajectory.
+        inputs: From which it goes on.
+        correction: Of the planned ZMP, world, [m], shape (2,).
+        targets: Where the feet should land.
+    """
+
+    solution: CentroidalSolution
+    inputs: InputMemory
+    correction: NDArray
+    targets: Targets | None
+
+
 class CentroidalLaw(DcmLaw):
     r"""Chooses the ZMP by the centroidal MPC.
 
@@ -152,6 +183,8 @@ class CentroidalLaw(DcmLaw):
         targets: Where the left and the right foot should land, of a decision in this tick that moves one; None: where
             they are planned.
         solution: Of the last decision in this process; None before it.
+        time_limit: Within which a tick has to answer, [s]. One that is shorter than the MPC's deadline lets a thread
+            find the solutions, which count a tick or two later.
     """
 
     def __init__(
@@ -176,7 +209,9 @@ class CentroidalLaw(DcmLaw):
         self.config, self._longest, self._narrowest = config, longest_step, narrowest_step
         self._body = CentroidalBody(robot.mass, soles)
         self._mpc = CentroidalMpc(config.mpc, self._body)
-        self._window = config.decision_period
+        self._window, self.time_limit = config.decision_period, math.inf
+        self._executor: ThreadPoolExecutor | None = None
+        self._running: Future[_Decision] | None = None
         self.reset()
 
     @property
@@ -186,58 +221,90 @@ class CentroidalLaw(DcmLaw):
 
     def reset(self) -> None:
         """See ``DcmLaw.reset``."""
+        self._wait()
         self._mpc.reset()
         self._next = -math.inf
         self._correction = np.zeros(2)
-        self.targets: tuple[PlanarPose | None, PlanarPose | None] | None = None
+        self._inputs: InputMemory | None = None
+        self._told = np.zeros(0)
+        self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
 
     @property
     def memory(self) -> LawMemory:
         """See ``DcmLaw.memory``: time of the next decision, correction, and the inputs of the last solution."""
-        inputs = self._mpc.memory
+        inputs = self._inputs
         if inputs is None:
             return LawMemory(np.zeros(2))
         head = self._next, inputs.failures, *self._correction
         parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
-        return LawMemory(np.zeros(2), state=np.concatenate(parts))
+        self._told = np.concatenate(parts)
+        return LawMemory(np.zeros(2), state=self._told)
 
     def resume(self, memory: LawMemory) -> None:
-        """See ``DcmLaw.resume``; the solver's own multipliers stay, they only make it faster."""
-        if not len(memory.state):
-            self.reset()
+        """See ``DcmLaw.resume``; from its own last memory it goes on, with the solution that is being found.
+
+        The solver's multipliers stay, they only make it faster.
+        """
+        if np.array_equal(memory.state, self._told):
             return
+        self.reset()
         samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
         sizes = (4, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        if len(memory.state) != sum(sizes):  # of the law that balanced before
+            return
         head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
         self._next, self._correction = float(head[0]), head[2:]
         shapes = (samples, corners, 3), (samples, contacts, 3)
-        inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
-        self._mpc.resume(inputs)
+        self._inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
+        self._mpc.resume(self._inputs)
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""
         reference, self.targets = plan.reference, None
-        if reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
-            self._decide(state, plan, period)
+        if self._running is not None:
+            if self._running.done():
+                found, self._running = self._running, None
+                self._take(found.result())
+        elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
+            self._window = max(self.config.decision_period, period)
+            if self.time_limit < self.config.mpc.deadline:
+                self._running = self._thread().submit(self._decide, state, plan)
+            else:
+                self._take(self._decide(state, plan))
         return plan.polygon.project(reference.dcm.zmp_position + self._correction)
 
-    def _decide(self, state: RobotState, plan: BalancePlan, period: float) -> None:
+    def _thread(self) -> ThreadPoolExecutor:
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(1, "centroidal_mpc")
+        return self._executor
+
+    def _wait(self) -> None:
+        """Wait for the solution that is being found, and forget it."""
+        if self._running is not None:
+            wait([self._running])
+            self._running = None
+
+    def _take(self, found: _Decision) -> None:
+        """Hold a decision from now on."""
+        self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
+        self._correction = found.correction
+        self._next = found.solution.times[0] + self._window
+
+    def _decide(self, state: RobotState, plan: BalancePlan) -> _Decision:
         time, config = plan.reference.time, self.config
-        self._window = max(config.decision_period, period)
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
             time, self._state(state, plan, contacts), self._contact_plan(contacts), _com_reference(plan, preview)
         )
-        self._next = time + self._window
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time
         span = float(ahead[int(np.argmax(ahead >= _SHORTEST * config.mpc.period))])  # until a node
-        self._correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
-        self.solution = solution
-        if config.moves_footholds:
-            self.targets = self._landings(solution, contacts)
+        correction = self._mean_zmp(solution, contacts, span, rate) - _planned_zmp(preview, span)
+        targets = self._landings(solution, contacts) if config.moves_footholds else None
+        assert self._mpc.memory is not None, "it has a solution"
+        return _Decision(solution, self._mpc.memory, correction, targets)
 
     def _state(self, state: RobotState, plan: BalancePlan, contacts: tuple[PlannedContact, ...]) -> CentroidalState:
         """Return CoM and velocity as measured, feet as planned: the world of the estimate is that of the plan."""
@@ -300,9 +367,7 @@ class CentroidalLaw(DcmLaw):
         mean: NDArray = total / shares.sum()
         return mean
 
-    def _landings(
-        self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]
-    ) -> tuple[PlanarPose | None, PlanarPose | None] | None:
+    def _landings(self, solution: CentroidalSolution, contacts: tuple[PlannedContact, ...]) -> Targets | None:
         """Return where the foot in the air should land; None where it lands there already, or too soon."""
         time, config = solution.times[0], self.config
         for foot, side in enumerate(Side):
@@ -320,7 +385,7 @@ class CentroidalLaw(DcmLaw):
 
     def foot_wrenches(self, plan: BalancePlan) -> tuple[NDArray, NDArray] | None:
         """Return the wrenches of the ground on left and right foot, about their planned origins, [N, N·m]."""
-        memory, reference = self._mpc.memory, plan.reference
+        memory, reference = self._inputs, plan.reference
         if memory is None:
             return None
         k = int(np.clip(np.searchsorted(memory.times, reference.time, side="right") - 1, 0, len(memory.forces) - 1))
@@ -361,12 +426,10 @@ def _com_reference(plan: BalancePlan, preview: DcmPreview) -> ComReference:
     """
     reference, period = plan.reference, preview.period
     zeta, dcm = reference.dcm.natural_frequency, preview.dcm_positions
-    slopes, decay = np.diff(dcm, axis=0) / period, math.exp(-zeta * period)
-    com = np.empty_like(dcm)
-    com[0] = reference.com_position[:2]
-    lag = slopes / zeta
-    for k, behind in enumerate(lag):
-        com[k + 1] = dcm[k + 1] - behind + decay * (com[k] - dcm[k] + behind)
+    lag = np.diff(dcm, axis=0) / (zeta * period)
+    decays = np.exp(-zeta * period * np.arange(len(dcm)))
+    inputs = np.vstack((reference.com_position[:2], dcm[1:] - lag - decays[1] * (dcm[:-1] - lag)))
+    com = np.column_stack([np.convolve(axis, decays)[: len(dcm)] for axis in inputs.T])  # x' = decay x + input
     normal = reference.foot(reference.stance_foot).rotation[:, 2]
     rise = -(com - com[0]) @ normal[:2] / normal[2]
     path = np.column_stack((com, reference.com_position[2] + rise))

@@ -7,6 +7,7 @@ can be replaced: ``balance_laws`` has the registry, which also finds the classes
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -135,12 +136,14 @@ class BalanceLayer(ABC):
         table: Name of that table.
         failures: How often an optimisation problem had no solution.
         warning: Why it is not doing its work at present; empty while it is.
+        time_limit: Within which ``update`` has to return, [s]; set by the caller, infinite in a simulation that waits.
     """
 
     Config: ClassVar[type | None] = None
     table: ClassVar[str] = ""
     failures: int = 0
     warning: str = ""
+    time_limit: float = math.inf
 
     @classmethod
     def horizon(cls, config: Any) -> tuple[float, int] | None:

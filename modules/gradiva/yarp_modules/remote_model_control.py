@@ -49,6 +49,7 @@ class BalanceRequest:
         zmp_shift: By how much the swinging foot moves the ZMP, world, [m], shape (2,).
         memory: State of layer 2 after the last tick, of the other process or of the fallback; None: begin again.
         contacts: When and where the soles are on the ground over the horizon of the law; empty for one that reads none.
+        timeout: That the tick waits for the answer, [s].
     """
 
     header: MessageHeader
@@ -60,7 +61,8 @@ class BalanceRequest:
     period: float
     zmp_shift: NDArray
     memory: BalanceMemory | None
-    contacts: tuple[PlannedContact, ...] = ()
+    contacts: tuple[PlannedContact, ...]
+    timeout: float
 
     def __post_init__(self) -> None:
         freeze_arrays(self, polygon=(None, 2), zmp_shift=(2,))
@@ -129,6 +131,7 @@ class ModelControlService:
         if request.configuration != self.configuration:
             raise ConfigError("layer 2 is configured otherwise here: start both modules with the same --from and --set")
         control = self._model_control
+        control.time_limit = request.timeout
         control.resume(request.memory)
         plan = BalancePlan(
             request.reference,
@@ -238,6 +241,7 @@ class RemoteModelControl(BalanceLayer):
             plan.zmp_shift,
             self._memory,
             () if self._contact_horizon is None else plan.contacts(self._contact_horizon),
+            self._timeout,
         )
 
     def _exchange(self, request: BalanceRequest) -> BalanceReply | None:

@@ -81,7 +81,10 @@ class WalkingModule(GradivaModule):
 
     def make_layers(self, robot: RobotDescription) -> WalkingLayers:
         """Return the layers for a robot; called again when its boards have narrower limits than its model."""
-        return WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
+        layers = WalkingLayers(robot, self.setup.walking, GccCompiler(cache_folder()))
+        if not self.options.lockstep:
+            layers.model_control.time_limit = self.setup.walking.walking.period
+        return layers
 
     def make_planning(self, layers: WalkingLayers) -> PlanningService:
         """Return the planning service: a thread; in lockstep the tick itself, so that runs are alike."""
