@@ -436,6 +436,9 @@ class StateEstimator:
     Or from a measurement of the base, where it is configured so.
 
     The equations stand in ``floating_base_kinematics``.
+
+    Attributes:
+        flexible_joints: Their observer; None: the model has none.
     """
 
     def __init__(
@@ -459,7 +462,7 @@ class StateEstimator:
         """
         self._config = config
         self._contacts, self._external_wrench = contacts, external_wrench
-        self._flexible_joints = flexible_joints
+        self.flexible_joints = flexible_joints
         self._joints = (len(model.description.measured),)
         self._wrenches = (len(model.description.force_torque_sensors), 6)
         key = (state_function, model.fingerprint, config.base, compiler)
@@ -479,8 +482,8 @@ class StateEstimator:
         self._function.inputs["memory"][:] = 0.0
         if self._contacts is not None:
             self._contacts.reset()
-        if self._flexible_joints is not None:
-            self._flexible_joints.reset()
+        if self.flexible_joints is not None:
+            self.flexible_joints.reset()
         if self._external_wrench is not None:
             self._external_wrench.reset()
         self._last: RobotState | None = None
@@ -539,9 +542,9 @@ class StateEstimator:
 
     def _deflections(self, measurement: Measurement, reference: WalkingReference) -> dict[str, NDArray]:
         """Return positions and measured velocities of the flexible joints; empty without any."""
-        if self._flexible_joints is None:
+        if self.flexible_joints is None:
             return {}
-        observed = self._flexible_joints.update(measurement, reference, self._last)
+        observed = self.flexible_joints.update(measurement, reference, self._last)
         return {"flexible_positions": observed.positions, "measured_flexible_velocities": observed.velocities}
 
     def _base_estimate(self) -> BaseEstimate:
