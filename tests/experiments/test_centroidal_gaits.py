@@ -5,7 +5,13 @@ import pytest
 
 from gradiva.experiments import ExperimentOptions, find_experiment
 from gradiva.experiments.benchmark import centroidal_rows
-from gradiva.experiments.campaigns.centroidal_gaits import CentroidalPlant, Push, hopping, walking_and_running
+from gradiva.experiments.campaigns.centroidal_gaits import (
+    CentroidalPlant,
+    Push,
+    hopping,
+    turning,
+    walking_and_running,
+)
 from gradiva.reduced_model import CentroidalSolution
 
 
@@ -30,6 +36,15 @@ def test_two_legs_stand_before_they_walk_and_fly_when_they_run():
     assert both[:4].all()
     assert np.flatnonzero(both).tolist() == [0, 1, 2, 3, 7]
     assert np.flatnonzero(none).tolist() == [10, 14, 18, 22, 26]
+
+
+def test_a_turning_gait_keeps_its_contacts_on_circles_that_they_look_along():
+    gait = turning(3.0)
+    for phases, radius in zip(gait.plan.phases, (3.9, 4.1), strict=True):
+        for phase in phases:
+            spoke = phase.position - [0.0, 4.0, 0.0]
+            assert np.linalg.norm(spoke) == pytest.approx(radius)
+            assert phase.rotation[:, 0] @ spoke == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_plant_falls_freely_between_hops_and_takes_the_push():

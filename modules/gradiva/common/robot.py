@@ -148,6 +148,7 @@ class RobotState(TwoFeet):
             shape (6,); None where it is not estimated.
         flexible_positions: Deflections of the flexible joints, observed, [rad], shape (f,); empty for a rigid robot.
         flexible_velocities: Their velocities, [rad/s], shape (f,).
+        flexible_torques: Torques of their springs and dampers, observed, [N·m], shape (f,).
     """
 
     base_position: NDArray
@@ -175,6 +176,7 @@ class RobotState(TwoFeet):
     external_wrench: NDArray | None = None
     flexible_positions: NDArray = field(default_factory=lambda: NO_JOINTS)
     flexible_velocities: NDArray = field(default_factory=lambda: NO_JOINTS)
+    flexible_torques: NDArray = field(default_factory=lambda: NO_JOINTS)
 
     def __post_init__(self) -> None:
         if self.external_wrench is not None:
@@ -200,6 +202,7 @@ class RobotState(TwoFeet):
             right_foot_wrench=(6,),
             flexible_positions=(None,),
             flexible_velocities=(None,),
+            flexible_torques=(None,),
         )
 
     def foot_twist(self, side: Side) -> NDArray:

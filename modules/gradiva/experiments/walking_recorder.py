@@ -50,6 +50,7 @@ class WalkingRecorder:
         for place, names, end in (("simulation::", bending, ""), ("", self._flexible, "::estimated")):
             self.log.describe(f"{place}flexible_joints::positions{end}", names, "rad")
             self.log.describe(f"{place}flexible_joints::velocities{end}", names, "rad/s")
+            self.log.describe(f"{place}flexible_joints::torques{end}", names, "N m")
 
     def wants(self, log: WalkingLog) -> bool:
         """Tell whether to record a tick: one in which the control loop ran, some time after the last."""
@@ -104,7 +105,9 @@ def _signals(
     if truth.flexible_positions.size:
         signals["simulation::flexible_joints::positions"] = truth.flexible_positions
         signals["simulation::flexible_joints::velocities"] = truth.flexible_velocities
+        signals["simulation::flexible_joints::torques"] = truth.flexible_torques
     signals["simulation::com::position"] = truth.com_position
+    signals["simulation::angular_momentum"] = truth.angular_momentum
     for side in Side:
         signals[f"simulation::{side}_foot::position"] = truth.foot_position(side)
         signals[f"simulation::{side}_foot::orientation"] = so3.roll_pitch_yaw(truth.foot_rotation(side))

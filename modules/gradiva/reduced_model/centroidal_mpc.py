@@ -39,6 +39,8 @@ PROBLEM = "centroidal MPC"  # its name in errors
 _COLD_ITERATIONS = 10  # quadratic programs of a problem that begins without a last solution
 _FORCE_UNIT = 10.0  # [m/s²] of the forces within OSQP; in units of 1 it takes twice as many steps
 _LOCATION_UNIT = 0.1  # [m] of the location boxes within OSQP, which meets them to a tenth of the tolerance
+_FAR = 0.05  # [m, m/s, m²/s, m/s²] change by the dynamics beyond which the Jacobian is taken anew
+_RELAXATION = 1.5  # [-] of OSQP; its own 1.6 takes a third more steps
 _RHO = 0.03  # [-] step of OSQP with which a first problem begins; it adapts
 _SAME = 1e-6  # of a period, between two times that are one
 _SOLVED = (1, 2)  # OSQP: solved, solved inaccurately
@@ -59,7 +61,7 @@ class CentroidalMpcConfig:
         samples: N, intervals of the horizon.
         period: Of an interval, [s].
         solver: Which one.
-        iterations: Quadratic programs of a real-time iteration; with the last solution at hand one or two do.
+        iterations: Quadratic programs of a real-time iteration at most; with the last solution at hand one often does.
         settled: Change of a quadratic program's solution when it is made consistent with the dynamics, below which no
             other one follows, in the units of the variables.
         tolerance: Of the solver's residuals, [m, m/s, m²/s, m/s²].
@@ -189,11 +191,12 @@ class TrajectorySolver(Protocol):
 
 
 class RealTimeIteration:
-    """One or two quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
+    """One to three quadratic programs from the shifted last solution, in one OSQP workspace of fixed pattern.
 
     The objective is least squares, so its Hessian is constant, and the only products of variables are those of levers
     and forces: around a good guess the linear constraints are nearly the true ones. Each solution is made consistent
-    with the dynamics before it is linearised again, or returned.
+    with the dynamics and the limits before it is corrected again, or returned. Corrections keep the Jacobian of the
+    first quadratic program, which saves its factorisation, and take the constraints at the last solution.
     """
 
     def __init__(self, problem: CentroidalProblem, config: CentroidalMpcConfig) -> None:
@@ -207,6 +210,7 @@ class RealTimeIteration:
         self._row_units[problem.location_rows] = _LOCATION_UNIT
         pattern = problem.jacobian_pattern
         self._entry_units = np.repeat(self._units, np.diff(pattern.indptr)) / self._row_units[pattern.indices]
+        self._jacobian = pattern.copy()
         units = sparse.diags(self._units)
         self._moving = 3 * (3 + len(problem.body.corners))  # rows of the start, which stay
         program = osqp.OSQP()
@@ -221,6 +225,7 @@ class RealTimeIteration:
             max_iter=config.max_iterations,
             time_limit=config.deadline,
             rho=_RHO,
+            alpha=_RELAXATION,
             scaling=2,
             adaptive_rho_interval=25,  # OSQP's own 50, and factor of 5, are a quarter slower where pushes are hard
             adaptive_rho_tolerance=3.0,
@@ -239,19 +244,28 @@ class RealTimeIteration:
             self._shift_duals(intervals)
         guess = self._problem.evaluate(guess)["w"].copy()
         self.iterations, self._spent, self._is_cold = 0, 0.0, is_cold
+        change = math.inf
         for _ in range(_COLD_ITERATIONS if is_cold else self._config.iterations):
+            if is_cold or change > _FAR:
+                self._take_jacobian()
             linear = self._quadratic_solution(guess)
             guess = self._problem.evaluate(linear)["w"].copy()
-            if float(np.abs(linear - guess).max()) < self._config.settled and not is_cold:
+            change = float(np.abs(linear - guess).max())
+            if change < self._config.settled and not is_cold:
                 break
         return guess
+
+    def _take_jacobian(self) -> None:
+        """Linearise the constraints where the problem was evaluated last."""
+        self._jacobian.data[:] = self._problem.function.outputs["jacobian"]
+        self._program.update_data_mat(None, None, self._jacobian.data * self._entry_units, None)
 
     def _quadratic_solution(self, guess: NDArray) -> NDArray:
         """Return the optimum about a guess, at which the problem was evaluated last."""
         program, values = self._program, self._problem.function.outputs
-        lower, upper = ((values[side] + values["offset"]) / self._row_units for side in ("lower", "upper"))
+        offset = self._jacobian @ guess - values["rows"]
+        lower, upper = ((values[side] + offset) / self._row_units for side in ("lower", "upper"))
         program.update_data_vec(values["gradient"] * self._units, lower, upper)
-        program.update_data_mat(None, None, values["jacobian"] * self._entry_units, None)
         program.warm_start(guess / self._units, self._duals)
         program.solve()
         self.iterations += program.info.iter

@@ -167,7 +167,6 @@ class CentroidalProblem:
         outputs = {
             "jacobian": jacobian.nz[:],
             "rows": rows,
-            "offset": jacobian @ variables - rows,
             "cost": cost,
         }
         linearised = cs.Function("linearised", [variables, parameters], list(outputs.values()))
@@ -310,7 +309,7 @@ class CentroidalProblem:
         ]
 
     def _consistent(self, guess: cs.SX) -> cs.SX:
-        """Return the variables with forces within their pyramids and the states that follow from the measured one."""
+        """Return the variables with forces and landings within their limits, and the states that follow from them."""
         slope = self.limits.friction / math.sqrt(2.0)
         state = [row.T for row in cs.vertsplit(self._symbols["state"])]
         states, all_inputs = list(state), list[cs.SX]()
@@ -324,8 +323,25 @@ class CentroidalProblem:
                     x, y = (cs.fmin(cs.fmax(side, -slope * z), slope * z) for side in (x, y))
                     inputs[j] = rotation @ cs.vertcat(x, y, z)
             state = self._integrated(k, state, inputs)
+            for i in range(self._contacts):
+                beyond = self._beyond_box(k, i, state[3 + i])
+                state[3 + i] -= beyond
+                inputs[self._corners + i] -= beyond / self._symbols["periods"][k]
             states, all_inputs = states + state, all_inputs + inputs
         return cs.vertcat(*states, *all_inputs)
+
+    def _beyond_box(self, k: int, contact: int, location: cs.SX) -> cs.SX:
+        """Return by how much a location at the end of interval k is beyond its box, world."""
+        rotation = self._rotation(k + 1, contact)
+        offset, lowest, highest = self._offset_and_box(k, contact, location)
+        return rotation @ (offset - cs.fmin(cs.fmax(offset, lowest), highest))
+
+    def _offset_and_box(self, k: int, contact: int, location: cs.SX) -> tuple[cs.SX, cs.SX, cs.SX]:
+        """Return location less reference along the axes of the contact, at the end of interval k, with its bounds."""
+        nominal, lowest, highest = (
+            self._symbols[name][k * self._contacts + contact, :].T for name in ("contacts", "lowest", "highest")
+        )
+        return self._rotation(k + 1, contact).T @ (location - nominal), lowest, highest
 
     def _limits(self, variables: cs.SX, k: int) -> Iterator[tuple[cs.SX, cs.SX, cs.SX]]:
         """Yield rows, lower and upper bounds of interval k and of the node at its end."""
@@ -337,10 +353,7 @@ class CentroidalProblem:
                 pyramid = cs.vertcat(slope * z - x, slope * z + x, slope * z - y, slope * z + y)
                 yield pyramid, cs.SX.zeros(4), cs.SX.zeros(4) + wide
         for contact, location in enumerate(self._node(variables, k + 1)[3:]):
-            nominal, lowest, highest = (
-                self._symbols[name][k * self._contacts + contact, :].T for name in ("contacts", "lowest", "highest")
-            )
-            yield self._rotation(k + 1, contact).T @ (location - nominal), lowest, highest
+            yield self._offset_and_box(k, contact, location)
 
 
 def _axes(weights: Sequence[float]) -> cs.DM:

@@ -113,6 +113,8 @@ class ContactPlan:
             bounds = [bound for phase in each for bound in (phase.begin, phase.end)]
             if not np.isfinite(bounds[:-1]).all() or (np.diff(bounds) <= 0.0).any():
                 raise PlanningError(f"contact {contact}: the phases {bounds} s are not one after the other")
+        switches = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
+        self._switches = sorted(switch for switch in switches if math.isfinite(switch))
         self._tables = [
             (
                 np.array([phase.begin for phase in each]),
@@ -153,8 +155,7 @@ class ContactPlan:
         about ``period`` [s]: nodes do not move as time goes on.
         """
         rounding = _ROUNDING * period
-        bounds = {bound for each in self.phases for phase in each for bound in (phase.begin, phase.end)}
-        switches = sorted(bound for bound in bounds if math.isfinite(bound))
+        switches = self._switches
         passed = bisect_right(switches, time + rounding)
         before_all = switches[0] - period * math.ceil((switches[0] - time) / period)
         start = switches[passed - 1] if passed else before_all

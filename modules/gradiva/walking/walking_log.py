@@ -136,6 +136,7 @@ def _deflections(state: RobotState) -> Signals:
     return {
         "flexible_joints::positions::estimated": state.flexible_positions,
         "flexible_joints::velocities::estimated": state.flexible_velocities,
+        "flexible_joints::torques::estimated": state.flexible_torques,
     }
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from gradiva.common import GRAVITY, NDArray, NoSolutionFound, Side, from_table
+from gradiva.common import GRAVITY, NDArray, NoSolutionFound, Side, from_table, so3
 from gradiva.experiments.experiment import Experiment, ExperimentRun, Row
 from gradiva.reduced_model import (
     CentroidalBody,
@@ -94,6 +94,7 @@ _SINGLE, _DOUBLE = 0.3, 0.1  # [s] of walking
 _RUN_STANCE, _FLIGHT_OF_RUN = 0.3, 0.1  # [s]
 
 
+_RADIUS = 4.0  # [m] of turning
 _AHEAD = 3.0  # [s] of plan after the end, more than any horizon
 
 
@@ -123,6 +124,20 @@ def walking_and_running(duration: float, run_at: float = _RUN_AT) -> Gait:
     last = 1 - side
     phases[last].append(ContactPhase(begins[last], math.inf, places[last], np.eye(3)))
     return Gait(CentroidalBody(MASS, (_FOOT, _FOOT)), ContactPlan(phases), HEIGHT, duration)
+
+
+def turning(duration: float) -> Gait:
+    """Return 35 kg on larger soles that walk, then run after 3 s, to the left about a circle of 4 m."""
+    straight, soles = walking_and_running(duration, run_at=3.0), _FOOT * [1.2, 0.8, 1.0] + [0.02, 0.0, 0.0]
+    phases = [[_on_circle(phase) for phase in each] for each in straight.plan.phases]
+    return Gait(CentroidalBody(35.0, (soles, soles)), ContactPlan(phases), 0.55, duration)
+
+
+def _on_circle(phase: ContactPhase) -> ContactPhase:
+    """Return a phase whose way ahead is an arc about (0, 4, 0) m."""
+    angle, radius = phase.position[0] / _RADIUS, _RADIUS - phase.position[1]
+    position = np.array([radius * math.sin(angle), _RADIUS - radius * math.cos(angle), 0.0])
+    return replace(phase, position=position, rotation=so3.rotation_z(angle))
 
 
 # -- closed loop -------------------------------------------------------------------------------------------------------
