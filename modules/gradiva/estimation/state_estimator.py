@@ -518,8 +518,8 @@ class StateEstimator:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
         observed = _RIGID
-        if self._flexible_joints is not None:
-            observed = self._flexible_joints.update(measurement, reference, self._last)
+        if self.flexible_joints is not None:
+            observed = self.flexible_joints.update(measurement, reference, self._last)
             lags |= {"flexible_positions": observed.positions, "measured_flexible_velocities": observed.velocities}
         outputs = self._evaluate(measurement, reference, lags)
         self._time = measurement.time
