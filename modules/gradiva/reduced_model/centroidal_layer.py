@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,8 @@ from gradiva.simplified_model import (
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
 _SPARE = 1.5  # [-] longest horizon over the nominal one
 _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
+_HEAD = 5  # numbers of a memory before the inputs of the solution
+_REMEMBERED = 100  # decisions, two seconds of them
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
@@ -239,7 +242,7 @@ class CentroidalLaw(DcmLaw):
         self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
-        self._told = np.zeros(0)
+        self._told = deque([b""], _REMEMBERED)
         self._failure: NoSolutionFound | None = None
         self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
@@ -257,19 +260,22 @@ class CentroidalLaw(DcmLaw):
             return LawMemory(np.zeros(2))
         head = self._next, inputs.failures, self._moved, *self._correction
         parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
-        self._told = np.concatenate(parts)
-        return LawMemory(np.zeros(2), state=self._told)
+        memory = LawMemory(np.zeros(2), state=np.concatenate(parts))
+        if (head_of := _head(memory)) != self._told[-1]:
+            self._told.append(head_of)
+        return memory
 
     def resume(self, memory: LawMemory) -> None:
-        """See ``DcmLaw.resume``; from its own last memory it goes on, with the solution that is being found.
+        """See ``DcmLaw.resume``; from a memory of its own it goes on, with the solution that is being found.
 
-        The solver's multipliers stay, they only make it faster.
+        It may be an older one: an answer that came too late was not heard. The solver's multipliers stay, they only
+        make it faster.
         """
-        if np.array_equal(memory.state, self._told):
+        if _head(memory) in self._told:
             return
         self.reset()
         samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
-        sizes = (5, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        sizes = (_HEAD, samples + 1, 3 * samples * corners, 3 * samples * contacts)
         if len(memory.state) != sum(sizes):  # of the law that balanced before
             return
         head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
@@ -439,6 +445,11 @@ def _shown(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> Pla
     """Return the contact of a foot that lasts at ``time`` [s], or its next one."""
     of_foot = [contact for contact in contacts if contact.side is side]
     return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
+
+
+def _head(memory: LawMemory) -> bytes:
+    """Return what tells a memory from all others: when it decides next, and the correction until then."""
+    return memory.state[:_HEAD].tobytes()
 
 
 def _planned_zmp(preview: DcmPreview, duration: float) -> NDArray:
