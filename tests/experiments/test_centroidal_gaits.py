@@ -30,6 +30,17 @@ def test_the_gait_goes_on_after_the_push_with_contacts_adjusted_as_in_the_thesis
     assert (tmp_path / run.folder.path / f"{name}.png").is_file()
 
 
+def test_two_pushed_legs_walk_on_with_whole_soles_on_their_stepping_stones(tmp_path):
+    experiment = find_experiment("stepping_stones")
+    run = experiment.start(ExperimentOptions(quick=True), tmp_path, None, lambda done, total, text: None)
+    experiment.run(run)
+    free, pushed = run.rows
+    assert run.is_fulfilled
+    assert max(free["overhang_m"], pushed["overhang_m"]) < 1e-9
+    assert 0.01 < pushed["largest_adjustment_m"] < 0.075  # the stones leave 4 cm and 3 cm, less or more by half of it
+    assert free["largest_adjustment_m"] < pushed["largest_adjustment_m"]
+
+
 def test_two_legs_stand_before_they_walk_and_fly_when_they_run():
     active = walking_and_running(3.0).plan.preview(0.1 * np.arange(31)).active
     both, none = active.all(axis=1), ~active.any(axis=1)
