@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from gradiva.common import GRAVITY, ConfigError, Side
+from gradiva.common import GRAVITY, ConfigError, NoSolutionFound, Side
 from gradiva.experiments import SimulatedWalk, plan_from_start
 from gradiva.planner import VelocityCommand, WalkingPlanner
 from gradiva.reduced_model import ContactPhase, ContactPlan
@@ -108,6 +108,35 @@ def test_a_push_that_the_sole_cannot_stop_moves_the_foothold_no_further_than_the
     layer.reset()
     _, right = layer.update(inward, now, time, PERIOD).contact_targets
     assert stance.y - right.y == pytest.approx(limits.narrowest_step, abs=2e-3)
+
+
+def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_instantaneous_law_balances():
+    layer = balance_layer(SETUP.walking.balance, SETUP.robot)
+    alone = balance_layer(load_setup("icub_v3").walking.balance, SETUP.robot)
+    plan, law = plan_from_start(SETUP, VelocityCommand(0.15, duration=3.0)), layer._law
+    now = balance_plan(plan, 1.0)
+    layer.update(state_on(now.reference), now, 1.0, PERIOD)
+
+    def fail(*_):
+        raise NoSolutionFound("centroidal MPC", "maximum iterations reached")
+
+    law._mpc._solver.solve = fail
+    tolerated = law.config.mpc.tolerated_failures
+    for decision in range(1, tolerated + 3):
+        time = 1.0 + 0.02 * decision
+        now = balance_plan(plan, time)
+        desired = layer.update(state_on(now.reference, (0.01, 0.0)), now, time, PERIOD)
+        assert layer.failures == decision
+        assert ("maximum iterations" in layer.warning) == (decision > tolerated)
+    state = state_on(now.reference, (0.01, 0.0))
+    by_itself = alone.update(state, now, time, PERIOD).zmp_position
+    np.testing.assert_array_equal(desired.zmp_position, by_itself)
+    np.testing.assert_array_equal(layer.update(state, now, time, PERIOD).zmp_position, by_itself)  # until the next one
+    assert layer.failures == tolerated + 2
+    del law._mpc._solver.solve
+    now = balance_plan(plan, time + 0.02)
+    layer.update(state_on(now.reference), now, time + 0.02, PERIOD)
+    assert layer.warning == ""
 
 
 @pytest.mark.parametrize(

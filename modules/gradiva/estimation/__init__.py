@@ -11,6 +11,12 @@ from gradiva.estimation.contact_parameter_estimator import (
     ContactParameterEstimatorConfig,
 )
 from gradiva.estimation.external_wrench_observer import ExternalWrenchConfig, ExternalWrenchObserver
+from gradiva.estimation.flexible_joint_observer import (
+    FlexibleJointObserver,
+    FlexibleJointObserverConfig,
+    FlexibleJointState,
+    FootMotion,
+)
 from gradiva.estimation.floating_base_kinematics import BaseSource
 from gradiva.estimation.state_estimator import StateEstimator, StateEstimatorConfig
 
@@ -24,6 +30,10 @@ __all__ = [
     "ContactParameterEstimatorConfig",
     "ExternalWrenchConfig",
     "ExternalWrenchObserver",
+    "FlexibleJointObserver",
+    "FlexibleJointObserverConfig",
+    "FlexibleJointState",
+    "FootMotion",
     "StateEstimator",
     "StateEstimatorConfig",
 ]

@@ -14,6 +14,7 @@ from gradiva.common import (
     ConfigError,
     DcmPreview,
     NDArray,
+    NoSolutionFound,
     PlanarPose,
     PlannedContact,
     RobotState,
@@ -35,7 +36,9 @@ from gradiva.simplified_model import (
     BalanceLayer,
     BalancePlan,
     BalanceReference,
+    DcmController,
     DcmLaw,
+    FallbackLaw,
     GainSchedule,
     LawMemory,
     SimplifiedModelControl,
@@ -90,16 +93,24 @@ class CentroidalModelControl(SimplifiedModelControl):
 
     It chooses the forces of the feet and their footholds over the next two steps, at its own rate; in between its
     correction of the planned ZMP is held. The ZMP-CoM law follows that ZMP as it follows the one of a DCM law. Without
-    a solution for longer than is tolerated there is none from this layer.
+    a solution for longer than is tolerated the instantaneous law balances, with a ``warning``: the robot finishes the
+    step and stands.
     """
 
     Config = CentroidalWalkingConfig
     table = "centroidal_walking"
 
-    def __init__(self, law: CentroidalLaw, gains: GainSchedule, compiler: Compiler = interpreted) -> None:
-        """Take the law and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
-        super().__init__(law, gains, compiler)
+    def __init__(
+        self, law: CentroidalLaw, fallback: DcmLaw, gains: GainSchedule, compiler: Compiler = interpreted
+    ) -> None:
+        """Take the laws and the gains of the ZMP-CoM law; ``compiler`` makes the equations fast."""
+        super().__init__(FallbackLaw(law, fallback), gains, compiler)
         self._law = law
+
+    @property
+    def failures(self) -> int:  # type: ignore[override]
+        """See ``BalanceLayer.failures``; also those in whose place the last solution was shifted."""
+        return self._law.failures
 
     @property
     def time_limit(self) -> float:
@@ -115,7 +126,8 @@ class CentroidalModelControl(SimplifiedModelControl):
         """See ``BalanceLayer.built``."""
         zmp_com = config.zmp_com_controller
         gains = GainSchedule(config.gain_schedule, zmp_com.walking, zmp_com.standing)
-        return cls(CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step), gains, compiler)
+        law = CentroidalLaw(config.law, robot, config.longest_step, config.narrowest_step)
+        return cls(law, DcmController(config.dcm_controller), gains, compiler)
 
     @classmethod
     def horizon(cls, config: CentroidalWalkingConfig) -> tuple[float, int]:
@@ -132,9 +144,9 @@ class CentroidalModelControl(SimplifiedModelControl):
 
         Raises:
             EstimationError: The state is not finite.
-            NoSolutionFound: For longer than is tolerated.
         """
         desired = super().update(state, plan, time, period)
+        self.warning = self._law.complaint
         wrenches = self._law.foot_wrenches(plan) if self._law.config.gives_wrenches else None
         if wrenches is None and self._law.targets is None:
             return desired
@@ -169,13 +181,12 @@ class CentroidalLaw(DcmLaw):
     r"""Chooses the ZMP by the centroidal MPC.
 
     The MPC divides time into intervals of a tenth of a second, the ticks are faster and the planned ZMP is smooth, so
-    its answer is taken as a correction of the plan. With :math:`\bar z` the mean ZMP of its forces over the time until
-    the next decision, and :math:`\bar z_r` the constant ZMP that moves the planned DCM over that time,
-    :math:`z^*(t) = \Pi [z_r(t) + \bar z - \bar z_r]`.
+    its answer is taken as a correction of the plan. With :math:`\bar z` the constant ZMP that moves the DCM as the
+    forces do until a node that is half an interval or more ahead, and :math:`\bar z_r` the one that moves the planned
+    DCM over the same time, :math:`z^*(t) = \Pi [z_r(t) + \bar z - \bar z_r]`.
 
-    Its CoM reference is that of the plan, which its own dynamics can follow: a spline through the contacts is left
-    by a swaying robot by centimetres, which would be an error in each step. It begins without angular momentum: that of
-    the swinging leg ends with the swing, and a damped one would be fought by the leg.
+    Its CoM reference is that of the plan, which its own dynamics can follow. It begins without angular momentum: that
+    of the swinging leg ends with the swing, and the leg would fight against damping it.
 
     Attributes:
         config: Its settings.
@@ -227,8 +238,14 @@ class CentroidalLaw(DcmLaw):
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
         self._told = np.zeros(0)
+        self._failure: NoSolutionFound | None = None
         self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
+
+    @property
+    def complaint(self) -> str:
+        """Why there has been no solution for longer than is tolerated; empty while there is one."""
+        return "" if self._failure is None else str(self._failure)
 
     @property
     def memory(self) -> LawMemory:
@@ -261,6 +278,16 @@ class CentroidalLaw(DcmLaw):
 
     def zmp(self, state: RobotState, plan: BalancePlan, period: float) -> NDArray:
         """See ``DcmLaw.zmp``."""
+        try:
+            self._update(state, plan, period)
+        except NoSolutionFound as error:
+            self._failure = error
+        if self._failure is not None:
+            raise self._failure
+        return plan.polygon.project(plan.reference.dcm.zmp_position + self._correction)
+
+    def _update(self, state: RobotState, plan: BalancePlan, period: float) -> None:
+        """Decide where that is due, or take over what the thread has found."""
         reference, self.targets = plan.reference, None
         if self._running is not None:
             if self._running.done():
@@ -268,11 +295,11 @@ class CentroidalLaw(DcmLaw):
                 self._take(found.result())
         elif reference.time >= self._next - _ROUNDING or reference.time < self._next - 2.0 * self._window:
             self._window = max(self.config.decision_period, period)
+            self._next = reference.time + self._window
             if self.time_limit < self.config.mpc.deadline:
                 self._running = self._thread().submit(self._decide, state, plan)
             else:
                 self._take(self._decide(state, plan))
-        return plan.polygon.project(reference.dcm.zmp_position + self._correction)
 
     def _thread(self) -> ThreadPoolExecutor:
         if self._executor is None:
@@ -287,6 +314,7 @@ class CentroidalLaw(DcmLaw):
 
     def _take(self, found: _Decision) -> None:
         """Hold a decision from now on."""
+        self._failure = None
         self.solution, self._inputs, self.targets = found.solution, found.inputs, found.targets
         self._correction = found.correction
         self._next = found.solution.times[0] + self._window

@@ -32,9 +32,12 @@ from gradiva.robot_model.robot_description import (
     ServoLaw,
 )
 from gradiva.robot_model.symbolic_dynamics import (
+    RigidLink,
     SymbolicDynamics,
     SymbolicFrame,
+    clean,
     links_from_base,
+    rotation_about,
     symbolic_exp,
     symbolic_log,
 )
@@ -58,6 +61,7 @@ __all__ = [
     "InertialServer",
     "JointGroup",
     "MeasuredWrench",
+    "RigidLink",
     "RobotDescription",
     "RobotPorts",
     "RotorCoupling",
@@ -69,6 +73,7 @@ __all__ = [
     "balanced",
     "built_once",
     "check_inertias",
+    "clean",
     "fixed_rotation",
     "flexible_urdf",
     "force_torque_mount",
@@ -77,6 +82,7 @@ __all__ = [
     "is_physical",
     "links_from_base",
     "read_collada",
+    "rotation_about",
     "symbolic_exp",
     "symbolic_log",
     "unphysical_links",

@@ -15,6 +15,8 @@ from gradiva.estimation import (
     ContactEstimatorConfig,
     ExternalWrenchConfig,
     ExternalWrenchObserver,
+    FlexibleJointObserver,
+    FlexibleJointObserverConfig,
     StateEstimator,
     StateEstimatorConfig,
 )
@@ -42,6 +44,8 @@ from gradiva.whole_body import (
     CompliantTorqueControlConfig,
     CompliantTorqueController,
     DrivesConfig,
+    FlexibleTorqueControlConfig,
+    FlexibleTorqueController,
     FootAdmittance,
     FootAdmittanceConfig,
     FrictionCompensator,
@@ -121,7 +125,9 @@ class WalkingLayers:
         _check_actuation(robot)
         self.robot = robot
         self.config = config
-        self._model = IdynTreeModel(robot, config.drives.rotor_inertia)
+        self._model = self._flexible_model = IdynTreeModel(robot, config.drives.rotor_inertia)
+        if self.knows_flexible_joints:
+            self._flexible_model = IdynTreeModel(robot.with_flexible_joints(), config.drives.rotor_inertia)
         self._tasks = [*own_tasks(config.tasks), *tasks]
         self._take_limits()
         self._stand(compiler)
@@ -164,10 +170,14 @@ class WalkingLayers:
     def _estimate(self, compiler: Compiler) -> None:
         """Build the estimators."""
         config = self.config
-        contacts, external_wrench = self._contact_estimator(compiler), None
+        contacts, external_wrench, flexible_joints = self._contact_estimator(compiler), None, None
         if config.external_wrench.is_estimated:
             external_wrench = ExternalWrenchObserver(self._model, config.external_wrench, compiler)
-        self.estimator = StateEstimator(self._model, config.state_estimator, compiler, contacts, external_wrench)
+        if self.knows_flexible_joints:
+            flexible_joints = FlexibleJointObserver(self._flexible_model, config.flexible_joint_observer, compiler)
+        self.estimator = StateEstimator(
+            self._flexible_model, config.state_estimator, compiler, contacts, external_wrench, flexible_joints
+        )
         self.zmp_without_foot = ZmpWithoutFoot(
             self.mass * GRAVITY, config.planner.zmp_offset, config.state_estimator.minimum_load
         )
@@ -196,6 +206,13 @@ class WalkingLayers:
         self.capture_stepping = CaptureStepping(config.step_adaptation, self.planner, sole, compiler)
         weight = self.mass * GRAVITY
         self.sole_levelling = None if self._by_torque else SoleLevelling(config.step_adaptation, weight, sole)
+
+    @property
+    def knows_flexible_joints(self) -> bool:
+        """Whether estimation, and layer 3 in torque control, take the robot's flexible joints into account."""
+        config = self.config
+        is_known = config.torque_control.law is TorqueLaw.FLEXIBLE and not config.knows_soft_ground
+        return is_known and bool(self.robot.flexible_joints)
 
     @property
     def _by_torque(self) -> bool:
@@ -251,17 +268,19 @@ class WalkingLayers:
         return ContactEstimator(self.robot.sole, config.contact_estimator, age, compiler)
 
     def _torque_controller(self, compiler: Compiler) -> WholeBodyController:
-        config, model, posture = self.config, self._model, self.start_posture
+        config, model, posture = self.config, self._flexible_model, self.start_posture
         rate, time_constant = config.torque_control.torque_rate, config.state_estimator.velocity_time_constant
-        motion = CommandedMotion(6 + len(self.robot.joints), config.drives.command_latency, time_constant)
+        motion = CommandedMotion(6 + len(model.description.joints), config.drives.command_latency, time_constant)
         friction = FrictionCompensator(model, config.drives, compiler)
         if config.torque_control.ground is GroundModel.COMPLIANT:
             return CompliantTorqueController(
                 model, config.compliant_torque_control, rate, posture, compiler, self._tasks, friction, motion
             )
-        return RigidTorqueController(
-            model, config.rigid_torque_control, rate, posture, compiler, self._tasks, friction, motion
-        )
+        rigid = config.rigid_torque_control
+        if self.knows_flexible_joints:
+            law = config.flexible_torque_control
+            return FlexibleTorqueController(model, rigid, law, rate, posture, compiler, self._tasks, friction, motion)
+        return RigidTorqueController(model, rigid, rate, posture, compiler, self._tasks, friction, motion)
 
 
 def _check_actuation(robot: RobotDescription) -> None:
@@ -310,7 +329,9 @@ class WalkingConfig:
         torque_control: Layer 3, torque control.
         rigid_torque_control: The same for rigid ground.
         compliant_torque_control: The same for soft ground.
+        flexible_torque_control: The same for robots whose links bend.
         state_estimator: Estimation.
+        flexible_joint_observer: Of the links that bend.
         contact_estimator: The contacts with soft ground.
         external_wrench: Estimation of pushes.
         swing_momentum: Between layers 2 and 3: shift of the ZMP by the swinging foot.
@@ -332,7 +353,9 @@ class WalkingConfig:
     torque_control: TorqueControlConfig
     rigid_torque_control: RigidTorqueControlConfig
     compliant_torque_control: CompliantTorqueControlConfig
+    flexible_torque_control: FlexibleTorqueControlConfig
     state_estimator: StateEstimatorConfig
+    flexible_joint_observer: FlexibleJointObserverConfig
     contact_estimator: ContactEstimatorConfig
     external_wrench: ExternalWrenchConfig
     swing_momentum: SwingMomentumConfig
@@ -397,10 +420,12 @@ class TorqueControlConfig:
 
     Attributes:
         ground: Chooses its controller.
+        law: Chooses what that controller, and estimation, know of flexible joints where the robot has them.
         torque_rate: Largest rate of the commanded torques, [N·m/s].
     """
 
     ground: GroundModel
+    law: TorqueLaw
     torque_rate: float
 
     def __post_init__(self) -> None:
@@ -413,3 +438,12 @@ class GroundModel(StrEnum):
 
     RIGID = "rigid"
     COMPLIANT = "compliant"
+
+
+class TorqueLaw(StrEnum):
+    """Law on rigid ground of a robot with flexible joints."""
+
+    FLEXIBLE = "flexible"
+    """TSID-Flex: they are degrees of freedom, which estimation observes."""
+    RIGID = "rigid"
+    """TSID-Rigid: links do not bend."""

@@ -13,6 +13,7 @@ from gradiva.common import (
     ConfigError,
     DcmPreview,
     NDArray,
+    NoSolutionFound,
     PlannedContact,
     RobotState,
     WalkingReference,
@@ -141,6 +142,8 @@ class ModelControlService:
             lambda _: request.contacts,
         )
         desired = control.update(request.state, plan, request.reference.time, request.period)
+        if control.warning:
+            raise NoSolutionFound("layer 2", control.warning)
         return BalanceReply(request.header, desired, control.memory, self.failures)
 
 
