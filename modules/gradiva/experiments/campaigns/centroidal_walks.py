@@ -24,8 +24,8 @@ from gradiva.walking import WalkingState
 ROBOT, ARM = "icub_v3", "r_elbow_1"
 SPEED = 0.1  # [m/s]; the thesis does not say how fast the robot walks, nor in which direction it is pushed
 FORCE, DURATION = 40.0, 1.0  # [N], [s]
-STARTS = (8.0, 11.0)  # [s] from the first step on
-_WALKED = 16.0  # [s]
+STARTS, _QUICK_STARTS = (8.0, 11.0), (2.0,)  # [s] from the first step on
+_AFTER = 5.0  # [s] of walking after the last push has begun
 _PAPER = 0.05  # [m]
 _COUNTED = 3.0  # [s] after a push begins, in which landings count
 DIRECTIONS = {"ahead": (1.0, 0.0), "left": (0.0, 1.0), "back": (-1.0, 0.0), "right": (0.0, -1.0)}
@@ -53,7 +53,7 @@ class ArmPushes:
     """
 
     force: tuple[float, float, float]
-    starts: Sequence[float] = STARTS
+    starts: Sequence[float]
     times: list[float] = field(default_factory=list)
 
     def __call__(self, walk: SimulatedWalk) -> None:
@@ -68,9 +68,10 @@ class ArmPushes:
 def pushed_walk(
     law: str, direction: tuple[float, float], options: ExperimentOptions, force: float = FORCE
 ) -> tuple[WalkOutcome, ArmPushes]:
-    """Let the robot walk by a law of layer 2, pushed twice in a direction."""
-    pushes = ArmPushes((force * direction[0], force * direction[1], 0.0))
-    command = VelocityCommand(SPEED, duration=_WALKED)
+    """Let the robot walk by a law of layer 2, pushed twice in a direction; quickly, once."""
+    starts = _QUICK_STARTS if options.quick else STARTS
+    pushes = ArmPushes((force * direction[0], force * direction[1], 0.0), starts)
+    command = VelocityCommand(SPEED, duration=starts[-1] + _AFTER)
     trial = Trial(ROBOT, command, {**LAWS[law], **options.overrides}, (options.plants or (Plant.IDEAL,))[0])
     return walk_trial(trial, (pushes,)), pushes
 
