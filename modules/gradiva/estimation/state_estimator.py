@@ -31,7 +31,7 @@ from gradiva.common import (
 )
 from gradiva.estimation.contact_estimator import ContactEstimator
 from gradiva.estimation.external_wrench_observer import ExternalWrenchObserver
-from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver
+from gradiva.estimation.flexible_joint_observer import FlexibleJointObserver, FlexibleJointState
 from gradiva.estimation.floating_base_kinematics import CONSTANTS, BaseSource, state_function
 from gradiva.robot_model import Compiler, IdynTreeModel, built_once, interpreted
 
@@ -56,6 +56,7 @@ _TIME_CONSTANTS = (  # at zero, nothing is filtered or delayed
     "wrench_age_factor",
 )
 
+_RIGID = FlexibleJointState(NO_JOINTS, NO_JOINTS, NO_JOINTS)
 _SAME = 1e-6  # [s] samples this close are of one instant
 _REMEMBERED = 8  # samples of each kind, more than a stream may be ahead of the other one
 _LONGEST = 0.05  # [s] no prediction reaches farther: velocities have changed by then
@@ -513,13 +514,17 @@ class StateEstimator:
         if commanded_zmp is None:
             commanded_zmp = reference.dcm.position - reference.dcm.velocity / reference.dcm.divergence_rate
         lags: dict[str, npt.ArrayLike] = {"velocity_lag": lag, "wrench_lag": wrench_lag, "commanded_zmp": commanded_zmp}
-        deflections = self._deflections(measurement, reference)
-        outputs = self._evaluate(measurement, reference, {**lags, **deflections})
+        observed = _RIGID
+        if self._flexible_joints is not None:
+            observed = self._flexible_joints.update(measurement, reference, self._last)
+            lags |= {"flexible_positions": observed.positions, "measured_flexible_velocities": observed.velocities}
+        outputs = self._evaluate(measurement, reference, lags)
         self._time = measurement.time
         self._base.learn(outputs, measurement)
         state = self._state(
             joint_positions=measurement.joint_positions,
-            flexible_positions=deflections.get("flexible_positions", NO_JOINTS),
+            flexible_positions=observed.positions,
+            flexible_torques=observed.torques,
             plan_origin=self._base.plan_origin,
             left_contact=None,
             right_contact=None,
@@ -536,13 +541,6 @@ class StateEstimator:
         if self._contacts is None:
             return state
         return state.with_contacts(*self._contacts.update(state, reference, measurement.time))
-
-    def _deflections(self, measurement: Measurement, reference: WalkingReference) -> dict[str, NDArray]:
-        """Return positions and measured velocities of the flexible joints; empty without any."""
-        if self._flexible_joints is None:
-            return {}
-        observed = self._flexible_joints.update(measurement, reference, self._last)
-        return {"flexible_positions": observed.positions, "measured_flexible_velocities": observed.velocities}
 
     def _base_estimate(self) -> BaseEstimate:
         config = self._config
