@@ -195,7 +195,7 @@ class CentroidalRun:
 
     @property
     def overhang(self) -> float:
-        """Largest distance of a landing from its allowed box, along an axis of the contact, [m]; 0: all were allowed."""
+        """Largest distance of a landing from its allowed box, along an axis of the contact, [m]; 0: none was off."""
         beyond = [0.0]
         for _, _, phase, there in self.landings:
             offset = phase.rotation.T @ (there - phase.position)
