@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -29,12 +30,12 @@ _AFTER = 5.0  # [s] of walking after the last push has begun
 _PAPER = 0.05  # [m]
 _COUNTED = 3.0  # [s] after a push begins, in which landings count
 DIRECTIONS = {"ahead": (1.0, 0.0), "left": (0.0, 1.0), "back": (-1.0, 0.0), "right": (0.0, -1.0)}
-_MPC = {
+_MPC: dict[str, Any] = {
     "walking.model": "centroidal_mpc",
     "external_wrench.is_estimated": True,
     "centroidal_walking.mpc.deadline": 60.0,  # [s] the simulated robot waits
 }
-LAWS = {
+LAWS: dict[str, dict[str, Any]] = {
     "centroidal_mpc": _MPC,
     "dcm": {"walking.model": "dcm"},
     "dcm_mpc": {"walking.model": "dcm_mpc"},
