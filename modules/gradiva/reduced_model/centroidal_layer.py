@@ -58,7 +58,8 @@ class CentroidalWalkingConfig:
         decision_period: Between two solutions; faster ticks hold the correction, [s].
         sole_margin: Distance that the corners of a contact keep from the edges of the sole, [m].
         moves_footholds: Whether the swinging foot lands where the MPC says; otherwise where it was planned.
-        minimum_move: Of a foothold, below which the plan stays, [m].
+        first_move: Of a foothold that is where it was planned, below which it stays there, [m].
+        minimum_move: The same of one that has been moved in this swing, [m].
         frozen: Time before touch-down in which it stays as well, [s].
         gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP.
         mpc: The MPC.
@@ -70,6 +71,7 @@ class CentroidalWalkingConfig:
     decision_period: float
     sole_margin: float
     moves_footholds: bool
+    first_move: float
     minimum_move: float
     frozen: float
     gives_wrenches: bool
@@ -83,7 +85,7 @@ class CentroidalWalkingConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.decision_period < math.inf:
             raise ConfigError(f"decision_period={self.decision_period} s: must be positive and finite")
-        for name in ("sole_margin", "minimum_move", "frozen"):
+        for name in ("sole_margin", "first_move", "minimum_move", "frozen"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
 
@@ -234,7 +236,7 @@ class CentroidalLaw(DcmLaw):
         """See ``DcmLaw.reset``."""
         self._wait()
         self._mpc.reset()
-        self._next = -math.inf
+        self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
         self._told = np.zeros(0)
@@ -253,7 +255,7 @@ class CentroidalLaw(DcmLaw):
         inputs = self._inputs
         if inputs is None:
             return LawMemory(np.zeros(2))
-        head = self._next, inputs.failures, *self._correction
+        head = self._next, inputs.failures, self._moved, *self._correction
         parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
         self._told = np.concatenate(parts)
         return LawMemory(np.zeros(2), state=self._told)
@@ -267,11 +269,11 @@ class CentroidalLaw(DcmLaw):
             return
         self.reset()
         samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
-        sizes = (4, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        sizes = (5, samples + 1, 3 * samples * corners, 3 * samples * contacts)
         if len(memory.state) != sum(sizes):  # of the law that balanced before
             return
         head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
-        self._next, self._correction = float(head[0]), head[2:]
+        self._next, self._moved, self._correction = float(head[0]), float(head[2]), head[3:]
         shapes = (samples, corners, 3), (samples, contacts, 3)
         self._inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
         self._mpc.resume(self._inputs)
@@ -404,9 +406,11 @@ class CentroidalLaw(DcmLaw):
                 continue
             node = int(np.argmax(solution.active[:, foot]))
             x, y = solution.contact_positions[node, foot, :2]
-            is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > config.minimum_move
+            least = config.minimum_move if self._moved == landing.begin else config.first_move
+            is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > least
             if not is_moved or landing.begin - time < config.frozen or not solution.active[node, foot]:
                 return None
+            self._moved = landing.begin
             pose = PlanarPose(float(x), float(y), so3.yaw(landing.rotation))
             return (pose, None) if side is Side.LEFT else (None, pose)
         return None
