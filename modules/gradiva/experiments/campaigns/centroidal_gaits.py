@@ -7,10 +7,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 
+import imageio.v2 as imageio
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
@@ -338,6 +341,8 @@ def run_gait_figure(run: ExperimentRun, figure: GaitFigure) -> None:
         run.add_row(_row(name, done, push, figure.adjustment))
         if name == "left":
             run.add_figure(gait_figure(done, push, figure.title), run.name)
+            if not is_quick:
+                write_film(done, push, run.folder.path / f"{run.name}.mp4")
     run.report(len(directions), len(directions), "drawn")
 
 
@@ -443,6 +448,48 @@ def _draw_forces(axes: Axes, done: CentroidalRun, push: Push) -> None:
 
 def _draw_push(axes: Axes, push: Push) -> None:
     axes.axvspan(push.begin, push.begin + push.duration, color=MUTED, alpha=0.25, linewidth=0.0)
+
+
+# -- film --------------------------------------------------------------------------------------------------------------
+
+_FILM_SIZE, _FILM_DPI = (8.0, 4.5), 80.0  # [inch], [1/inch]: even numbers of pixels
+_SHOWN = 0.8  # [m] ahead of and behind the CoM
+_ARROW = 0.4  # [m] of a force as large as the weight
+
+
+def write_film(done: CentroidalRun, push: Push, path: Path) -> None:
+    """Write an mp4 of the gait from the side and from above: contacts, CoM, forces of the ground and the push."""
+    figure = Figure(figsize=_FILM_SIZE, dpi=_FILM_DPI, layout="constrained")
+    canvas, panels = FigureCanvasAgg(figure), figure.subplots(1, 2)
+    with imageio.get_writer(path, fps=round(1.0 / PERIOD), codec="libx264", macro_block_size=2) as writer:
+        for frame in range(len(done.times)):
+            for axes, axis in zip(panels, (2, 1), strict=True):
+                axes.clear()
+                _draw_frame(axes, done, push, frame, axis)
+            canvas.draw()
+            writer.append_data(np.asarray(canvas.buffer_rgba())[:, :, :3])
+
+
+def _draw_frame(axes: Axes, done: CentroidalRun, push: Push, frame: int, axis: int) -> None:
+    """Draw one instant over x and another ``axis``; contacts in the air are pale, where they would land."""
+    com, contacts, owners = np.array(done.com[: frame + 1]), done.contacts[frame], done.gait.body.owners
+    x, y = com[-1, [0, axis]]
+    axes.plot(com[:, 0], com[:, axis], color=COM)
+    weight = done.gait.body.mass * GRAVITY
+    for contact, colour in zip(range(len(contacts)), _CONTACT_COLOURS, strict=False):
+        sole, stands = contacts[contact] + done.gait.body.corners[contact], done.active[frame][contact]
+        outline = np.vstack((sole, sole[:1]))
+        axes.plot(outline[:, 0], outline[:, axis], "o-", markersize=3.0, color=colour, alpha=1.0 if stands else 0.3)
+        force = done.forces[frame][owners == contact].sum(axis=0) * (_ARROW / weight)
+        axes.plot([contacts[contact][0], x], [contacts[contact][axis], y], color=MUTED, linewidth=2.0 * stands)
+        axes.arrow(*contacts[contact][[0, axis]], *force[[0, axis]], color=DCM, width=0.004)
+    pushing = push.at(done.times[frame])[[0, axis]] * (_ARROW / weight)
+    axes.arrow(x, y, *pushing, color=REFERENCE, width=0.012)
+    axes.plot([x], [y], "o", color=COM, markersize=10.0)
+    axes.set_xlim(x - _SHOWN, x + _SHOWN)
+    axes.set_ylim((-0.05, 0.85) if axis == 2 else (-0.4, 0.6))
+    axes.set_aspect("equal")
+    axes.set_title(f"from the side, {done.times[frame]:.2f} s" if axis == 2 else "from above")
 
 
 _THESIS = "Romualdi, thesis, chapter 11"
