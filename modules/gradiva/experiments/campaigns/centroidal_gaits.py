@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import imageio.v2 as imageio
 import matplotlib
@@ -461,7 +462,8 @@ def write_film(done: CentroidalRun, push: Push, path: Path) -> None:
     """Write an mp4 of the gait from the side and from above: contacts, CoM, forces of the ground and the push."""
     figure = Figure(figsize=_FILM_SIZE, dpi=_FILM_DPI, layout="constrained")
     canvas, panels = FigureCanvasAgg(figure), figure.subplots(1, 2)
-    with imageio.get_writer(path, fps=round(1.0 / PERIOD), codec="libx264", macro_block_size=2) as writer:
+    writer: Any = imageio.get_writer(path, fps=round(1.0 / PERIOD), codec="libx264", macro_block_size=2)
+    with writer:
         for frame in range(len(done.times)):
             for axes, axis in zip(panels, (2, 1), strict=True):
                 axes.clear()
