@@ -332,7 +332,11 @@ class CentroidalLaw(DcmLaw):
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
-            time, self._state(state, plan, contacts), self._contact_plan(contacts), _com_reference(plan, preview)
+            time,
+            self._state(state, plan, contacts),
+            self._contact_plan(contacts),
+            _com_reference(plan, preview),
+            state.external_wrench,
         )
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time
