@@ -24,7 +24,8 @@ class FlexiblePool:
     def results(self, trials):
         self.trials += trials
         for index, trial in enumerate(trials):
-            fell = trial.overrides.get("simulation.flexibility.stiffness", 1e9) < 5e3
+            is_rigid, plant = "flexibility.stiffness" not in trial.overrides, "simulation.flexibility.stiffness"
+            fell = is_rigid and trial.overrides[plant] < 5e3
             joints = {"true_com_error_m": {"rms": 0.001, "max": self._error}, "deflection_rad": 0.02}
             outcome = {"outcome": "fell" if fell else "walked", "reason": "", "duration_s": 5.0}
             yield index, TrialResult(outcome | {"flexible_joints": joints}, None)
@@ -73,6 +74,29 @@ def test_tsid_flex_has_to_track_within_two_millimetres_where_hips_are_stiff_and_
     run = run_with("table_9_1", tmp_path, FlexiblePool(error))
     assert [row["outcome"] for row in run.rows[5:]] == outcomes
     assert not run.is_fulfilled
+
+
+def test_flexible_limits_know_other_hips_than_those_of_the_plant(tmp_path):
+    pool = FlexiblePool()
+    run = run_with("flexible_limits", tmp_path, pool)
+    assert run.is_fulfilled
+    assert len(pool.trials) == 5 + 1 + 4 + 6 + 4
+    by_case = {row["case"]: trial for row, trial in zip(run.rows, pool.trials, strict=True)}
+    wrong, sides = by_case["known 1.3 ×"].setup(), by_case["hips differ"].setup()
+    assert [joint.stiffness for joint in wrong.robot.flexible_joints] == pytest.approx([2.6e3] * 4)
+    assert [joint.stiffness for joint in wrong.simulated_robot.flexible_joints] == [2e3] * 4
+    assert [joint.stiffness for joint in sides.simulated_robot.flexible_joints] == [5e3, 5e3, 2e3, 2e3]
+    fast = by_case["faster, 0.5 s"]
+    assert fast.command.forward == pytest.approx(0.1 / 0.7)
+    assert [str(trial.plant) for trial in pool.trials].count("noisy") == 6
+    quick = run_with("flexible_limits", tmp_path, FlexiblePool(), quick=True)
+    assert [row["case"] for row in quick.rows] == [
+        "softer",
+        "hips differ",
+        "known 0.7 ×",
+        "noisy sensors",
+        "faster, 1 s",
+    ]
 
 
 def test_lines_are_of_what_is_measured_and_a_walk_without_log_has_none():

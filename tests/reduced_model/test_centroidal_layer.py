@@ -143,7 +143,7 @@ def test_without_a_solution_the_last_one_is_shifted_for_a_while_and_then_the_ins
     ("key", "value", "why"),
     [
         ("decision_period", 0.0, "decision_period=0.0 s: must be positive"),
-        ("frozen", -0.1, "frozen=-0.1: must be zero or more"),
+        ("first_move", -0.1, "first_move=-0.1: must be zero or more"),
         ("mpc.samples", 1, "samples=1"),
     ],
 )

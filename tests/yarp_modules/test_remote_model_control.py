@@ -110,9 +110,16 @@ def test_an_mpc_that_takes_longer_than_the_tick_waits_decides_beside_it():
         update(remote, tick, setup)
         assert law.solution.times[0] > (tick - 4) * PERIOD
     assert remote.fallback_ticks == 0
+    line.is_up, solution = False, law.solution
+    law._wait()
+    update(remote, 40, setup)  # not heard: the next request comes with the memory before
+    line.is_up = True
+    update(remote, 41, setup)
+    assert law.solution is solution
+    assert law._running is not None
     line.service = service_of(setup)  # started again: from the memory that comes with the request
     law._wait()
-    update(remote, 40, setup)
+    update(remote, 42, setup)
     np.testing.assert_array_equal(line.service._model_control._law._correction, law._correction)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,8 @@ from gradiva.simplified_model import (
 _SAMPLE = 0.02  # [s] of the plan's preview, from which the CoM reference is integrated
 _SPARE = 1.5  # [-] longest horizon over the nominal one
 _SHORTEST = 0.5  # [-] of an interval, over which ZMPs are compared
+_HEAD = 5  # numbers of a memory before the inputs of the solution
+_REMEMBERED = 100  # decisions, two seconds of them
 _ROUNDING = 1e-9  # [s] sums of periods are not exact
 
 
@@ -58,7 +61,8 @@ class CentroidalWalkingConfig:
         decision_period: Between two solutions; faster ticks hold the correction, [s].
         sole_margin: Distance that the corners of a contact keep from the edges of the sole, [m].
         moves_footholds: Whether the swinging foot lands where the MPC says; otherwise where it was planned.
-        minimum_move: Of a foothold, below which the plan stays, [m].
+        first_move: Of a foothold that is where it was planned, below which it stays there, [m].
+        minimum_move: The same of one that has been moved in this swing, [m].
         frozen: Time before touch-down in which it stays as well, [s].
         gives_wrenches: Whether layer 3 gets the wrenches of the MPC; otherwise those of a pendulum with its ZMP.
         mpc: The MPC.
@@ -70,6 +74,7 @@ class CentroidalWalkingConfig:
     decision_period: float
     sole_margin: float
     moves_footholds: bool
+    first_move: float
     minimum_move: float
     frozen: float
     gives_wrenches: bool
@@ -83,7 +88,7 @@ class CentroidalWalkingConfig:
     def __post_init__(self) -> None:
         if not 0.0 < self.decision_period < math.inf:
             raise ConfigError(f"decision_period={self.decision_period} s: must be positive and finite")
-        for name in ("sole_margin", "minimum_move", "frozen"):
+        for name in ("sole_margin", "first_move", "minimum_move", "frozen"):
             if not 0.0 <= getattr(self, name) < math.inf:
                 raise ConfigError(f"{name}={getattr(self, name)}: must be zero or more, and finite")
 
@@ -234,10 +239,10 @@ class CentroidalLaw(DcmLaw):
         """See ``DcmLaw.reset``."""
         self._wait()
         self._mpc.reset()
-        self._next = -math.inf
+        self._next, self._moved = -math.inf, 0.0  # when it decides, and the touch-down of the last step that it moved
         self._correction = np.zeros(2)
         self._inputs: InputMemory | None = None
-        self._told = np.zeros(0)
+        self._told = deque([b""], _REMEMBERED)
         self._failure: NoSolutionFound | None = None
         self.targets: Targets | None = None
         self.solution: CentroidalSolution | None = None
@@ -253,25 +258,28 @@ class CentroidalLaw(DcmLaw):
         inputs = self._inputs
         if inputs is None:
             return LawMemory(np.zeros(2))
-        head = self._next, inputs.failures, *self._correction
+        head = self._next, inputs.failures, self._moved, *self._correction
         parts = (head, inputs.times, inputs.forces.ravel(), inputs.contact_velocities.ravel())
-        self._told = np.concatenate(parts)
-        return LawMemory(np.zeros(2), state=self._told)
+        memory = LawMemory(np.zeros(2), state=np.concatenate(parts))
+        if (head_of := _head(memory)) != self._told[-1]:
+            self._told.append(head_of)
+        return memory
 
     def resume(self, memory: LawMemory) -> None:
-        """See ``DcmLaw.resume``; from its own last memory it goes on, with the solution that is being found.
+        """See ``DcmLaw.resume``; from a memory of its own it goes on, with the solution that is being found.
 
-        The solver's multipliers stay, they only make it faster.
+        It may be an older one: an answer that came too late was not heard. The solver's multipliers stay, they only
+        make it faster.
         """
-        if np.array_equal(memory.state, self._told):
+        if _head(memory) in self._told:
             return
         self.reset()
         samples, contacts, corners = self.config.mpc.samples, len(self._body.corners), len(self._body.owners)
-        sizes = (4, samples + 1, 3 * samples * corners, 3 * samples * contacts)
+        sizes = (_HEAD, samples + 1, 3 * samples * corners, 3 * samples * contacts)
         if len(memory.state) != sum(sizes):  # of the law that balanced before
             return
         head, times, forces, velocities = np.split(memory.state, np.cumsum(sizes)[:-1])
-        self._next, self._correction = float(head[0]), head[2:]
+        self._next, self._moved, self._correction = float(head[0]), float(head[2]), head[3:]
         shapes = (samples, corners, 3), (samples, contacts, 3)
         self._inputs = InputMemory(times, forces.reshape(shapes[0]), velocities.reshape(shapes[1]), round(head[1]))
         self._mpc.resume(self._inputs)
@@ -324,7 +332,11 @@ class CentroidalLaw(DcmLaw):
         preview = plan.preview(*CentroidalModelControl.horizon(config))
         contacts = plan.contacts(config.horizon)
         solution = self._mpc.update(
-            time, self._state(state, plan, contacts), self._contact_plan(contacts), _com_reference(plan, preview)
+            time,
+            self._state(state, plan, contacts),
+            self._contact_plan(contacts),
+            _com_reference(plan, preview),
+            state.external_wrench,
         )
         rate = plan.reference.dcm.divergence_rate
         ahead = solution.times[1:] - time
@@ -404,9 +416,11 @@ class CentroidalLaw(DcmLaw):
                 continue
             node = int(np.argmax(solution.active[:, foot]))
             x, y = solution.contact_positions[node, foot, :2]
-            is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > config.minimum_move
+            least = config.minimum_move if self._moved == landing.begin else config.first_move
+            is_moved = math.hypot(x - landing.position[0], y - landing.position[1]) > least
             if not is_moved or landing.begin - time < config.frozen or not solution.active[node, foot]:
                 return None
+            self._moved = landing.begin
             pose = PlanarPose(float(x), float(y), so3.yaw(landing.rotation))
             return (pose, None) if side is Side.LEFT else (None, pose)
         return None
@@ -435,6 +449,11 @@ def _shown(contacts: tuple[PlannedContact, ...], side: Side, time: float) -> Pla
     """Return the contact of a foot that lasts at ``time`` [s], or its next one."""
     of_foot = [contact for contact in contacts if contact.side is side]
     return next((contact for contact in of_foot if contact.end is None or time < contact.end - _ROUNDING), of_foot[-1])
+
+
+def _head(memory: LawMemory) -> bytes:
+    """Return what tells a memory from all others: when it decides next, and the correction until then."""
+    return memory.state[:_HEAD].tobytes()
 
 
 def _planned_zmp(preview: DcmPreview, duration: float) -> NDArray:

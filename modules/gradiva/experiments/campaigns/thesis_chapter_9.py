@@ -255,6 +255,47 @@ def estimation_errors(log: SignalLog) -> NDArray:
 _OBSERVED = ("torque [N·m]", "position [mrad]", "velocity [mrad/s]")
 
 
+# -- flexible_limits ---------------------------------------------------------------------------------------------------
+
+_SOFTER = (500.0, 400.0, 300.0, 200.0, 100.0)  # [N·m/rad]
+_MIDDLE, _SOFT = 5e3, 2e3  # [N·m/rad]
+_WRONG = (0.7, 1.3)  # [-] of the truth, as the controller knows it
+_SINGLES = (1.0, 0.8, 0.6, 0.5)  # [s]
+_SEEDS, _QUICK_SEEDS = 3, 1
+
+
+def run_flexible_limits(run: ExperimentRun) -> None:
+    """Walk with TSID-Flex beyond the thesis; the value is the largest error of the true centre of mass, [m]."""
+    walks = _limit_walks(_QUICK_SEEDS) if run.options.quick else _limit_walks(_SEEDS)
+    walks = [next(walk for walk in walks if walk.case == case) for case in _CASES] if run.options.quick else walks
+    _add_walks(run, walks, [None] * len(walks))
+
+
+_CASES = ("softer", "hips differ", "known 0.7 ×", "noisy sensors", "faster, 1 s")
+
+
+def _limit_walks(seeds: int) -> list[FlexibleWalk]:
+    sides = {"flexibility.stiffness": [_MIDDLE, _MIDDLE, _SOFT, _SOFT]}
+    noisy = [
+        FlexibleWalk(stiffness, case="noisy sensors", asked=Asked.TO_WALK, plant=Plant.NOISY, seed=seed)
+        for stiffness in (_MIDDLE, _SOFT)
+        for seed in range(seeds)
+    ]
+    return [
+        *(FlexibleWalk(stiffness, case="softer") for stiffness in _SOFTER),
+        FlexibleWalk(_MIDDLE, case="hips differ", overrides=sides, asked=Asked.TO_WALK),
+        *(_wrongly_known(stiffness, known) for stiffness in (_MIDDLE, _SOFT) for known in _WRONG),
+        *noisy,
+        *(FlexibleWalk(_MIDDLE, case=f"faster, {single:g} s", single_support=single) for single in _SINGLES),
+    ]
+
+
+def _wrongly_known(stiffness: float, known: float) -> FlexibleWalk:
+    """Return the walk of a plant with ``stiffness``, of which the controller knows a multiple, dampers included."""
+    overrides = {"flexibility.stiffness": known * stiffness, "simulation.flexibility.stiffness": stiffness}
+    return FlexibleWalk(stiffness, case=f"known {known:g} ×", overrides=overrides, asked=Asked.TO_WALK)
+
+
 def _figure(number: int, stiffness: float, quantity: tuple[str, Samples]) -> Experiment:
     return Experiment(
         f"figure_9_{number}",
@@ -287,6 +328,13 @@ EXPERIMENTS = (
         "Romualdi, thesis, chapter 9, figure 9.13",
         "The errors of the observed torque, position and velocity of a flexible joint, down to 0.5 kN·m/rad.",
         partial(run_stiffnesses, title="left roll, observed less true", samples=estimation_errors, names=_OBSERVED),
+        "largest CoM error [m]",
+    ),
+    Experiment(
+        "flexible_limits",
+        "Gradiva's own campaign",
+        "TSID-Flex on softer, unlike and wrongly known hips, with noisy sensors, and in a faster gait.",
+        run_flexible_limits,
         "largest CoM error [m]",
     ),
 )
