@@ -36,7 +36,7 @@ class StepAdaptationConfig:
         minimum_delay: Change of a touch-down below which it stays, [s].
         prediction: Age of the measured DCM, over which its error is predicted, [s].
         frozen: Time before touch-down in which nothing is adapted, [s].
-        clearance: Height of a sole that comes down, below which its landing stays, [m].
+        clearance: Height of a sole that comes down, below which its landing stays, [m]; 0: it does not stay.
         shortest_support: Shortest single support, [s].
         shortest_fall: Least time to touch-down, [s].
         last_delay: Part of the planned single support after which touch-down is not delayed, [-].

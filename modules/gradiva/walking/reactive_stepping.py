@@ -178,9 +178,10 @@ class ReactiveStepping:
 
     def _is_landing(self, state: RobotState, reference: WalkingReference, step: PlannedStep) -> bool:
         """Return whether the sole comes down and is so near to the ground that it would be dragged along it."""
-        side = step.footstep.side
-        height = float(state.foot_position(side)[2]) - step.footstep.pose.z
-        return height < self._config.clearance and float(reference.foot(side).twist[2]) < 0.0
+        side, clearance = step.footstep.side, self._config.clearance
+        if clearance == 0.0 or float(reference.foot(side).twist[2]) >= 0.0:
+            return False
+        return float(state.foot_position(side)[2]) - step.footstep.pose.z < clearance
 
     def _planned(self, plan: WalkingPlan, index: int) -> _NominalStep:
         """Return the step of an index, which runs, with what follows it."""
@@ -350,11 +351,9 @@ def _moved(foot: FootReference, offset: NDArray, rate: NDArray) -> FootReference
 
 
 def _speed(plan: WalkingPlan, index: int) -> float:
-    """Return the commanded speed at the step of an index, or at the last one, [m/s]."""
-    if not plan.landings:
-        return 0.0
-    unicycle = plan.landings[min(index, len(plan.landings) - 1)].footstep.unicycle
-    return math.hypot(unicycle.forward, unicycle.lateral)
+    """Return the larger one of the commanded speeds at the step of an index and at the one before, [m/s]."""
+    steps = [plan.landings[i].footstep.unicycle for i in (index - 1, index) if 0 <= i < len(plan.landings)]
+    return max((math.hypot(unicycle.forward, unicycle.lateral) for unicycle in steps), default=0.0)
 
 
 def _changed(step: PlannedStep, change: Retarget) -> PlannedStep:
